@@ -1,3 +1,3 @@
-// Re-exports LupineURLSession under the module name that programs for Linux import URLSession from. It adds no code.
+// Re-exports LupineURLSession under the name of the module from which programs for Linux import URLSession. It adds no code.
 
 @_exported public import LupineURLSession

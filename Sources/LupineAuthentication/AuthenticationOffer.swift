@@ -5,8 +5,10 @@ package import LupineWire
 
 /// A challenge of a known scheme.
 package struct AuthenticationOffer: Sendable, Hashable {
-  /// The known schemes, weakest first: Basic sends the password itself, Digest and NTLM a proof of it, and Negotiate a
-  /// proof that no eavesdropper can use to guess a password, which the server answers with a proof of its own.
+  /// The known schemes, weakest first.
+  ///
+  /// Basic sends the password itself. Digest and NTLM send a proof of the password. Negotiate sends a proof from which an
+  /// eavesdropper can't guess a password, and the server also proves its identity.
   package enum Scheme: Int, Sendable, Hashable, Comparable {
     case basic, digest, ntlm, negotiate
 
@@ -25,10 +27,10 @@ package struct AuthenticationOffer: Sendable, Hashable {
 
   /// The realm, or nil if the challenge has none.
   package let realm: String?
-  /// The scheme's parameters.
+  /// The parameters of the scheme.
   package let content: Content
 
-  /// The scheme.
+  /// The scheme of the challenge.
   package var scheme: Scheme {
     switch content {
     case .basic: .basic
@@ -38,12 +40,12 @@ package struct AuthenticationOffer: Sendable, Hashable {
     }
   }
 
-  /// The challenge, if its scheme is Digest.
+  /// The Digest challenge, or nil for another scheme.
   package var digest: DigestChallenge? {
     if case .digest(let challenge) = content { challenge } else { nil }
   }
 
-  /// Reads a challenge, or returns nil if its scheme is unknown or it is malformed.
+  /// Parses a challenge. Returns nil if its scheme is unknown or the challenge is malformed.
   package init?(_ challenge: Challenge) {
     switch challenge.scheme.lowercased() {
     case "basic": content = .basic
@@ -65,7 +67,7 @@ package struct AuthenticationOffer: Sendable, Hashable {
   /// strong offers keep their order.
   package static func ranked(_ challenges: [Challenge]) -> [AuthenticationOffer] {
     let offers = challenges.compactMap(Self.init)
-    // The position makes the order stable, which `sorted` doesn't promise.
+    // Comparing positions makes the order stable, which `sorted` doesn't guarantee.
     let ranked = offers.enumerated().sorted { left, right in
       (right.element.strength, left.offset) < (left.element.strength, right.offset)
     }
@@ -76,7 +78,7 @@ package struct AuthenticationOffer: Sendable, Hashable {
     return kept
   }
 
-  /// The scheme's rank and, for Digest, that of the hash function.
+  /// The rank of the scheme and, for Digest, of the hash function.
   private var strength: Int {
     scheme.rawValue << 8 | (digest?.algorithm.function.rawValue ?? 0)
   }
@@ -85,7 +87,7 @@ package struct AuthenticationOffer: Sendable, Hashable {
   private struct Token {
     let bytes: [UInt8]?
 
-    /// Returns nil if the token isn't Base64.
+    /// Decodes the token. Returns nil if it isn't Base64.
     init?(_ challenge: Challenge) {
       guard case .token68(let text) = challenge.content else {
         bytes = nil

@@ -1,15 +1,15 @@
-// ChannelBinding: ties an authentication to the TLS connection on which it happens, so that nobody can relay it (RFC 5056,
-// RFC 5929 §4).
+// ChannelBinding: binds an authentication to the TLS connection on which it happens, so that an
+// attacker can't relay it (RFC 5056, RFC 5929 §4).
 
 import LupineTLS
 
 /// The binding `tls-server-end-point`.
 package struct ChannelBinding: Sendable, Hashable {
-  /// The binding's name with the hash of the server's certificate, as security contexts expect it.
+  /// The binding's name followed by the hash of the server's certificate, in the form that security contexts expect.
   package let applicationData: [UInt8]
 
-  /// Creates the binding of a connection whose server has sent this certificate in DER. Returns nil if the binding isn't
-  /// defined for the certificate's signature (RFC 5929 §4.1).
+  /// Creates the binding of a connection from the server's certificate in DER. Returns nil if the binding isn't defined for the
+  /// certificate's signature (RFC 5929 §4.1).
   package init?(serverCertificate: [UInt8]) {
     guard let hash = endPointBinding(ofCertificate: serverCertificate) else { return nil }
     applicationData = Array("tls-server-end-point:".utf8) + hash
@@ -17,7 +17,7 @@ package struct ChannelBinding: Sendable, Hashable {
 
   // gss_channel_bindings_struct: the types and lengths of two addresses, which are empty, and the application data's
   // length, 32 bits each, then the data (RFC 2743 §1.1.6, MS-NLMP 2.2.2.1)
-  /// The bytes whose hash is NTLM's attribute, or nil if OpenSSL's configuration forbids MD5.
+  /// The MD5 hash of the binding, which NTLM sends as an attribute, or nil if OpenSSL's configuration forbids MD5.
   var hash: [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 16)
     bytes.append(littleEndian: UInt32(applicationData.count))

@@ -1,14 +1,14 @@
-// DowngradeRule: refuses weaker authentication from a server that has used a stronger one, as somebody on the path may
-// have replaced its challenge (RFC 7616 §5.8, §5.11). Pure.
+// DowngradeRule: refuses weaker authentication from a server that has used a stronger one, because an attacker on the path may
+// have replaced its challenge (RFC 7616 §5.8, §5.11).
 
 /// The strongest Digest authentication that a server has used.
 package struct AuthenticationHistory: Sendable, Hashable {
-  /// The hash function of its strongest challenge that was answered.
+  /// The strongest hash function of an answered challenge, or nil if there was no such challenge.
   package private(set) var function: DigestAlgorithm.Function?
-  /// Whether a challenge that was answered had a qop.
+  /// Whether an answered challenge had a qop.
   package private(set) var hasProtection = false
 
-  /// Creates the history of a server that has used nothing.
+  /// Creates the history of a server without answered challenges.
   package init() {}
 
   /// Records that a challenge was answered.
@@ -24,9 +24,9 @@ package enum DowngradeRule {
   package enum Downgrade: Error, Sendable, Hashable {
     /// The server has used Digest, and now requests the password itself without TLS.
     case basicInClear
-    /// The server's challenges had a qop, and this one has none.
+    /// The server's earlier challenges had a qop, and this one has none.
     case protectionRemoved
-    /// The server has used a stronger hash function.
+    /// The server has used a stronger hash function before.
     case weakerAlgorithm(DigestAlgorithm.Function, after: DigestAlgorithm.Function)
   }
 
@@ -34,9 +34,8 @@ package enum DowngradeRule {
   ///
   /// - Parameters:
   ///   - offer: A challenge of the server.
-  ///   - history: The Digest challenges of that server that were answered before.
-  ///   - isEncrypted: Whether TLS protects the credential up to that server, so that nobody on the path can have replaced
-  ///     the challenge.
+  ///   - history: The Digest challenges of the server that were answered before.
+  ///   - isEncrypted: Whether TLS protects the path to the server, so that no attacker can have replaced the challenge.
   package static func downgrade(
     by offer: AuthenticationOffer, after history: AuthenticationHistory, isEncrypted: Bool
   ) -> Downgrade? {

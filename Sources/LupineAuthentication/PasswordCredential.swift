@@ -1,4 +1,4 @@
-// PasswordCredential: a user name and a password, which no description shows.
+// PasswordCredential: a user name and a password. No description contains the password.
 
 /// A user name with a password.
 package struct PasswordCredential: Sendable, Hashable {
@@ -7,8 +7,8 @@ package struct PasswordCredential: Sendable, Hashable {
   /// The password.
   package let password: String
 
-  /// Creates a credential. Servers that expect UTF-8 compare normalized text, so the caller passes both in Unicode's
-  /// normalization form C (RFC 7616 §4).
+  /// Creates a credential. The caller must pass both texts in Unicode's normalization form C, because servers that expect UTF-8
+  /// compare normalized text (RFC 7616 §4).
   package init(user: String, password: String) {
     self.user = user
     self.password = password

@@ -4,13 +4,13 @@ package import LupineWire
 
 /// The directives of all Cache-Control field lines of a message. Unknown directives are ignored (RFC 9111 §5.2.3).
 ///
-/// A directive that restricts the cache takes effect even if its argument is invalid. One that permits something needs a
-/// valid argument. Of repeated directives with numbers, the first one counts (RFC 9111 §4.2.1).
+/// A directive that restricts the cache takes effect even if its argument is invalid. A directive that permits something takes
+/// effect only with a valid argument. If a directive with a number is repeated, the first one counts (RFC 9111 §4.2.1).
 package struct CacheControl: Sendable, Hashable {
-  /// The argument of a directive that requires delta-seconds.
+  /// The argument of a directive that requires a number of seconds (delta-seconds).
   package enum Seconds: Sendable, Hashable {
     case absent
-    /// 0...`CacheLimits.deltaSecondsMax`
+    /// A number in 0...`CacheLimits.deltaSecondsMax`.
     case valid(Int64)
     /// The argument is missing or isn't a number.
     case invalid
@@ -19,7 +19,7 @@ package struct CacheControl: Sendable, Hashable {
   /// The request directive max-stale.
   package enum MaxStale: Sendable, Hashable {
     case absent, invalid
-    /// Without an argument: any staleness is accepted.
+    /// There is no argument: any staleness is accepted.
     case unlimited
     case seconds(Int64)
   }
@@ -27,7 +27,7 @@ package struct CacheControl: Sendable, Hashable {
   /// The directive no-cache.
   package enum NoCache: Sendable, Hashable {
     case absent
-    /// The qualified form: only these fields, in lowercase, can't be used without validation (RFC 9111 §5.2.2.4).
+    /// The qualified form: only these fields, in lowercase, require validation before use (RFC 9111 §5.2.2.4).
     case fields([String])
     case everything
   }
@@ -62,8 +62,8 @@ package struct CacheControl: Sendable, Hashable {
     }
   }
 
-  /// Parses the directives of a request. If it has no Cache-Control, `Pragma: no-cache` means `no-cache` (RFC 7234 §5.4;
-  /// RFC 9111 §5.4 deprecates Pragma without forbidding this).
+  /// Parses the directives of a request. Without Cache-Control, `Pragma: no-cache` means `no-cache` (RFC 7234 §5.4; RFC 9111 §5.4
+  /// deprecates Pragma without forbidding this).
   package init(request fields: Fields) {
     self.init(fields)
     guard !fields.contains("Cache-Control") else { return }
@@ -91,7 +91,7 @@ package struct CacheControl: Sendable, Hashable {
     case "must-understand" where argument == .none: flags.insert(.mustUnderstand)
     case "only-if-cached": flags.insert(.onlyIfCached)
     case "public" where argument == .none: flags.insert(.isPublic)
-    // The qualified form only limits shared caches (RFC 9111 §5.2.2.7).
+    // The qualified form limits only shared caches (RFC 9111 §5.2.2.7).
     case "private": flags.insert(.isPrivate)
     case "immutable" where argument == .none: flags.insert(.immutable)
     default: break
@@ -114,7 +114,7 @@ package struct CacheControl: Sendable, Hashable {
   }
 }
 
-/// What follows a directive's name.
+/// The text that follows a directive's name.
 private enum Argument: Equatable {
   case none, malformed
   /// The token, or the quoted string without its quotes.
@@ -147,7 +147,7 @@ private enum Argument: Equatable {
 private struct FieldNames {
   var names: [String]
 
-  /// Returns nil if there is no name or a member isn't a token.
+  /// Parses the names. Returns nil if there is no name or a member isn't a token.
   init?(_ text: [UInt8]) {
     let members = FieldList.members(of: text[...])
     guard !members.isEmpty, members.allSatisfy(FieldList.isToken) else { return nil }
@@ -157,7 +157,7 @@ private struct FieldNames {
 
 /// Parses a number of seconds.
 enum DeltaSeconds {
-  /// Returns the number, at most `CacheLimits.deltaSecondsMax`, or nil if the text isn't one (RFC 9111 §1.2.2).
+  /// Returns the number, at most `CacheLimits.deltaSecondsMax`, or nil if the text isn't a number (RFC 9111 §1.2.2).
   static func value(of text: ArraySlice<UInt8>) -> Int64? {
     // delta-seconds = 1*DIGIT
     guard !text.isEmpty, text.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }

@@ -1,16 +1,16 @@
-// CacheDate: dates of stored responses, which are parsed without regard to case (RFC 9111 §4.2), and times in seconds.
+// CacheDate: parses dates of stored responses without regard to case (RFC 9111 §4.2), and converts times to seconds.
 
 internal import LupineWire
 
 /// Parses dates for the calculation of ages and lifetimes.
 enum CacheDate {
-  /// Parses the first field line with this name. Returns nil if it is missing or isn't a date of one of the three forms
-  /// in GMT; no other zone is accepted.
+  /// Parses the first field line with this name. Returns nil if it is missing or isn't a
+  /// date in one of the three forms with the zone GMT.
   static func value(of name: String, in fields: Fields, now: Int64) -> Int64? {
     fields.first(name).flatMap { value(of: $0, now: now) }
   }
 
-  /// Parses a date without regard to case, as a cache should (RFC 9111 §4.2).
+  /// Parses a date without regard to case, as caches should (RFC 9111 §4.2).
   static func value(of text: String, now: Int64) -> Int64? {
     HTTPDate(text, now: now)?.secondsSince1970 ?? HTTPDate(usualCase(text), now: now)?.secondsSince1970
   }
@@ -43,15 +43,15 @@ extension String {
   }
 }
 
-/// When a response's exchange began and when its head had arrived, in whole seconds since 1970, in UTC.
+/// The times when a response's exchange began and when its head had arrived, in whole seconds since 1970, in UTC.
 package struct ExchangeTimes: Sendable, Hashable {
-  /// When the request was sent.
+  /// The time when the request was sent.
   package let request: Int64
-  /// When the response's head had arrived.
+  /// The time when the response's head had arrived.
   package let response: Int64
 
-  /// Creates times from a clock, which may have been set back between them. Times outside the years 1 to 9999 are moved
-  /// to their limits, so that differences can't overflow.
+  /// Creates times from a clock, which may have been set back in between. Times outside the years 1 to 9999 are moved to the
+  /// nearest limit, so that differences can't overflow.
   package init(request: Int64, response: Int64) {
     self.response = Self.clamped(response)
     self.request = min(Self.clamped(request), self.response)

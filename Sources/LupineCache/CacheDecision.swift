@@ -1,8 +1,8 @@
-// CacheDecision: what to do with a request, given the stored responses for its URI (RFC 9111 §4).
+// CacheDecision: decides how to answer a request, given the stored responses for its URI (RFC 9111 §4).
 
 package import LupineWire
 
-/// A stored response that is served, and why it may be.
+/// A stored response to serve, and the reason why it may be served.
 package struct CacheHit: Sendable, Equatable {
   package enum Reason: Sendable, Hashable {
     case fresh
@@ -10,26 +10,26 @@ package struct CacheHit: Sendable, Equatable {
     case policy
     /// The request accepts stale responses (max-stale).
     case maxStale
-    /// The origin allows it while the response is being revalidated (RFC 5861 §3).
+    /// The origin allows serving it while it is being revalidated (RFC 5861 §3).
     case staleWhileRevalidate
   }
 
-  /// The position of the response among the stored ones.
+  /// The position of the response among the stored responses.
   package let index: Int
   package let reason: Reason
   package let response: ServedResponse
 }
 
-/// A request that is sent to the origin, and what the cache adds to it.
+/// A request to send to the origin, with the conditions that the cache adds to it.
 package struct Forwarding: Sendable, Equatable {
   package enum Reason: Sendable, Hashable {
-    /// The method, or the content of a GET, can't be answered from the cache.
+    /// The method, or a GET with content, can't be answered from the cache.
     case method
-    /// The caller's policy excludes stored responses or asks for their validation.
+    /// The caller's policy excludes stored responses or requires their validation.
     case policy
-    /// There is no stored response for the URI that this session may read.
+    /// No response is stored for the URI in a partition that this session may read.
     case nothingStored
-    /// No stored response has the request's values of the fields that Vary names.
+    /// No stored response matches the request's values of the fields that Vary names.
     case noVariant
     /// The selected response is stale.
     case stale
@@ -42,31 +42,30 @@ package struct Forwarding: Sendable, Equatable {
   }
 
   package let reason: Reason
-  /// The fields to send: the request's, with the cache's conditions.
+  /// The fields to send: those of the request and the cache's conditions.
   package let fields: Fields
-  /// The positions of the stored responses whose validators are in the conditions, or none if the cache has added no
-  /// conditions.
+  /// The positions of the stored responses whose validators are in the conditions. Empty if the cache has added no conditions.
   package let nominated: [Int]
-  /// The position of the selected response, which may be used if the origin fails.
+  /// The position of the selected response, which may be served if the origin fails, or nil if none was selected.
   package let selected: Int?
 }
 
-/// What to do with a request.
+/// The decision how to answer a request.
 package enum CacheDecision: Sendable, Equatable {
   case serve(CacheHit)
-  /// Serve the response and send a GET request at the same time; the origin's answer updates the cache.
+  /// Serve the response and send a GET request at the same time. The origin's response updates the cache.
   case serveWhileRevalidating(CacheHit, Forwarding)
   case forward(Forwarding)
-  /// Answer 504 (Gateway Timeout): the caller accepts only a stored response, and none can be used (RFC 9111 §5.2.1.7).
+  /// Answer with 504 (Gateway Timeout): the caller accepts only a stored response, and none can be used (RFC 9111 §5.2.1.7).
   case gatewayTimeout
 
-  /// Decides by the stored responses for the request's URI and the time in seconds since 1970.
+  /// Decides how to answer a request. `stored` are the stored responses for its URI; `now` is the time in seconds since 1970.
   package init(_ request: CacheRequest, stored: [StoredResponse], now: Int64) {
     self = CacheChoice(request: request, stored: stored, now: now).decision
   }
 }
 
-/// The steps of a decision.
+/// The intermediate results of a decision.
 private struct CacheChoice {
   let request: CacheRequest
   let stored: [StoredResponse]
@@ -83,7 +82,7 @@ private struct CacheChoice {
   var decision: CacheDecision {
     guard request.isServable else { return forward(.method) }
     guard request.policy != .reload else { return forward(.policy) }
-    // Only origins evaluate these (RFC 9111 §4.3.2).
+    // Only origins may evaluate these conditions (RFC 9111 §4.3.2).
     guard !request.fields.contains("If-Match"), !request.fields.contains("If-Unmodified-Since") else {
       return forward(.conditions)
     }
@@ -107,7 +106,7 @@ private struct CacheChoice {
     case unusable(Forwarding.Reason)
   }
 
-  /// Returns why the response may be used without validation, or why not.
+  /// Returns why the response may be used without validation, or why it may not.
   private func usability(of response: StoredResponse) -> Usability {
     if request.policy == .storedElseLoad || request.policy == .storedOnly { return .usable(.policy) }
     let staleness = response.staleness(now: now)
@@ -136,7 +135,7 @@ private struct CacheChoice {
     case .seconds(let seconds) where staleness <= seconds: return .usable(.maxStale)
     case .absent, .invalid, .seconds: break
     }
-    // With max-age, the client doesn't wish to receive a stale response (RFC 9111 §5.2.1.1).
+    // A client that sends max-age doesn't accept a stale response (RFC 9111 §5.2.1.1).
     if directives.maxAge == .absent, case .valid(let seconds) = response.cacheControl.staleWhileRevalidate,
       staleness <= seconds
     {
@@ -151,8 +150,8 @@ private struct CacheChoice {
   }
 
   private func forwarding(_ reason: Forwarding.Reason, selected: Int?) -> Forwarding {
-    // A part of a representation or a head can't replace a stored response, and the caller's own conditions stay as they
-    // are, so that the caller gets the 304.
+    // The cache adds no conditions to a HEAD request or a request for a range, because a head or a part of a representation can't
+    // replace a stored response. It also leaves the caller's own conditions unchanged, so that the caller gets the 304.
     let addsConditions =
       request.method == "GET" && request.isServable && request.policy != .reload && !request.hasOwnConditions
       && !request.fields.contains("Range")
@@ -163,8 +162,8 @@ private struct CacheChoice {
     return Forwarding(reason: reason, fields: fields, nominated: nominated, selected: selected)
   }
 
-  /// The background request for a response that is served stale: it isn't for a caller, so it has the conditions of the
-  /// cache and neither a range nor the caller's conditions.
+  /// The background request for a response that is served stale. No caller waits for it, so it has the cache's conditions,
+  /// without the caller's range and conditions.
   private func revalidation(of selected: Int) -> Forwarding {
     var independent = request
     independent.method = "GET"
@@ -172,8 +171,8 @@ private struct CacheChoice {
     return CacheChoice(request: independent, stored: stored, now: now).forwarding(.stale, selected: selected)
   }
 
-  /// Returns the request's fields with the validators of the nominated responses (RFC 9111 §4.3.1): If-None-Match, and
-  /// If-Modified-Since if only the selected one is nominated.
+  /// Returns the request's fields with the validators of the nominated responses (RFC 9111 §4.3.1): If-None-Match, and also
+  /// If-Modified-Since if only the selected response is nominated.
   private func conditions(selected: Int?) -> (Fields, nominated: [Int]) {
     let nominated = nominated(selected: selected)
     var fields = request.fields
@@ -188,10 +187,11 @@ private struct CacheChoice {
     return (fields, nominated)
   }
 
-  /// Returns the responses whose validators are sent: the selected one, then those of the session's other responses that
-  /// have a strong entity tag, the most recent first. Variants can share a weak tag, so it would confirm the wrong one.
+  /// Returns the responses whose validators are sent: the selected one, followed by the session's other responses with a strong
+  /// entity tag, most recent first. Variants can share a weak tag, which would then confirm the wrong variant.
   private func nominated(selected: Int?) -> [Int] {
-    // If the selected response has no entity tag, a match with the tag of another would hide a new version of it.
+    // Without an entity tag of the selected response, a match with the tag of another response
+    // would hide a newer version of the selected one.
     if let selected, stored[selected].entityTag == nil { return stored[selected].lastModified == nil ? [] : [selected] }
     let others = stored.indices.filter { index in
       index != selected && request.mayRead(stored[index].partition) && stored[index].entityTag?.strength == .strong
@@ -202,13 +202,13 @@ private struct CacheChoice {
 }
 
 extension CacheRequest {
-  /// Returns the position of the response to use, before its freshness is considered, or nil if none can be selected (RFC
-  /// 9111 §4, §4.1).
+  /// Returns the position of the response to use, regardless of its freshness, or
+  /// nil if none can be selected (RFC 9111 §4, §4.1).
   package func selection(among stored: [StoredResponse]) -> Int? {
     stored.indices.filter { stored[$0].isSelectable(for: self) }.max { stored[$0].isPreceded(by: stored[$1]) }
   }
 
-  /// Whether the caller validates a response of its own.
+  /// Whether the request has conditions of the caller, who validates its own copy of a response.
   var hasOwnConditions: Bool {
     ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"].contains(
       where: fields.contains)

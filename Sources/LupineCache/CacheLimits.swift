@@ -4,8 +4,8 @@ internal import LupineWire
 
 /// The limits of the cache's rules.
 package enum CacheLimits {
-  /// The maximum of an age, a freshness lifetime or a directive's number, in seconds: 2,147,483,648, about 68 years.
-  /// Larger numbers count as this one (RFC 9111 §1.2.2).
+  /// The maximum of an age, a freshness lifetime or a directive's number, in seconds: 2,147,483,648, about 68 years. Larger
+  /// numbers are reduced to it (RFC 9111 §1.2.2).
   package static let deltaSecondsMax: Int64 = Limits.delaySecondsMax
 
   /// The maximum freshness lifetime that is estimated from Last-Modified, in seconds: one day.
@@ -14,26 +14,26 @@ package enum CacheLimits {
   /// warning.
   package static let heuristicLifetimeMax: Int64 = 86_400
 
-  /// The part of the time since the last modification that counts as the lifetime: a tenth (RFC 9111 §4.2.2).
+  /// The divisor of a heuristic lifetime: 10. The lifetime is a tenth of the time since the last modification (RFC 9111 §4.2.2).
   package static let heuristicDivisor: Int64 = 10
 
-  /// The maximum number of field names in Vary: 32. A response with more isn't stored.
+  /// The maximum number of field names in Vary: 32. A response with more names isn't stored.
   ///
   /// RFC 9110 §12.5.5 sets no limit. Responses of large sites have up to ten.
   package static let varyNamesMax = 32
 
-  /// The maximum size of the request's values of the fields that Vary names, in bytes: 16,384. A response that depends on
-  /// more isn't stored.
+  /// The maximum size in bytes of the request's values of the fields that Vary names: 16,384. A
+  /// response that depends on longer values isn't stored.
   ///
   /// RFC 9111 §4.1 sets no limit. Servers accept heads of 8 to 16 KiB.
   package static let selectingBytesMax = 16 * 1024
 
-  /// The maximum number of entity tags that the cache sends in If-None-Match: 16, those of the most recent responses.
+  /// The maximum number of entity tags in an If-None-Match of the cache: 16. The tags are those of the most recent responses.
   ///
   /// RFC 9110 §13.1.2 sets no limit. 16 tags of 64 bytes take 1 KiB of the request's head.
   package static let entityTagsMax = 16
 
-  /// The maximum size of an entity tag, in bytes: 1,024. A longer one isn't used for validation.
+  /// The maximum size of an entity tag in bytes: 1,024. A longer tag isn't used for validation.
   ///
   /// RFC 9110 §8.8.3 sets no limit. Servers use up to about 100 bytes.
   package static let entityTagBytesMax = 1024

@@ -1,39 +1,40 @@
-// CacheRequest: a request as the cache sees it, with the caller's policy and the partition of its responses.
+// CacheRequest: the parts of a request that the cache needs, with the caller's policy and the partition of its responses.
 
 package import LupineWire
 
-/// How the caller wants the cache to be used.
+/// The caller's policy for the use of the cache.
 package enum CachePolicy: Sendable, Hashable {
-  /// As RFC 9111 specifies.
+  /// Use the cache as RFC 9111 specifies.
   case automatic
-  /// The request is sent without conditions; its response replaces the stored one.
+  /// Send the request without conditions, and replace the stored response.
   case reload
-  /// A stored response of any age is used; if there is none, the request is sent.
+  /// Use a stored response of any age, or send the request if there is none.
   case storedElseLoad
-  /// A stored response of any age is used; if there is none, the request fails.
+  /// Use a stored response of any age, or fail if there is none.
   case storedOnly
-  /// A stored response is used only after the origin has confirmed it. A fresh response that is `immutable` needs no
+  /// Use a stored response only after the origin has confirmed it. A fresh response with the directive `immutable` needs no
   /// confirmation (RFC 8246 §2).
   case validate
 }
 
-/// Who can be served a stored response.
+/// The sessions to which a stored response can be served.
 package enum CachePartition: Sendable, Hashable {
-  /// The response was requested without credentials and set no cookie: all users of the cache.
+  /// All users of the cache: the response was requested without credentials and set no cookie.
   case anonymous
-  /// The response was requested with credentials, or set a cookie: only the session with this name.
+  /// Only the session with this name: the response was requested with credentials, or set a cookie.
   case session(String)
 }
 
-/// A request as the cache sees it.
+/// The parts of a request that the cache needs.
 package struct CacheRequest: Sendable {
-  /// Whether the request has content. Some servers answer a GET according to its content, which isn't a part of the key.
+  /// Whether the request has content. The content isn't part of the key, although some
+  /// servers answer a GET according to its content.
   package enum Content: Sendable, Hashable { case none, present }
 
   /// Credentials that aren't in the request's fields.
   package enum ConnectionCredentials: Sendable, Hashable {
     case none
-    /// A client certificate, or an authenticated connection (NTLM, Negotiate).
+    /// The connection has a client certificate, or was authenticated with NTLM or Negotiate.
     case presented
   }
 
@@ -53,7 +54,7 @@ package struct CacheRequest: Sendable {
     self.session = session
   }
 
-  /// The partition of a response to this request.
+  /// Returns the partition of a response to this request.
   func partition(of response: Fields) -> CachePartition {
     let isPersonal =
       connectionCredentials == .presented || fields.contains("Authorization") || fields.contains("Cookie")
@@ -61,11 +62,11 @@ package struct CacheRequest: Sendable {
     return isPersonal ? .session(session) : .anonymous
   }
 
-  /// Whether a response of the partition can be served to this request.
+  /// Returns whether a response of the partition can be served to this request.
   func mayRead(_ partition: CachePartition) -> Bool {
     partition == .anonymous || partition == .session(session)
   }
 
-  /// Whether the method and the content allow stored responses to be used: GET and HEAD without content.
+  /// Whether stored responses can be used for the method and content: for GET and HEAD without content.
   var isServable: Bool { (method == "GET" || method == "HEAD") && content == .none }
 }

@@ -2,7 +2,7 @@
 
 package import LupineWire
 
-/// The validator in ETag.
+/// An entity tag, the validator in ETag.
 package struct EntityTag: Sendable, Hashable {
   package enum Strength: Sendable, Hashable { case weak, strong }
 
@@ -22,31 +22,31 @@ package struct EntityTag: Sendable, Hashable {
     self.opaque = opaque
   }
 
-  /// The entity tag of a response: its first ETag field, or nil if that is missing or malformed.
+  /// Creates the entity tag of a response from its first ETag field. Returns nil if the field is missing or malformed.
   package init?(_ fields: Fields) {
     guard let value = fields.valueBytes("ETag") else { return nil }
     self.init(value)
   }
 
-  /// The tag as it is sent.
+  /// The bytes of the tag as sent, including the prefix of a weak tag.
   var bytes: [UInt8] { (strength == .weak ? Array("W/".utf8) : []) + opaque }
 
-  /// Compares two tags of which either may be weak (RFC 9110 §8.8.3.2).
+  /// Returns whether two tags are equal by the weak comparison, which ignores whether they are weak (RFC 9110 §8.8.3.2).
   package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
-  /// Compares two tags that both must be strong.
+  /// Returns whether two tags are equal by the strong comparison, for which both must be strong (RFC 9110 §8.8.3.2).
   package func matchesStrongly(_ other: EntityTag) -> Bool {
     strength == .strong && other.strength == .strong && opaque == other.opaque
   }
 }
 
-/// The value of If-None-Match.
+/// The list of entity tags in If-None-Match.
 package enum EntityTagList: Sendable, Hashable {
   /// "*": any representation.
   case any
   case tags([EntityTag])
 
-  /// Parses the lines of If-None-Match, or returns nil if there are none. What follows a malformed member is ignored.
+  /// Parses the lines of If-None-Match. Returns nil if there are none. Ignores the text after a malformed member.
   package init?(ifNoneMatch fields: Fields) {
     guard fields.contains("If-None-Match") else { return nil }
     var tags: [EntityTag] = []
@@ -66,7 +66,7 @@ package enum EntityTagList: Sendable, Hashable {
     self = .tags(tags)
   }
 
-  /// Returns whether the tag is in the list, by weak comparison, as If-None-Match requires.
+  /// Returns whether the list contains the tag by the weak comparison, as If-None-Match requires.
   package func contains(_ tag: EntityTag?) -> Bool {
     switch self {
     case .any: true
@@ -75,7 +75,7 @@ package enum EntityTagList: Sendable, Hashable {
   }
 }
 
-/// Reads entity tags from the front of a text.
+/// Reads entity tags from the start of a text.
 private struct EntityTagReader {
   private(set) var rest: ArraySlice<UInt8>
 

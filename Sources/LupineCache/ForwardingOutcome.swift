@@ -1,5 +1,5 @@
-// ForwardingOutcome: what the origin's answer to a forwarded request means for the caller and for the stored responses
-// (RFC 9111 §4.3.3 to §4.3.5, §4.2.4, RFC 5861 §4).
+// ForwardingOutcome: the effect of the origin's response to a forwarded request on the caller and on the stored responses (RFC
+// 9111 §4.3.3 to §4.3.5, §4.2.4, RFC 5861 §4).
 
 package import LupineWire
 
@@ -7,34 +7,34 @@ package import LupineWire
 package struct StoredUpdate: Sendable, Equatable {
   package enum Change: Sendable, Equatable {
     case replace(StoredResponse)
-    /// The response can't be kept, for example because the new metadata has no-store.
+    /// Remove the response, for example because the new metadata has no-store.
     case remove
-    /// The response must be validated before any further use.
+    /// Mark the response so that it must be validated before any further use.
     case invalidate
   }
 
-  /// The position among the stored responses.
+  /// The position of the response among the stored responses.
   package let index: Int
   package let change: Change
 }
 
-/// What the origin's answer means.
+/// The effect of the origin's response, or of its absence.
 package struct ForwardingOutcome: Sendable, Equatable {
   package enum Answer: Sendable, Equatable {
-    /// The origin's response goes to the caller, and `StoreDecision` decides whether it is stored.
+    /// Return the origin's response to the caller. `StoreDecision` decides whether to store it.
     case passOn
-    /// The stored response at this position is served: the origin has confirmed it.
+    /// Serve the stored response at this position, which the origin has confirmed.
     case serveValidated(index: Int, ServedResponse)
-    /// The stored response at this position is served stale, because the origin failed (RFC 5861 §4).
+    /// Serve the stored response at this position although it is stale, because the origin failed (RFC 5861 §4).
     case serveStale(index: Int, ServedResponse)
-    /// The 304 selects none of the stored responses, so the request is sent again without the cache's conditions.
+    /// Send the request again without the cache's conditions, because the 304 selects none of the stored responses.
     case sendWithoutConditions
   }
 
   package let answer: Answer
   package let updates: [StoredUpdate]
 
-  /// Determines the outcome of a final response.
+  /// Determines the outcome of a final response from the origin.
   package init(
     of forwarding: Forwarding, for request: CacheRequest, stored: [StoredResponse], status: Int, fields: Fields,
     times: ExchangeTimes
@@ -53,7 +53,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     }
   }
 
-  /// Determines the outcome of a failure: no response arrived.
+  /// Determines the outcome of a failure, in which no response arrived.
   package init(ofFailure forwarding: Forwarding, for request: CacheRequest, stored: [StoredResponse], now: Int64) {
     self.init(fallback: forwarding, request, stored, now)
   }
@@ -63,13 +63,14 @@ package struct ForwardingOutcome: Sendable, Equatable {
     self.updates = updates
   }
 
-  /// `updates`, or nothing if the request has no-store: no part of its response may be stored (RFC 9111 §5.2.1.5).
+  /// Creates an outcome. Drops the updates if the request has no-store, because no part of
+  /// its response may be stored (RFC 9111 §5.2.1.5).
   private init(answer: Answer, updates: [StoredUpdate], for request: CacheRequest) {
     let mayStore = !CacheControl(request: request.fields).flags.contains(.noStore)
     self.init(answer: answer, updates: mayStore ? updates : [])
   }
 
-  /// The selected response, if it may be served instead of an error, or else the error.
+  /// Creates the outcome of an error: the selected response if it may be served instead, and the error otherwise.
   private init(
     fallback forwarding: Forwarding, _ request: CacheRequest, _ stored: [StoredResponse], _ now: Int64
   ) {
@@ -86,7 +87,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     notModified fields: Fields, _ forwarding: Forwarding, _ request: CacheRequest, _ stored: [StoredResponse],
     _ times: ExchangeTimes
   ) {
-    // Without the cache's conditions, the caller's are in effect, and the caller gets the 304.
+    // If the cache has added no conditions, those of the caller were sent, and the caller gets the 304.
     let isCallers = forwarding.nominated.isEmpty
     let candidates =
       isCallers ? stored.indices.filter { stored[$0].isSelectable(for: request) } : forwarding.nominated
@@ -98,7 +99,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
       self.init(answer: .passOn, updates: updates, for: request)
       return
     }
-    // A 304 without a validator can only mean the nominated response if there is just one.
+    // A 304 without a validator can only refer to the nominated response if there is exactly one.
     let isAnonymous = !fields.contains("ETag") && !fields.contains("Last-Modified")
     let best = identified.max { stored[$0].isPreceded(by: stored[$1]) }
     guard let index = best ?? (isAnonymous && candidates.count == 1 ? candidates[0] : nil) else {
@@ -118,7 +119,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     if let tag, tag.strength == .strong {
       return candidates.filter { stored[$0].entityTag?.matchesStrongly(tag) ?? false }
     }
-    // A weak tag or a date may be shared by variants, so only the responses that this request selects count.
+    // Variants may share a weak tag or a date, so only the responses that this request selects count.
     let selectable = candidates.filter { stored[$0].isSelectable(for: request) }
     let matching: [Int]
     if let tag {
@@ -135,13 +136,13 @@ package struct ForwardingOutcome: Sendable, Equatable {
 }
 
 extension StoredUpdate.Change {
-  /// The response with the new metadata.
+  /// The response with the new metadata, or nil if it isn't replaced.
   fileprivate var response: StoredResponse? { if case .replace(let response) = self { response } else { nil } }
 }
 
 extension StoredResponse {
-  /// Returns whether the response may be served instead of an error (RFC 5861 §4): the request or the response has
-  /// stale-if-error with at least the response's staleness, and nothing prohibits it.
+  /// Returns whether the response may be served instead of an error (RFC 5861 §4): the request or the response has a
+  /// stale-if-error of at least the response's staleness, and no directive forbids it.
   fileprivate func allowsUse(afterErrorFor request: CacheRequest, now: Int64) -> Bool {
     let directives = CacheControl(request: request.fields)
     guard request.isServable, state == .valid, cacheControl.noCache != .everything, directives.noCache == .absent,
@@ -169,7 +170,7 @@ private struct HeadComparison {
     }
   }
 
-  /// Whether the received validators and the length are those of the stored response.
+  /// Returns whether the received validators and length equal those of the stored response.
   private func matches(_ stored: StoredResponse) -> Bool {
     ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
       !fields.contains(name) || fields.valueBytes(name) == stored.fields.valueBytes(name)

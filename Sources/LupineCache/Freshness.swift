@@ -2,15 +2,15 @@
 
 internal import LupineWire
 
-/// How long a response is fresh, in seconds after it was generated, and where that comes from.
+/// The time for which a response is fresh, in seconds after it was generated, and the source of that time.
 package enum FreshnessLifetime: Sendable, Hashable {
   case maxAge(Int64)
   case expires(Int64)
   /// A tenth of the time since the last modification.
   case heuristic(Int64)
-  /// max-age or Expires is invalid: the response is stale from the start.
+  /// Max-age or Expires is invalid, so the response is stale from the start.
   case invalid
-  /// Nothing determines a lifetime: the response is stale from the start.
+  /// No field determines a lifetime, so the response is stale from the start.
   case unknown
 
   package var seconds: Int64 {
@@ -64,14 +64,14 @@ extension StoredResponse {
     return min(correctedInitialAge + residentTime, CacheLimits.deltaSecondsMax)
   }
 
-  /// The age that the response had when it was sent: the first member of Age, or 0 if that is missing or invalid (RFC 9111
-  /// §5.1).
+  /// Returns the age that the response had when it was sent: the first member of Age, or 0 if
+  /// the field is missing or invalid (RFC 9111 §5.1).
   private static func ageValue(_ fields: Fields) -> Int64 {
     fields.valueBytes("Age").flatMap { FieldList.members(of: $0[...]).first }.flatMap(DeltaSeconds.value) ?? 0
   }
 
-  /// Returns for how many seconds the response has been stale: negative if it is fresh, and 0 in the first second after
-  /// its lifetime.
+  /// Returns the number of seconds for which the response has been stale. It is negative if the response is fresh, and 0 in the
+  /// first second after its lifetime.
   package func staleness(now: Int64) -> Int64 { currentAge(now: now) - lifetime.seconds }
 
   // response_is_fresh = (freshness_lifetime > current_age)

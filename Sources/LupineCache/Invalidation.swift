@@ -4,21 +4,22 @@ package import LupineWire
 
 /// The effect of unsafe requests on stored responses.
 package enum Invalidation {
-  /// Returns the URIs, without fragments, whose stored responses must be invalidated in all partitions: after an answer
-  /// with 2xx or 3xx to a method that isn't known to be safe, the target URI, and those in Location and Content-Location
-  /// that have the same origin.
+  /// Returns the URIs, without fragments, whose stored responses must be invalidated in all partitions.
+  ///
+  /// These are the target URI and the URIs in Location and Content-Location with the same origin. The result is empty unless the
+  /// method isn't known to be safe and the status is 2xx or 3xx.
   package static func targets(of request: CacheRequest, status: Int, fields: Fields) -> [URI] {
     guard !safeMethods.contains(request.method), (200..<400).contains(status) else { return [] }
     let named = ["Location", "Content-Location"].flatMap { fields.all($0) }
       .compactMap { reference in try? request.uri.resolving(reference) }
-      // Otherwise, an origin could empty the cache of another.
+      // Otherwise, an origin could invalidate the responses of another.
       .filter { $0.origin == request.uri.origin }
     return named.reduce(into: [request.uri]) { targets, uri in
       if !targets.contains(where: { $0.target == uri.target }) { targets.append(uri) }
     }
   }
 
-  /// The methods that IANA lists as safe (RFC 9110 §16.1.1), as far as clients use them.
+  /// The methods that IANA lists as safe (RFC 9110 §16.1.1), limited to those that clients use.
   private static let safeMethods: Set<String> = [
     "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
   ]

@@ -1,13 +1,13 @@
-// SelectingFields: the request's fields that Vary names, normalized, and their comparison (RFC 9111 §4.1).
+// SelectingFields: the request's fields that Vary names, normalized for comparison (RFC 9111 §4.1).
 
 internal import LupineWire
 
-/// The fields of a request on which a stored response depends, in the form in which they are compared.
+/// The fields of a request that select a stored response, in a normalized form.
 package struct SelectingFields: Sendable, Hashable {
   package struct Selector: Sendable, Hashable {
     /// The name in lowercase.
     package let name: String
-    /// The normalized value, or nil if the request doesn't have the field.
+    /// The normalized value, or nil if the request lacks the field.
     package let value: [UInt8]?
 
     package init(name: String, value: [UInt8]?) {
@@ -16,7 +16,7 @@ package struct SelectingFields: Sendable, Hashable {
     }
   }
 
-  /// Why a response can't be selected by its request's fields.
+  /// The reason why a response can't be selected by its request's fields.
   package enum Failure: Error, Sendable, Hashable {
     /// Vary contains "*" or something that isn't a field name.
     case unselectable
@@ -24,12 +24,12 @@ package struct SelectingFields: Sendable, Hashable {
     case tooLarge
   }
 
-  /// Ordered by name, each name once.
+  /// The fields in the order of their names, each once.
   package let selectors: [Selector]
 
   package init(_ selectors: [Selector]) { self.selectors = selectors }
 
-  /// Takes the fields that the response's Vary names from the request.
+  /// Reads the fields that the response's Vary names from the request.
   init(vary response: Fields, of request: Fields) throws(Failure) {
     var names: Set<String> = []
     for position in response.indices where response.isNamed("vary", at: position) {
@@ -47,16 +47,15 @@ package struct SelectingFields: Sendable, Hashable {
     self.selectors = selectors
   }
 
-  /// Returns whether the request has the same values. A field that is absent matches only its absence.
+  /// Returns whether the request has the same values. A missing field matches only a missing field.
   func match(_ request: Fields) -> Bool {
     selectors.allSatisfy { $0.value == Self.normalized($0.name, in: request) }
   }
 
-  /// Returns a request field's value in a form that is equal for values with the same meaning, or nil if the field is
-  /// absent.
+  /// Returns a request field's value in a form that is equal for values with the same meaning, or nil if the field is missing.
   ///
-  /// All lines are combined. Nothing else changes unless the field's grammar is known: white space around commas means
-  /// nothing only in lists.
+  /// All lines are combined. White space around commas is removed only from fields that are known to be lists, because it may
+  /// have a meaning in others.
   static func normalized(_ name: String, in request: Fields) -> [UInt8]? {
     let values = request.positions(of: name).map(request.valueBytes(at:))
     guard !values.isEmpty else { return nil }
@@ -77,7 +76,7 @@ private struct Preferences {
 
   init(_ list: [ArraySlice<UInt8>]) {
     for member in list {
-      // Neither names nor weights contain quoted strings, so each ";" separates.
+      // Neither names nor weights contain quoted strings, so each ";" is a separator.
       let parts = FieldList.lowercased(member).utf8.split(
         separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
       let text = Array(parts.map { FieldList.trimmed(Array($0)[...]) }.joined(separator: ";".utf8))
@@ -85,8 +84,8 @@ private struct Preferences {
     }
   }
 
-  /// The members in lowercase, the preferred ones first. Members with equal weights keep their order, which some servers
-  /// take as a preference.
+  /// The members in lowercase, in descending order of preference. Members with equal weights keep their
+  /// order, which some servers take as a preference.
   var normalized: [UInt8] {
     let sorted = members.enumerated().sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
     return Array(sorted.map(\.element.text).joined(separator: ",".utf8))

@@ -1,13 +1,13 @@
-// ServedResponse: the response that a caller gets from a stored one (RFC 9111 §4, §4.3.2; RFC 9110 §13, §14).
+// ServedResponse: the response to a caller that is served from a stored response (RFC 9111 §4, §4.3.2; RFC 9110 §13, §14).
 
 package import LupineWire
 
-/// The head of a response that is served from the cache, and the part of the stored body that belongs to it.
+/// The head of a response that is served from the cache, and the part of the stored body to serve with it.
 package struct ServedResponse: Sendable, Equatable {
   package enum Body: Sendable, Hashable {
     case none
     case complete
-    /// The stored bytes in this range.
+    /// The bytes of the stored body in this range.
     case part(Range<UInt64>)
   }
 
@@ -15,8 +15,8 @@ package struct ServedResponse: Sendable, Equatable {
   package let fields: Fields
   package let body: Body
 
-  /// Determines the response without validation. Returns nil if only the origin can answer: several ranges, or a range of
-  /// a body that is stored in another form than that of the origin.
+  /// Creates the response without validation. Returns nil if only the origin can respond: to a request for several ranges, or for
+  /// a range of a body that is stored in a form other than the origin's.
   init?(_ stored: StoredResponse, to request: CacheRequest, now: Int64) {
     var fields = stored.fields
     // These fields can't be used without validation (RFC 9111 §5.2.2.4).
@@ -39,7 +39,7 @@ package struct ServedResponse: Sendable, Equatable {
     self.init(ByteRange(request.fields, byteCount: stored.bodyByteCount), of: stored, fields)
   }
 
-  /// The response after the origin has confirmed it.
+  /// Creates the response after the origin has confirmed the stored one.
   init(validated stored: StoredResponse, to request: CacheRequest, now: Int64) {
     var fields = stored.fields
     fields.setAge(stored.currentAge(now: now))
@@ -52,7 +52,8 @@ package struct ServedResponse: Sendable, Equatable {
     self.body = body
   }
 
-  /// A 304 with the fields that RFC 9110 §15.4.5 wants: no metadata of the representation that the caller already has.
+  /// Creates a 304 with the fields that RFC 9110 §15.4.5 requires, without the metadata of
+  /// the representation that the caller already has.
   private init(notModified fields: Fields) {
     var fields = fields
     for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Range"] {
@@ -82,7 +83,7 @@ package struct ServedResponse: Sendable, Equatable {
 }
 
 extension Fields {
-  /// Replaces Age (RFC 9111 §5.1).
+  /// Replaces the Age field (RFC 9111 §5.1).
   fileprivate mutating func setAge(_ seconds: Int64) {
     remove("Age")
     append(name: "Age", value: "\(seconds)")
@@ -90,16 +91,16 @@ extension Fields {
 }
 
 extension StoredResponse {
-  /// Returns whether the request's If-None-Match or If-Modified-Since says that the caller already has this response (RFC
-  /// 9111 §4.3.2).
+  /// Returns whether the request's If-None-Match or If-Modified-Since shows that the
+  /// caller already has this response (RFC 9111 §4.3.2).
   fileprivate func satisfies(ownConditionsOf request: CacheRequest, now: Int64) -> Bool {
-    // If-Modified-Since is ignored beside If-None-Match (RFC 9110 §13.1.3).
+    // If-Modified-Since is ignored if there is an If-None-Match (RFC 9110 §13.1.3).
     if let list = EntityTagList(ifNoneMatch: request.fields) { return list.contains(entityTag) }
     guard let since = CacheDate.value(of: "If-Modified-Since", in: request.fields, now: now) else { return false }
     return (lastModified ?? date) <= since
   }
 
-  /// Returns whether Range applies: there is no If-Range, or its validator is strong and equal (RFC 9110 §13.1.5).
+  /// Returns whether Range applies: If-Range is missing, or its validator is strong and equal (RFC 9110 §13.1.5).
   fileprivate func matchesIfRange(of request: CacheRequest, now: Int64) -> Bool {
     guard let value = request.fields.valueBytes("If-Range") else { return true }
     if let tag = EntityTag(value) { return entityTag?.matchesStrongly(tag) ?? false }
@@ -110,13 +111,13 @@ extension StoredResponse {
   }
 }
 
-/// The request's Range, applied to a body (RFC 9110 §14.1.2, §14.2).
+/// The request's Range applied to a body (RFC 9110 §14.1.2, §14.2).
 enum ByteRange: Equatable {
-  /// There is no valid Range in bytes; the whole body is served.
+  /// The request has no valid Range in bytes, so the whole body is served.
   case ignored
   case several
   case unsatisfiable
-  /// At least one byte, within the body.
+  /// The range of bytes to serve, which is within the body and has at least one byte.
   case bytes(Range<UInt64>)
 
   init(_ fields: Fields, byteCount: UInt64) {
@@ -156,7 +157,7 @@ enum ByteRange: Equatable {
     return .bytes(start..<min(end, byteCount - 1) + 1)
   }
 
-  /// Returns a number, or nil for anything else. Numbers that don't fit into 63 bits count as the largest.
+  /// Returns a number, or nil if the digits aren't a number. Numbers that don't fit into 63 bits are reduced to the largest one.
   private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
     guard !digits.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
     return digits.reduce(0) { number, digit in

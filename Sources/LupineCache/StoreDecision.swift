@@ -1,20 +1,20 @@
-// StoreDecision: whether a response is stored (RFC 9111 §3).
+// StoreDecision: decides whether a response is stored (RFC 9111 §3).
 
 package import LupineWire
 
-/// What to do with a response that has arrived from the origin.
+/// The decision whether to store a response from the origin.
 package enum StoreDecision: Sendable, Equatable {
-  /// Why a response isn't stored.
+  /// The reason why a response isn't stored.
   package enum Refusal: Sendable, Hashable {
-    /// Only responses to GET without content are stored.
+    /// The request isn't a GET without content.
     case method
     /// The request or the response has no-store.
     case noStore
-    /// The status code isn't final, or the cache would have to understand it and doesn't.
+    /// The status code isn't final, or the cache must understand it to store the response and doesn't.
     case status
-    /// Neither directives nor the status code allow it.
+    /// Neither a directive nor the status code permits storing the response.
     case notCacheable
-    /// Vary never matches, or depends on too much.
+    /// Vary prevents every match, or names too many fields or too long ones.
     case vary(SelectingFields.Failure)
   }
 
@@ -24,7 +24,7 @@ package enum StoreDecision: Sendable, Equatable {
   case store(StoredResponse)
   case refuse(Refusal)
 
-  /// Decides by the response's head. 206 responses are passed on without being stored or combined.
+  /// Decides by the response's head. 206 responses aren't stored or combined.
   package init(
     _ request: CacheRequest, status: Int, fields: Fields, times: ExchangeTimes,
     bodyForm: StoredResponse.BodyForm = .received
@@ -39,7 +39,7 @@ package enum StoreDecision: Sendable, Equatable {
       self = .refuse(.status)
       return
     }
-    // A cache that implements must-understand ignores no-store beside it (RFC 9111 §5.2.2.3).
+    // A cache that implements must-understand ignores no-store if both are present (RFC 9111 §5.2.2.3).
     let forbids = directives.flags.contains(.noStore) && !mustUnderstand
     guard !forbids, !CacheControl(request: request.fields).flags.contains(.noStore) else {
       self = .refuse(.noStore)
@@ -63,13 +63,13 @@ package enum StoreDecision: Sendable, Equatable {
     }
   }
 
-  /// Whether responses with the status code answer other requests for the URI as well: it is final, and doesn't depend on
-  /// a proxy (407) or on the request's Range (206, 416), conditions (304, 412) or expectation (417).
+  /// Returns whether a response with the status code can answer other requests for the URI: it is final, and doesn't depend on a
+  /// proxy (407) or on the request's Range (206, 416), conditions (304, 412) or expectation (417).
   private static func isStorable(_ status: Int) -> Bool {
     status >= 200 && ![206, 304, 407, 412, 416, 417].contains(status)
   }
 
-  /// Whether the cache implements the status code's requirements for caches.
+  /// Returns whether the cache implements the status code's requirements for caches.
   private static func understands(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 410, 414, 500, 501, 502, 503, 504: true
@@ -79,16 +79,16 @@ package enum StoreDecision: Sendable, Equatable {
 }
 
 extension StoredResponse {
-  /// Returns whether a new response to the request replaces this one: the request would have selected it. A response that
-  /// other sessions can use isn't replaced by one of a single session.
+  /// Returns whether a new response to the request replaces this one, because the request would have selected it. The response of
+  /// a single session doesn't replace one that other sessions can use.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
     partition == new.partition && selectingFields.match(request.fields)
   }
 }
 
 extension Fields {
-  /// Returns the fields to store (RFC 9111 §3.1): all, except for those of the connection and of proxies, and with a valid
-  /// Date (RFC 9110 §6.6.1).
+  /// Returns the fields to store (RFC 9111 §3.1): all except those of the connection and of
+  /// proxies, and with a valid Date (RFC 9110 §6.6.1).
   func storable(receivedAt now: Int64) -> Fields {
     let excluded = connectionFieldNames
     var stored = Fields()

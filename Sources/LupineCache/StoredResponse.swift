@@ -1,4 +1,4 @@
-// StoredResponse: what the cache keeps of a response, besides its body.
+// StoredResponse: the metadata that the cache stores with a response's body.
 
 package import LupineWire
 
@@ -6,15 +6,15 @@ package import LupineWire
 package struct StoredResponse: Sendable, Equatable {
   package enum State: UInt8, Sendable, Hashable {
     case valid = 0
-    /// Must be validated before any further use (RFC 9111 §4.4).
+    /// The response must be validated before any further use (RFC 9111 §4.4).
     case invalidated = 1
   }
 
-  /// The form in which the store has the body.
+  /// The form in which the body is stored.
   package enum BodyForm: UInt8, Sendable, Hashable {
-    /// As received: Content-Length and Content-Encoding apply to it.
+    /// The body as received, to which Content-Length and Content-Encoding apply.
     case received = 0
-    /// After removing all content codings.
+    /// The body after all content codings were removed.
     case decoded = 1
   }
 
@@ -32,10 +32,10 @@ package struct StoredResponse: Sendable, Equatable {
 
   /// The directives of `fields`, parsed once.
   package let cacheControl: CacheControl
-  /// The time in Date.
+  /// The time in the Date field, in seconds since 1970.
   let date: Int64
   let entityTag: EntityTag?
-  /// Last-Modified in seconds since 1970, or nil if it is missing or invalid.
+  /// The time in Last-Modified in seconds since 1970, or nil if the field is missing or invalid.
   let lastModified: Int64?
   package let lifetime: FreshnessLifetime
 
@@ -61,7 +61,7 @@ package struct StoredResponse: Sendable, Equatable {
       now: times.response)
   }
 
-  /// Returns the response with the size of its body, which is known at its end.
+  /// Returns the response with the size of its body, which is known only at the end of the body.
   package func withBody(byteCount: UInt64) -> StoredResponse {
     StoredResponse(
       status: status, fields: fields, times: times, partition: partition, selectingFields: selectingFields,
@@ -71,14 +71,14 @@ package struct StoredResponse: Sendable, Equatable {
   /// Whether the response has a validator that a conditional request can use.
   var hasValidator: Bool { entityTag != nil || lastModified != nil }
 
-  /// Returns whether `other` is to be preferred when both can be selected: the one with Vary, then the latest Date, then
-  /// the one received last (RFC 9111 §4, §4.1).
+  /// Returns whether `other` is preferred when both can be selected: a response with Vary, then the one with the latest Date,
+  /// then the one received last (RFC 9111 §4, §4.1).
   func isPreceded(by other: StoredResponse) -> Bool {
     (selectingFields.selectors.isEmpty ? 0 : 1, date, times.response)
       < (other.selectingFields.selectors.isEmpty ? 0 : 1, other.date, other.times.response)
   }
 
-  /// Returns whether the response could be selected for the request, apart from its freshness (RFC 9111 §4).
+  /// Returns whether the response could be selected for the request, regardless of its freshness (RFC 9111 §4).
   func isSelectable(for request: CacheRequest) -> Bool {
     request.mayRead(partition) && selectingFields.match(request.fields)
   }

@@ -1,13 +1,13 @@
-// CacheIndex: the records of a store by URI, within a capacity. Pure: it returns the records to delete.
+// CacheIndex: the records of a store by URI, within a capacity. It performs no I/O; it returns the records to delete.
 
-/// The records of a store, each with an identifier, found by the key of their URI and evicted by their last use.
+/// The records of a store. Each has an identifier, is found by the key of its URI, and is evicted if it was used least recently.
 package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable {
-  /// The maximum number of responses per URI: 32. The least recently stored one makes room for another.
+  /// The maximum number of responses per URI: 32. Beyond it, the least recently stored response of the URI is removed.
   ///
   /// RFC 9111 sets no limit. A lookup examines all responses of the URI, so this limits its time.
   package static var responsesPerURIMax: Int { 32 }
 
-  /// A record that the index has dropped, to delete.
+  /// A record that the index has dropped, and that the store must delete.
   package typealias Dropped = (id: UInt64, record: Record)
 
   private struct Entry: Sendable {
@@ -27,19 +27,20 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
   package var count: Int { entries.count }
   package var ids: [UInt64] { Array(entries.keys) }
 
-  /// Returns a record without using it.
+  /// Returns a record without marking it as used.
   package subscript(id: UInt64) -> Record? { entries[id]?.record }
 
-  /// Returns the records of a key, in the order of insertion, without using them.
+  /// Returns the records of a key, in the order of insertion, without marking them as used.
   package func records(for key: Key) -> [(id: UInt64, record: Record)] {
     (identifiers[key] ?? []).compactMap { id in entries[id].map { (id, $0.record) } }
   }
 
-  /// Returns a record, which becomes the most recently used one.
+  /// Returns a record and marks it as the most recently used one.
   package mutating func use(_ id: UInt64) -> Record? { entries.use(id)?.record }
 
-  /// Inserts a record as the most recently used one, in place of an earlier one with the identifier. Returns the records
-  /// that have to make room, or the record itself if it is larger than the capacity.
+  /// Inserts a record as the most recently used one, and replaces an earlier record with the same identifier.
+  ///
+  /// Returns the records that were dropped to make room, or the record itself if it is larger than the capacity.
   package mutating func insert(_ record: Record, id: UInt64, for key: Key, byteCount: Int) -> [Dropped] {
     guard byteCount <= capacity else { return [(id, record)] }
     remove(id)
@@ -52,7 +53,7 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     return dropped + evict()
   }
 
-  /// Sets the capacity, and returns the records that no longer fit.
+  /// Sets the capacity and returns the records that were dropped because they no longer fit.
   package mutating func setCapacity(_ capacity: Int) -> [Dropped] {
     self.capacity = max(0, capacity)
     return evict()
@@ -70,7 +71,7 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     (identifiers[key] ?? []).compactMap { remove($0) }
   }
 
-  /// Removes the records that fulfil the condition.
+  /// Removes the records that fulfill the condition, and returns them.
   package mutating func removeAll(where isRemoved: (Record) -> Bool) -> [Dropped] {
     ids.filter { id in entries[id].map { isRemoved($0.record) } ?? false }.compactMap { remove($0) }
   }

@@ -1,5 +1,5 @@
-// Checksum: XXH64, a fast hash that detects damaged records. It isn't cryptographic: who can write the files can also
-// write their checksums.
+// Checksum: XXH64, a fast hash that detects damaged records. It isn't cryptographic: anyone who can
+// write the files can also write their checksums.
 
 /// The 64-bit hash of the xxHash specification (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md, version 0.1.1).
 package enum Checksum {

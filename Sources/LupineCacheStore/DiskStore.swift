@@ -1,10 +1,10 @@
-// DiskStore: stored responses in a folder, one file per record, shared with other processes.
+// DiskStore: stores responses in a folder, one file per record, shared with other processes.
 
 package import LupineCache
 package import LupineReactor
 internal import Synchronization
 
-/// Why a store can't read or write a record.
+/// The reason why a store can't read or write a record.
 package enum DiskStoreError: Error, Sendable, Hashable {
   case system(SystemError)
   /// The file isn't a complete record of this format.
@@ -14,13 +14,13 @@ package enum DiskStoreError: Error, Sendable, Hashable {
   case bodyTooLarge
 }
 
-/// A store in a folder, within a capacity. It can be used from any thread, and by several processes.
+/// A store in a folder, within a capacity. It is thread-safe, and several processes may use the same folder.
 ///
-/// The folder is read when the store is created, and again after a sixteenth of the capacity has been written, to see
-/// the records of other processes. With n processes, the folder can exceed the capacity by n sixteenths until then. Other
-/// files in the folder are left alone.
+/// The folder is scanned when the store is created, and again after a sixteenth of the capacity has been
+/// written, to find the records of other processes. Between scans, n processes can exceed the capacity by n
+/// sixteenths. Other files in the folder aren't changed.
 package final class DiskStore: Sendable {
-  /// The part of the capacity that may be written before the folder is read again: a sixteenth.
+  /// The divisor of the capacity: after a sixteenth of the capacity has been written, the folder is scanned again.
   private static let scanDivisor = 16
 
   private struct State {
@@ -31,7 +31,7 @@ package final class DiskStore: Sendable {
   private let folder: String
   private let state: Mutex<State>
 
-  /// Opens a folder, or creates it for this user only, and deletes what exceeds the capacity.
+  /// Opens a folder, or creates one that only this user can access, and deletes the records that exceed the capacity.
   package init(folder: String, capacity: Int) throws(SystemError) {
     self.folder = folder
     state = Mutex(State(index: CacheIndex(capacity: capacity)))
@@ -44,7 +44,7 @@ package final class DiskStore: Sendable {
     set { delete(state.withLock { $0.index.setCapacity(newValue) }) }
   }
 
-  /// The size of the records that this process knows, in bytes.
+  /// The size of the records that this process knows of, in bytes.
   package var byteCount: Int { state.withLock { $0.index.byteCount } }
 
   package var count: Int { state.withLock { $0.index.count } }
@@ -61,10 +61,11 @@ package final class DiskStore: Sendable {
     }
   }
 
-  /// Opens a record, which becomes the most recently used one. Returns nil if it no longer exists.
+  /// Opens a record and marks it as the most recently used one. Returns nil if it no longer exists.
   package func open(_ id: UInt64) -> RecordReader? {
     guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return nil }
-    // For other processes and later ones. If it fails, the record only counts as older than it is.
+    // The file's time shows the use to other processes and later ones. If the call fails, the
+    // record merely seems to have been used earlier.
     try? File.touch(path(of: name.text))
     return reader
   }
@@ -73,7 +74,8 @@ package final class DiskStore: Sendable {
     do throws(DiskStoreError) {
       return try RecordReader(path(of: name.text), expecting: name)
     } catch {
-      // Another process has deleted it, or it is damaged. After other errors, such as too many open files, it stays.
+      // The record is damaged, or another process has deleted it. After other errors, such
+      // as too many open files, the file isn't removed.
       if error == .damaged || error.isMissingFile { remove(name.id) }
       return nil
     }
@@ -84,7 +86,7 @@ package final class DiskStore: Sendable {
     try RecordWriter(self, uri: uri, response: response, id: id)
   }
 
-  /// Writes a record's body again with other metadata, as after a 304, and deletes the old record.
+  /// Rewrites a record's body with other metadata, for example after a 304, and deletes the old record.
   package func replace(_ id: UInt64, with response: StoredResponse, newID: UInt64) throws(DiskStoreError) {
     guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return }
     let writer = try writer(uri: reader.uri, response: response, id: newID)
@@ -98,14 +100,14 @@ package final class DiskStore: Sendable {
 
   package func remove(_ id: UInt64) { delete(state.withLock { $0.index.remove(id).map { [$0] } ?? [] }) }
 
-  /// Removes all responses of a URI, of all partitions.
+  /// Removes all responses of a URI from all partitions.
   package func removeAll(for uri: String) {
     var ids: [UInt64] = []
     forEachRecord(of: uri) { ids.append($0.id) }
     for id in ids { remove(id) }
   }
 
-  /// Removes the records whose responses fulfil the condition. It opens each record.
+  /// Removes the records whose responses fulfill the condition. It must open each record.
   package func removeAll(where isRemoved: (StoredResponse) -> Bool) {
     for id in state.withLock({ $0.index.ids }) {
       guard let name = state.withLock({ $0.index[id] }), let reader = open(name) else { continue }
@@ -113,7 +115,7 @@ package final class DiskStore: Sendable {
     }
   }
 
-  /// Removes all records of this and other processes.
+  /// Removes all records of this process and of others.
   package func removeAll() throws(SystemError) {
     try scan()
     delete(state.withLock { $0.index.removeAll { _ in true } })
@@ -131,14 +133,14 @@ package final class DiskStore: Sendable {
       return (state.index.insert(name, id: name.id, for: name.key, byteCount: Int(name.byteCount)), needsScan)
     }
     delete(dropped)
-    // If the folder can't be read now, it is read after the next record.
+    // If the folder can't be scanned now, it is scanned after the next record.
     if needsScan { try? scan() }
   }
 
-  /// Reads the folder: adds the records of other processes in the order of their last use, forgets those that are gone,
-  /// and removes what ended processes have left.
+  /// Scans the folder: adds the records of other processes in the order of their last use, removes missing records from the
+  /// index, and deletes the files that terminated processes have left.
   private func scan() throws(SystemError) {
-    // Before the folder is read, so that what is stored meanwhile isn't taken for deleted.
+    // Reads the identifiers before the folder, so that records stored in the meantime don't count as deleted.
     let known = Set(state.withLock { $0.index.ids })
     let names = try Folder.names(in: folder)
     for name in names where RecordName.isTemporary(name) { removeIfAbandoned(path(of: name)) }
@@ -158,20 +160,20 @@ package final class DiskStore: Sendable {
     delete(dropped)
   }
 
-  /// Removes a temporary file whose writer has ended: nobody has its lock.
+  /// Removes a temporary file if its writer has ended, because no process then holds its lock.
   private func removeIfAbandoned(_ path: String) {
     guard let file = try? File(reading: path), (try? file.lock()) != nil else { return }
     try? File.remove(path)
   }
 
   private func delete(_ dropped: [CacheIndex<UInt64, RecordName>.Dropped]) {
-    // A file that another process has deleted is gone as well.
+    // The file may already be gone, because another process has deleted it.
     for entry in dropped { try? File.remove(path(of: entry.record.text)) }
   }
 }
 
 extension DiskStoreError {
-  /// Runs a call, and converts its error.
+  /// Runs a call and converts its error.
   static func wrapping<Value: ~Copyable>(_ call: () throws(SystemError) -> Value) throws(DiskStoreError) -> Value {
     do throws(SystemError) {
       return try call()

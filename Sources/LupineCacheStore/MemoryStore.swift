@@ -1,12 +1,12 @@
-// MemoryStore: stored responses with their bodies in memory.
+// MemoryStore: stores responses with their bodies in memory.
 
 package import LupineCache
 internal import LupineWire
 internal import Synchronization
 
-/// A store in memory, within a capacity. It can be used from any thread.
+/// A store in memory, within a capacity. It is thread-safe.
 package final class MemoryStore<Content: Sendable>: Sendable {
-  /// A stored response with its body, in the form that its owner needs.
+  /// A stored response with its body, whose type the store's owner chooses.
   package struct Record: Sendable {
     package let uri: String
     /// The metadata, with the size of the body.
@@ -19,7 +19,7 @@ package final class MemoryStore<Content: Sendable>: Sendable {
       self.content = content
     }
 
-    /// The memory that the record occupies, about: the body, the fields and a fixed part for the rest.
+    /// The approximate memory that the record occupies, in bytes: the body, the fields and a fixed amount for the rest.
     var byteCount: Int {
       let fields = response.fields.reduce(uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
       return Int(clamping: min(response.bodyByteCount, 1 << 62)) + fields + Self.overheadByteCount
@@ -44,7 +44,7 @@ package final class MemoryStore<Content: Sendable>: Sendable {
     set { state.withLock { _ = $0.index.setCapacity(newValue) } }
   }
 
-  /// The memory that the records occupy, about, in bytes.
+  /// The approximate memory that all records occupy, in bytes.
   package var byteCount: Int { state.withLock { $0.index.byteCount } }
 
   /// Returns the records of a URI, in the order in which they were stored.
@@ -68,7 +68,7 @@ package final class MemoryStore<Content: Sendable>: Sendable {
 
   package func removeAll(for uri: String) { state.withLock { _ = $0.index.removeAll(for: uri) } }
 
-  /// Removes the records whose responses fulfil the condition.
+  /// Removes the records whose responses fulfill the condition.
   package func removeAll(where isRemoved: (StoredResponse) -> Bool) {
     state.withLock { _ = $0.index.removeAll { isRemoved($0.response) } }
   }

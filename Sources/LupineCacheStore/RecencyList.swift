@@ -1,6 +1,6 @@
-// RecencyList: values in the order of their last use, with the sum of their sizes. Each operation takes constant time.
+// RecencyList: a dictionary ordered by last use, with the sum of its values' sizes. Each operation takes constant time.
 
-/// A dictionary that knows which value was used least recently.
+/// A dictionary that knows its least recently used value.
 package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Node: Sendable {
     let key: Key
@@ -11,13 +11,13 @@ package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     var newer: Int?
   }
 
-  /// The nodes at their positions; free positions are nil.
+  /// The nodes at their positions. Unused positions are nil.
   private var nodes: [Node?] = []
   private var free: [Int] = []
   private var positions: [Key: Int] = [:]
   private var oldest: Int?
   private var newest: Int?
-  /// The sum of the sizes.
+  /// The sum of the values' sizes in bytes.
   package private(set) var byteCount = 0
 
   package init() {}
@@ -26,13 +26,13 @@ package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
   package var keys: some Collection<Key> { positions.keys }
 
-  /// Returns the value without using it.
+  /// Returns the value without marking it as used.
   package subscript(key: Key) -> Value? { positions[key].flatMap { nodes[$0]?.value } }
 
   /// The key of the least recently used value.
   package var oldestKey: Key? { oldest.flatMap { nodes[$0]?.key } }
 
-  /// Returns the value, which becomes the most recently used one.
+  /// Returns the value and marks it as the most recently used one.
   package mutating func use(_ key: Key) -> Value? {
     guard let position = positions[key] else { return nil }
     if position != newest {
@@ -42,7 +42,7 @@ package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     return nodes[position]?.value
   }
 
-  /// Inserts a value as the most recently used one, in place of an earlier value of the key.
+  /// Inserts a value as the most recently used one, and replaces an earlier value of the key.
   package mutating func insert(_ value: Value, for key: Key, byteCount: Int) {
     remove(key)
     let node = Node(key: key, value: value, byteCount: byteCount)

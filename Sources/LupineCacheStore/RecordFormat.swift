@@ -1,34 +1,34 @@
-// RecordFormat: the bytes of a record on disk. Pure: it reads and writes byte arrays.
+// RecordFormat: the bytes of a record on disk. It does no I/O; it reads and writes byte arrays.
 //
 //   record   = preamble head body
 //   preamble = "LUPCACHE" version(4) head-size(4) body-size(8) id(8) checksum(8)
 //   head     = uri partition status(4) times(8 8) body-form(1) state(1) selectors fields
 //   body     = *( block checksum(8) ); each block has 65,536 bytes, except for the last one
 //
-// Numbers are little-endian; a text is its size (4) and its bytes. The preamble's checksum covers what precedes it and
+// Numbers are little-endian; a text is its size (4) and its bytes. The preamble's checksum covers the bytes before it and
 // the head. The checksum of a block has the record's id and the block's number as its seed, so that no block of another
-// record or place is valid.
+// record or position is valid.
 
 package import LupineCache
 internal import LupineWire
 
 /// The sizes and limits of the format.
 package enum RecordFormat {
-  /// The format's version. Records of other versions are dropped.
+  /// The version of the format. Records of other versions are dropped.
   package static let version: UInt32 = 1
   package static let preambleByteCount = 40
   static let magic = Array("LUPCACHE".utf8)
 
-  /// The size of a body's blocks in bytes: 65,536. It is the memory that reading or writing a body needs.
+  /// The size of a body's blocks in bytes: 65,536. Reading or writing a body needs this much memory.
   package static let blockByteCount = 65_536
   static let checksumByteCount = 8
 
   /// The maximum size of a record's head in bytes: 1 MiB.
   ///
-  /// A response's head has at most 64 KiB by default, the request's fields that Vary names 16 KiB.
+  /// A response's head has at most 64 KiB by default, and the request's fields that Vary names have at most 16 KiB.
   package static let headBytesMax = 1 << 20
 
-  /// Returns the size of a file with a record, or nil if it doesn't fit into 63 bits.
+  /// Returns the size of a record's file in bytes, or nil if it doesn't fit into 63 bits.
   package static func fileByteCount(headByteCount: Int, bodyByteCount: UInt64) -> UInt64? {
     let blocks = bodyByteCount / UInt64(blockByteCount) + (bodyByteCount % UInt64(blockByteCount) == 0 ? 0 : 1)
     let (sum, overflow) = bodyByteCount.addingReportingOverflow(
@@ -42,7 +42,7 @@ package enum RecordFormat {
   }
 }
 
-/// The first part of a record: what has a fixed size.
+/// The first part of a record, which has a fixed size.
 package struct RecordPreamble: Sendable, Equatable {
   package let headByteCount: Int
   package let bodyByteCount: UInt64
@@ -70,7 +70,7 @@ package struct RecordPreamble: Sendable, Equatable {
     self.checksum = checksum
   }
 
-  /// The size of the whole file.
+  /// The size of the whole file in bytes, or nil if it doesn't fit into 63 bits.
   package var fileByteCount: UInt64? {
     RecordFormat.fileByteCount(headByteCount: headByteCount, bodyByteCount: bodyByteCount)
   }
@@ -79,7 +79,7 @@ package struct RecordPreamble: Sendable, Equatable {
     Self.covered(headByteCount, bodyByteCount, id) + RecordBytes.bytes(of: checksum)
   }
 
-  /// Returns whether the head is the one that was written with this preamble.
+  /// Returns whether `head` is the head that was written with this preamble.
   package func matches(_ head: [UInt8]) -> Bool {
     checksum == Checksum.of((Self.covered(headByteCount, bodyByteCount, id) + head).span)
   }
@@ -131,7 +131,7 @@ package struct RecordHead: Sendable, Equatable {
     return bytes
   }
 
-  /// Parses a head. Returns nil if the bytes aren't one, or if bytes are left.
+  /// Parses a head. Returns nil if the bytes aren't a head, or if bytes remain after it.
   package init?(_ bytes: [UInt8], bodyByteCount: UInt64) {
     var reader = RecordBytes(bytes[...])
     guard let uri = reader.string(), let partition = reader.partition(), let status = reader.number32(),
@@ -148,7 +148,7 @@ package struct RecordHead: Sendable, Equatable {
   }
 }
 
-/// Consumes bytes from their front.
+/// Reads values from the start of bytes, and removes what it has read.
 private struct RecordBytes {
   private var rest: ArraySlice<UInt8>
 

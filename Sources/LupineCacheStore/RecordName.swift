@@ -1,6 +1,6 @@
-// RecordName: the names of the files with records, which tell all that the index needs.
+// RecordName: the names of record files, which contain everything that the index needs.
 
-/// The name of a record's file: the key of its URI, its identifier and its size, such as
+/// The name of a record's file. It contains the key of the record's URI, its identifier and its size, such as
 /// `0123456789abcdef-0123456789abcdef-1f3a.lupine`.
 package struct RecordName: Sendable, Hashable {
   package let key: UInt64
@@ -24,7 +24,7 @@ package struct RecordName: Sendable, Hashable {
       let id = UInt64(parts[1], radix: 16), let byteCount = UInt64(parts[2], radix: 16), byteCount <= UInt64(Int64.max)
     else { return nil }
     self.init(key: key, id: id, byteCount: byteCount)
-    // Only one name per record: neither uppercase letters, signs nor leading zeros.
+    // A record has only one valid name: without uppercase letters, signs and leading zeros.
     guard self.text == text else { return nil }
   }
 
@@ -32,7 +32,7 @@ package struct RecordName: Sendable, Hashable {
     "\(Self.padded(key))-\(Self.padded(id))-\(String(byteCount, radix: 16))\(Self.suffix)"
   }
 
-  /// The key of a URI. Different URIs may share one, so readers compare the URI in the record.
+  /// Returns the key of a URI. Different URIs may have the same key, so readers compare the URI in the record.
   package static func key(of uri: String) -> UInt64 { Checksum.of(Array(uri.utf8).span) }
 
   /// Returns the name of a file that is being written.

@@ -1,9 +1,9 @@
-// RecordReader: reads a record from its file and checks all that it returns.
+// RecordReader: reads a record from its file and checks everything that it returns.
 
 package import LupineCache
 internal import LupineReactor
 
-/// An open record. It stays readable if its file is removed.
+/// An open record. It remains readable if its file is removed.
 package struct RecordReader: ~Copyable, Sendable {
   package let id: UInt64
   package let uri: String
@@ -11,8 +11,8 @@ package struct RecordReader: ~Copyable, Sendable {
   private let file: File
   private let bodyOffset: UInt64
 
-  /// Opens a record and reads its head. Throws `.damaged` if the file isn't a record of this format, has another size, or
-  /// isn't the one that its name announces.
+  /// Opens a record and reads its head. Throws `.damaged` if the file isn't a record of this format,
+  /// has the wrong size, or doesn't match its name.
   init(_ path: String, expecting name: RecordName) throws(DiskStoreError) {
     let file = try DiskStoreError.wrapping { () throws(SystemError) in try File(reading: path) }
     let byteCount = try DiskStoreError.wrapping { () throws(SystemError) in try file.byteCount() }
@@ -33,7 +33,7 @@ package struct RecordReader: ~Copyable, Sendable {
     self.file = file
   }
 
-  /// The number of blocks of the body.
+  /// The number of blocks in the body.
   package var blockCount: UInt64 {
     let size = UInt64(RecordFormat.blockByteCount)
     return response.bodyByteCount / size + (response.bodyByteCount % size == 0 ? 0 : 1)
@@ -53,7 +53,7 @@ package struct RecordReader: ~Copyable, Sendable {
     return bytes
   }
 
-  /// Reads up to `count` bytes, fewer only at the end of the file.
+  /// Reads `count` bytes, or fewer at the end of the file.
   private static func read(_ file: borrowing File, _ count: Int, at offset: UInt64) throws(DiskStoreError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)

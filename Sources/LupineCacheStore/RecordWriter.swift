@@ -1,11 +1,11 @@
-// RecordWriter: writes a record to a temporary file, block by block, and gives it its name at the end.
+// RecordWriter: writes a record to a temporary file, block by block, and renames the file when it is complete.
 
 package import LupineCache
 internal import LupineReactor
 
-/// Writes one record. Until it is committed, no reader sees it; if it isn't, its file is removed.
+/// Writes one record. The record is invisible to readers until it is committed. If it is never committed, its file is removed.
 ///
-/// The process may end at any time: the file then has no lock, and the next scan of the folder removes it.
+/// The process may end at any time. The file is then unlocked, and the next scan of the folder removes it.
 package final class RecordWriter {
   private let store: DiskStore
   private let uri: String
@@ -32,10 +32,11 @@ package final class RecordWriter {
     self.file = consume file
   }
 
-  /// The maximum number of names to try: 4. Each is lost only if another process scans the folder between two calls.
+  /// The maximum number of attempts to create the file: 4. An attempt fails only if
+  /// another process scans the folder between two calls.
   private static let attemptsMax: UInt64 = 4
 
-  /// Creates and locks a temporary file. Before the lock is taken, a scan of another process can remove the file.
+  /// Creates and locks a temporary file. Until the file is locked, a scan by another process can remove it.
   private static func create(_ store: DiskStore, _ id: UInt64) throws(DiskStoreError) -> WritableFile {
     var failure = SystemError(call: "open", code: 0)
     for attempt in 0..<attemptsMax {
@@ -52,7 +53,7 @@ package final class RecordWriter {
   }
 
   deinit {
-    // A committed record has another name by now.
+    // A committed record has already been renamed.
     if file != nil { try? File.remove(temporaryPath) }
   }
 
@@ -78,13 +79,13 @@ package final class RecordWriter {
     let name = RecordName(key: RecordName.key(of: uri), id: id, byteCount: size)
     let path = store.path(of: name.text)
     do throws(SystemError) {
-      // The file is renamed before it is closed, because its lock keeps scans from removing it.
+      // The file is renamed before it is closed, because its lock protects it from scans.
       try File.move(temporaryPath, to: path, replaces: true)
     } catch {
       throw .system(error)
     }
     do throws(SystemError) {
-      // Closing reports errors of writing that the kernel has deferred.
+      // Closing the file reports write errors that the kernel has deferred.
       if let file = file.take() { try file.close() }
     } catch {
       try? File.remove(path)

@@ -9,7 +9,7 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     case unknownCoding(String)
     /// The body has more codings than `CodingLimits.layersMax`.
     case tooManyLayers(max: Int)
-    /// More of the body's codings are brotli than `CodingLimits.brotliLayersMax` allows.
+    /// The body has more brotli codings than `CodingLimits.brotliLayersMax`.
     case tooManyBrotliLayers(max: Int)
     /// The coded data is invalid. The text is the library's message.
     case corrupt(String)

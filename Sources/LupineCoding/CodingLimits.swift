@@ -19,8 +19,8 @@ public struct CodingLimits: Sendable, Equatable {
   /// Deflate can't exceed 1032:1 (zlib's technical notes), so only Brotli and stacked codings can reach the limit.
   public var expansionRatioMax: UInt64?
 
-  /// The number of produced bytes up to which `expansionRatioMax` isn't applied. 1 MiB by default, because small bodies
-  /// are harmless.
+  /// The number of decoded bytes up to which `expansionRatioMax` isn't applied. 1 MiB
+  /// by default, because small bodies are harmless.
   public var expansionFloorBytes: UInt64
 
   /// Whether a body with an unknown coding is an error. False by default: the body is delivered as received, with all of
@@ -40,14 +40,14 @@ public struct CodingLimits: Sendable, Equatable {
     self.refusesUnknownCodings = refusesUnknownCodings
   }
 
-  /// The size of the buffer between two layers in bytes: the payload of one TLS record (RFC 8446 §5.1), which is also
-  /// that of a typical read.
+  /// The size of the buffer between two layers in bytes: the payload of one TLS record (RFC 8446
+  /// §5.1), which is also the size of a typical read.
   static let layerBufferBytes = 16 << 10
 
   /// The number of bytes that the convenience methods code at a time: one large read.
   static let scratchBytes = 64 << 10
 
-  /// The maximum number of bytes per call of a library, because zlib's counters have 32 bits (zlib.h, uInt).
+  /// The maximum number of bytes passed to a library in one call, because zlib's counters have 32 bits (zlib.h, uInt).
   static let stepBytesMax = 1 << 30
 
   /// The maximum number of coded bytes per call of Brotli's decoder. It is small, so that the decoded bytes are still

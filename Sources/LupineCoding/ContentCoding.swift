@@ -45,11 +45,12 @@ public enum ContentCoding: Sendable, Equatable {
     try decodable(fieldValue, limits: CodingLimits(layersMax: layersMax, refusesUnknownCodings: true))
   }
 
-  /// The codings of a Content-Encoding value that a recipient undoes, in the order in which they were applied.
+  /// Returns the codings of a Content-Encoding value that a recipient must decode, in the order in which they were applied.
   ///
-  /// With an unknown coding among them it undoes none: those below can't be reached, and those above would leave a body
-  /// that doesn't match the field. Unknown codings count as layers too, so that the order of the names doesn't matter.
-  /// Throws `.tooManyLayers`, and `.unknownCoding` if the limits refuse those.
+  /// The result is empty if a coding is unknown: the recipient can't decode the codings that were applied before the
+  /// unknown one, and decoding only those applied after it would leave a body that doesn't match the field. Unknown
+  /// codings count toward `layersMax` too, so that the order of the names doesn't matter. Throws `.tooManyLayers`, and
+  /// `.unknownCoding` if the limits refuse unknown codings.
   package static func decodable(_ fieldValue: String, limits: CodingLimits) throws(CodingError) -> [ContentCoding] {
     var codings: [ContentCoding] = []
     var unknownCount = 0

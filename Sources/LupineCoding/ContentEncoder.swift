@@ -30,10 +30,10 @@ public struct ContentEncoder: ~Copyable {
     }
   }
 
-  /// Encodes as much of `input` as fits in `scratch` from `offset` to its end. The encoder may hold back bytes.
+  /// Encodes as much of `input` as fits in `scratch` from `offset` to its end. The encoder may buffer bytes until a later call.
   ///
-  /// There must be room for at least one byte. If room remains afterward, all input has been consumed. Don't call this
-  /// method after `finish`.
+  /// There must be room for at least one byte. If room remains afterward, all input has been
+  /// consumed. Don't call this method after `finish`.
   ///
   /// - Throws: `CodingError` with the cause `.outOfMemory` or `.internalFailure`.
   public mutating func encode(
@@ -46,8 +46,7 @@ public struct ContentEncoder: ~Copyable {
     }
   }
 
-  /// Writes the bytes held back and the end of the stream to `scratch` from `offset` to its end. Call it until
-  /// `isDone`.
+  /// Writes the buffered bytes and the end of the stream to `scratch` from `offset` to its end. Call it until `isDone` is true.
   ///
   /// There must be room for at least one byte.
   ///
@@ -57,7 +56,7 @@ public struct ContentEncoder: ~Copyable {
     return try pump(UnsafeRawBufferPointer(start: nil, count: 0), into: &scratch, at: offset)
   }
 
-  /// Encodes bytes as one complete stream. `init(_:level:)` describes `level` and the errors.
+  /// Encodes bytes as one complete stream. See `init(_:level:)` for `level` and the errors.
   public static func encode(
     _ bytes: [UInt8], as coding: ContentCoding, level: Int = ContentEncoder.levelDefault
   ) throws(CodingError) -> [UInt8] {

@@ -1,6 +1,6 @@
 // DecodingLayer: one content coding of a body, with its decoder, its counters and its output buffer.
 
-/// A stream decoder with the state that `ContentDecoder` needs of it.
+/// A stream decoder with its counters and output buffer, as one layer of a `ContentDecoder`.
 final class DecodingLayer {
   private let coding: ContentCoding?
   private let stream: any StreamDecoder
@@ -49,7 +49,7 @@ final class DecodingLayer {
 
   /// Decodes from the start of `input` into `unread`. Returns the number of bytes consumed.
   ///
-  /// Call it only after all of `unread` was read. Only the last layer uses `output`.
+  /// All of `unread` must have been read before the call. Only the last layer uses `output`.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(CodingError) -> Int {
@@ -76,7 +76,8 @@ final class DecodingLayer {
 struct DecodingStep {
   /// The number of input bytes consumed.
   var consumed = 0
-  /// The output: in the caller's output, in the decoder's memory or in the input. Valid until the next call.
+  /// The decoded bytes. They are in the caller's output buffer, the decoder's memory or
+  /// the input, and are valid until the next call.
   var produced = UnsafeRawBufferPointer(start: nil, count: 0)
   /// Whether the decoder may produce more output without more input.
   var mayHoldOutput = false

@@ -75,8 +75,8 @@ final class InflateStream: StreamDecoder {
     }
     if !Self.isZlibHeader(held, next) { inflateReset2(stream, -MAX_WBITS) }
     state = .inside(member: 0)
-    // inflate always consumes all of the held byte: no code that produces a byte or ends a stream fits in 8 bits.
-    // SAFETY: the pointer to the byte is only used inside the closure.
+    // inflate always consumes the entire held byte: no code that produces a byte or ends a stream fits in 8 bits. SAFETY: the
+    // pointer to the byte is only used inside the closure.
     _ = try withUnsafeBytes(of: held) { (byte) throws(StreamFailure) in
       do throws(StreamFailure) { _ = try inflate(byte, into: output, member: 0) } catch {
         throw StreamFailure(cause: error.cause)

@@ -37,7 +37,7 @@ enum Command {
   ) async throws(CommandError) {
     var request = first
     var chain = RedirectChain(options.followsRedirects ? RedirectRule() : nil, total: options.maxTime)
-    // Keeps the engine alive: an engine that is released shuts down and ends its requests.
+    // Keeps the engine alive, because an engine that is released shuts down and ends its requests.
     defer { withExtendedLifetime(engine) {} }
     while true {
       if options.isVerbose { StandardError.write(VerboseReport.request(request)) }

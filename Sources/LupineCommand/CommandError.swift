@@ -5,7 +5,7 @@ import LupineEngine
 /// The reason why the command failed.
 struct CommandError: Error, Equatable {
   let code: ExitCode
-  /// The failure, its place and a remedy, without the program's name. Nil if nothing is printed.
+  /// The failure, its place and a remedy, without the program's name, or nil if nothing is printed.
   var message: String?
 
   init(_ code: ExitCode, _ message: String?) {
@@ -13,7 +13,7 @@ struct CommandError: Error, Equatable {
     self.message = message
   }
 
-  /// Returns an error in the command line.
+  /// Returns the error for an invalid command line.
   static func usage(_ what: String) -> CommandError {
     CommandError(.usage, "\(what): see lupine --help")
   }
@@ -23,8 +23,8 @@ struct CommandError: Error, Equatable {
 }
 
 extension CommandError {
-  /// Converts an error of the engine. After a redirect, the engine's total limit is the rest of `maxTime`, so the
-  /// message shows `maxTime`, the user's value.
+  /// Converts an error of the engine. After a redirect, the engine's total limit is the rest of `maxTime`, so the message shows
+  /// `maxTime`, the value that the user has set.
   init(_ error: EngineError, _ options: Options) {
     let code = ExitCode(error, options)
     switch (error.code, error.cause) {

@@ -77,8 +77,8 @@ extension ExitCode {
 }
 
 extension EngineError {
-  // Whether the failed lookup was that of the proxy's name. With a socks5 proxy, the origin's name is looked up first,
-  // and the error doesn't say which lookup failed.
+  // Whether the lookup that failed was that of the proxy's name. With a socks5 proxy, the origin's name is looked up first, and
+  // the error doesn't say which lookup failed.
   fileprivate var isProxysLookup: Bool {
     guard let proxy else { return false }
     return proxy.scheme != .socks5 || SocketAddress(numeric: origin.host, port: 0) != nil

@@ -5,17 +5,17 @@ import Synchronization
 
 /// Executes one request without following redirects.
 final class Fetch: ResponseSink {
-  /// The outcome of the exchange: the request to which a redirect leads, nil after a response was written, or an error.
+  /// The outcome of the exchange: the request to which a redirect leads, nil if a response was written, or an error.
   struct Outcome: Sendable {
     let result: Result<EngineRequest?, CommandError>
     let metrics: ExchangeMetrics
   }
 
-  /// How the response's body is handled.
+  /// The treatment of the response's body.
   private enum Disposition {
     case undecided
     case writing(ProgressBar?)
-    /// The body of a redirect is discarded up to its end, so that the connection can carry the next request.
+    /// The body of a redirect is discarded up to its end, so that the next request can reuse the connection.
     case skipping(next: EngineRequest)
     case refused(CommandError)
   }
@@ -73,7 +73,7 @@ final class Fetch: ResponseSink {
     let handle: ExchangeHandle? = state.withLock { state in
       guard case .writing(var progress) = state.disposition else { return nil }
       do throws(CommandError) {
-        // Writes under the lock, for which no other code contends during the exchange.
+        // Writes under the lock, because no other code needs the lock during the exchange.
         try output.write(bytes)
         let drawing = progress?.advance(by: bytes.count, now: now) { Terminal.width }
         if let drawing { StandardError.write(drawing) }

@@ -1,8 +1,8 @@
-// A stored cookie, and the rules by which a server's Set-Cookie line becomes one (RFC 6265bis §5.7).
+// Cookie: a stored cookie, and the rules for accepting a server's Set-Cookie line (RFC 6265bis §5.7).
 
 import Foundation
 
-/// A stored cookie with its scope: the domain, path and ports that it is sent to.
+/// A stored cookie with its scope: the domain, path and ports to which it is sent.
 struct Cookie: Sendable, Hashable {
   var name: [UInt8]
   var value: [UInt8]
@@ -11,20 +11,22 @@ struct Cookie: Sendable, Hashable {
   /// Whether the cookie is sent only to `domain`, and not to its subdomains.
   var isHostOnly: Bool
   var path: String
-  /// The expiry date; nil for a cookie that lives as long as its storage.
+  /// The expiry date, or nil if the cookie lives as long as its storage.
   var expires: Date?
   var isSecure = false
   var isHTTPOnly = false
-  /// Stored for callers, but ignored: this client has no pages, so no request is cross-site.
+  /// The cross-site policy, which only callers can read. It has no effect, because a
+  /// client without pages sends no cross-site requests.
   var sameSite: HTTPCookieStringPolicy?
   var obsolete: Obsolete?
 
-  /// Attributes of RFC 2965. A server can set the comments; only cookies created by the application have the others.
+  /// Attributes of RFC 2965. A server can set only the comments; the other attributes
+  /// come from cookies that the application created.
   struct Obsolete: Sendable, Hashable {
     var version = 0
     var comment: String?
     var commentURL: URL?
-    /// The ports that the cookie is sent to; empty for all.
+    /// The ports to which the cookie is sent, or empty for all ports.
     var ports: [UInt16] = []
   }
 
@@ -36,18 +38,18 @@ struct Cookie: Sendable, Hashable {
     self.path = path
   }
 
-  /// Creates the cookie that a Set-Cookie line describes. Throws if the server may not set it.
+  /// Creates the cookie that a Set-Cookie line describes. Throws an error if the server may not set it.
   ///
   /// - Parameters:
   ///   - wish: The parsed line.
   ///   - source: The URL of the response.
   ///   - now: The current time, from which `Max-Age` counts.
-  ///   - isPublicSuffix: Returns whether a domain is a public suffix; called with the server's host or a parent domain of it.
+  ///   - isPublicSuffix: Returns whether a domain is a public suffix. Called with the server's host or one of its parent domains.
   init(
     _ wish: SetCookie, from source: CookieSource, now: Date,
     isPublicSuffix: (String) -> Bool = { PublicSuffixes.system.contains($0) }
   ) throws(CookieRefusal) {
-    // Step 9: a host that is a public suffix may set cookies for itself only.
+    // Step 9: a host that is a public suffix may set cookies only for itself.
     if let domain = wish.domain, domain != source.host || !isPublicSuffix(domain) {
       guard source.matches(domain: domain) else { throw .otherDomain }
       guard domain == source.host || !isPublicSuffix(domain) else { throw .publicSuffix }
@@ -63,7 +65,7 @@ struct Cookie: Sendable, Hashable {
     guard keepsPrefixPromise, CookiePrefix(of: name) != .host || wish.path == "/" else { throw .prefix }
   }
 
-  /// The cookie as a server has written it, of whatever domain: whether it may set it is the storage's decision.
+  /// Creates the cookie that a Set-Cookie line describes, for any domain. The storage decides whether the server may set it.
   init(parsed wish: SetCookie, from source: CookieSource, now: Date) {
     let domain = wish.domain ?? source.host
     let isHostOnly = wish.domain == nil || (source.isAddress && domain == source.host)
@@ -72,7 +74,7 @@ struct Cookie: Sendable, Hashable {
     take(wish, now: now)
   }
 
-  /// Takes the attributes over, except for the domain.
+  /// Copies the attributes of a Set-Cookie line, except for the domain.
   private mutating func take(_ wish: SetCookie, now: Date) {
     if let wanted = wish.path, wanted.utf8.first == UInt8(ascii: "/") { path = wanted }
     isSecure = wish.isSecure
@@ -102,12 +104,13 @@ struct Cookie: Sendable, Hashable {
   /// Returns whether the cookie has expired.
   func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-  /// Returns whether one cookie replaces the other in a storage: name, domain, host-only flag and path are equal (step 23).
+  /// Returns whether one cookie replaces the other in a storage, because their names, domains,
+  /// host-only flags and paths are equal (step 23).
   func isSame(as other: Cookie) -> Bool {
     name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
   }
 
-  /// Returns whether the cookie is sent with a request (RFC 6265bis §5.8.3, step 1).
+  /// Returns whether the cookie is sent with a request to this URL (RFC 6265bis §5.8.3, step 1).
   func applies(to source: CookieSource) -> Bool {
     guard isHostOnly ? source.host == domain : source.matches(domain: domain) else { return false }
     guard source.matches(path: path), source.isSecure || !isSecure else { return false }
@@ -115,6 +118,7 @@ struct Cookie: Sendable, Hashable {
     return ports.contains(source.port)
   }
 
-  /// The cookie's pair in a Cookie field: `name=value`, or the value alone if the name is empty (RFC 6265bis §5.8.3, step 4).
+  /// The cookie as it is sent in a Cookie field: `name=value`, or only the value if
+  /// the name is empty (RFC 6265bis §5.8.3, step 4).
   var pair: [UInt8] { name.isEmpty ? value : name + [UInt8(ascii: "=")] + value }
 }

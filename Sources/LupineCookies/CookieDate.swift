@@ -1,5 +1,5 @@
-// The dates of Expires attributes (RFC 6265bis §5.1.1). They have more forms than HTTP-date: each part is recognized by its
-// format. The month and the time may stand anywhere; the day comes before the year.
+// CookieDate: parses the dates of Expires attributes (RFC 6265bis §5.1.1). Unlike in an HTTP-date, the parts may come in any
+// order, except that the day precedes the year; each part is recognized by its format.
 
 import Foundation
 
@@ -22,7 +22,8 @@ enum CookieDate {
   }
 }
 
-/// The parts found so far. A token becomes the first missing part that it matches, in this order: time, day, month, year.
+/// The parts found so far. Each token is stored as the first missing part that it
+/// matches: the time, the day, the month or the year.
 private struct Parts {
   private var time: (hour: Int, minute: Int, second: Int)?
   private var day: Int?
@@ -41,7 +42,7 @@ private struct Parts {
     }
   }
 
-  /// The date, if all parts are present, in range and a day of the calendar (RFC 6265bis §5.1.1, steps 3 to 6).
+  /// The date, or nil unless all parts are present, in range and a day of the calendar (RFC 6265bis §5.1.1, steps 3 to 6).
   var date: Date? {
     guard let time, let day, let month, var year else { return nil }
     switch year {
@@ -94,7 +95,8 @@ private struct Parts {
     }
   }
 
-  /// Returns the number of days in the Gregorian calendar. Counts years from March, so that the leap day is the last of its year.
+  /// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. Counts years from March, so that the leap
+  /// day is the last day of a year.
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let monthsSinceMarch = (month + 9) % 12

@@ -1,4 +1,4 @@
-// The cookies of a storage (RFC 6265bis §5.7, §5.8). Pure: time is a parameter, and the caller does the locking.
+// CookieJar: the cookies of a storage (RFC 6265bis §5.7, §5.8). Time is a parameter, and the caller does the locking.
 
 import Foundation
 
@@ -6,12 +6,12 @@ import Foundation
 struct CookieJar: Sendable {
   private struct Entry: Sendable {
     let cookie: Cookie
-    /// Increases with each new cookie. A replacement keeps the number of the cookie it replaces, as it keeps the creation time
-    /// (step 23).
+    /// The cookie's sequence number, which increases with each new cookie. A replacement keeps the number of the replaced cookie,
+    /// as it keeps the creation time (step 23).
     let order: UInt64
-    /// Increases with each use; unique.
+    /// The sequence number of the cookie's last use, which increases with each use and is unique.
     var lastUse: UInt64
-    /// When this cookie was stored. A replacement counts from its own storing.
+    /// The time when this cookie was stored, or when it replaced another cookie.
     let stored: Date
 
     func goesBefore(_ other: Self) -> Bool {
@@ -20,9 +20,9 @@ struct CookieJar: Sendable {
     }
   }
 
-  // By domain; there are no empty lists.
+  // The entries by domain. No list is empty.
   private var entries: [String: [Entry]] = [:]
-  /// The number of Secure cookies with each name. If a name has none, `coversSecure` needs no search.
+  /// The number of Secure cookies with each name. `coversSecure` searches only if the name has any.
   private var secureNames: [[UInt8]: Int] = [:]
   private var ticks: UInt64 = 0
   /// The number of cookies, including expired ones that haven't been removed yet.
@@ -30,14 +30,14 @@ struct CookieJar: Sendable {
 
   // MARK: Storing
 
-  /// Stores a cookie and removes the one that it replaces. An expired cookie only removes.
+  /// Stores a cookie and removes the one that it replaces. An expired cookie isn't stored; it only removes the other one.
   ///
   /// - Parameters:
   ///   - cookie: The cookie.
-  ///   - isSecure: Whether it was received over https or set by the application. Otherwise, `store` throws if the cookie would
-  ///     shadow a Secure one (step 16).
+  ///   - isSecure: Whether the cookie was received over https or set by the application. Otherwise, `store` throws an error if
+  ///     the cookie would shadow a Secure one (step 16).
   ///   - now: The current time.
-  ///   - suffixes: The public suffixes; read only if the storage has more cookies than one registrable domain may have.
+  ///   - suffixes: Returns the public suffixes. Called only if the storage has more cookies than one registrable domain may have.
   mutating func store(
     _ cookie: Cookie, isSecure: Bool, now: Date, suffixes: @autoclosure () -> PublicSuffixes = .system
   ) throws(CookieRefusal) {
@@ -51,8 +51,8 @@ struct CookieJar: Sendable {
     evict(from: cookie.domain, now, suffixes)
   }
 
-  /// Returns whether some request would carry both this cookie and a stored Secure cookie of the same name: their domains are
-  /// equal or one contains the other, and the new path is at or below the stored one.
+  /// Returns whether a request could contain both this cookie and a stored Secure cookie with the same name: the domains are
+  /// equal or one contains the other, and the new path is the stored one or below it.
   private func coversSecure(_ new: Cookie, _ now: Date) -> Bool {
     secureNames[new.name] != nil
       && entries.contains { domain, entries in
@@ -102,8 +102,8 @@ struct CookieJar: Sendable {
     secureNames[entry.cookie.name] = sameName > 1 ? sameName - 1 : nil
   }
 
-  /// Evicts cookies beyond the limits (RFC 6265bis §5.7, at the end): first expired ones; then, in a domain with too many,
-  /// those that aren't Secure before Secure ones, and the least recently used first.
+  /// Evicts cookies beyond the limits (RFC 6265bis §5.7, at the end). Expired cookies are evicted first. If a domain still has
+  /// too many, cookies that aren't Secure are evicted before Secure ones, and the least recently used first.
   private mutating func evict(from domain: String, _ now: Date, _ suffixes: () -> PublicSuffixes) {
     if let all = entries[domain], all.count > CookieLimits.perDomainMax {
       keep(in: domain) { !$0.cookie.isExpired(at: now) }
@@ -124,8 +124,9 @@ struct CookieJar: Sendable {
     for domain in Array(entries.keys) { keep(in: domain) { $0.lastUse > last } }
   }
 
-  /// Evicts cookies of a registrable domain beyond its limit. Each is taken from the subdomain with the most cookies, so that
-  /// no subdomain can evict a sibling's few; cookies that aren't Secure are evicted before Secure ones of any subdomain.
+  /// Evicts cookies of a registrable domain beyond its limit. Each evicted cookie belongs to the subdomain with the
+  /// most cookies, so that a subdomain can't evict the few cookies of another. Cookies that aren't Secure are
+  /// evicted before the Secure ones of any subdomain.
   private mutating func evict(fromAllBelow site: String, _ now: Date) {
     let domains = entries.keys.filter { $0 == site || CookieSource.isBelow($0, site) }
     func excess() -> Int {
@@ -147,13 +148,13 @@ struct CookieJar: Sendable {
 
   // MARK: Lookup
 
-  /// Returns the cookies for a request, in the order they are sent: longer paths first, then older cookies (RFC 6265bis §5.8.3,
-  /// step 2).
+  /// Returns the cookies for a request in the order in which they are sent: longer paths first,
+  /// then older cookies (RFC 6265bis §5.8.3, step 2).
   func cookies(for source: CookieSource, now: Date) -> [Cookie] {
     places(for: source, now).compactMap { entries[$0.domain]?[$0.index].cookie }
   }
 
-  /// Returns the same cookies and marks them as used.
+  /// Returns the cookies for a request, as `cookies(for:now:)` does, and marks them as used.
   mutating func use(for source: CookieSource, now: Date) -> [Cookie] {
     let places = places(for: source, now)
     for place in places {

@@ -1,11 +1,11 @@
-// The parts of a URL that decide about its cookies. The engine's URI parser finds them, so that cookies and connections agree on
-// the host.
+// CookieSource+URI: creates a CookieSource from a URL with the engine's URI parser, so
+// that cookies and connections agree on the host.
 
 package import Foundation
 package import LupineWire
 
 extension CookieSource {
-  /// Creates a source, or nil if the host is longer than a DNS name can be.
+  /// Creates a source, or returns nil if the host is longer than the longest DNS name.
   package init?(_ uri: URI) {
     let host = uri.origin.socketPath ?? uri.origin.host
     guard host.utf8.count <= CookieLimits.hostBytesMax else { return nil }
@@ -14,7 +14,7 @@ extension CookieSource {
       isSecure: uri.origin.scheme == .https, port: uri.origin.port)
   }
 
-  /// Creates a source, or nil if the URL can't be requested over http or https.
+  /// Creates a source, or returns nil if the URL isn't a valid http or https URL.
   package init?(_ url: URL) {
     guard let uri = try? URI(url.absoluteString) else { return nil }
     self.init(uri)

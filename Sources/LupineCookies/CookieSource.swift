@@ -1,22 +1,22 @@
-// The parts of a URL that decide which cookies it may set and receives (RFC 6265bis §5.1).
+// CookieSource: the parts of a URL that determine which cookies its server may set and receives (RFC 6265bis §5.1).
 
-/// The URL of a request or response, as cookie rules see it.
+/// The parts of a request's or response's URL that the rules for cookies need.
 package struct CookieSource: Sendable, Hashable {
-  /// The host in lowercase: an IPv6 address has no brackets. For a Unix socket it is the socket's path, so that each socket has
-  /// separate cookies.
+  /// The host in lowercase. An IPv6 address has no brackets. For a Unix socket, the host is the socket's path, so that each
+  /// socket has separate cookies.
   let host: String
-  /// The path without the query: percent-encoded, with a leading slash.
+  /// The percent-encoded path with a leading slash, without the query.
   let path: String
   /// Whether the scheme is https.
   let isSecure: Bool
   let port: UInt16
 
-  /// Whether the host is an IP address or the path of a socket, which have no subdomains.
+  /// Whether the host is an IP address or a socket's path, and so has no subdomains.
   var isAddress: Bool {
     let bytes = host.utf8
     if bytes.contains(UInt8(ascii: ":")) || bytes.contains(UInt8(ascii: "/")) { return true }
-    // If the last label is a number, the host is an IPv4 address, also in its short and hexadecimal forms (URL standard, "ends in
-    // a number").
+    // If the last label is a number, the host is an IPv4 address, possibly in a short or
+    // hexadecimal form (URL standard, "ends in a number").
     let labels = (bytes.last == UInt8(ascii: ".") ? bytes.dropLast() : bytes[...]).split(separator: UInt8(ascii: "."))
     guard let last = labels.last else { return false }
     let isHexadecimal = last.starts(with: "0x".utf8)
@@ -39,7 +39,7 @@ package struct CookieSource: Sendable, Hashable {
   /// Returns whether the path is `other` or below it (RFC 6265bis §5.1.4).
   func matches(path other: String) -> Bool { Self.isPath(path, at: other) }
 
-  /// Returns whether `path` is `other`, or `other` followed by a slash and more.
+  /// Returns whether `path` is `other`, or starts with `other` and a slash.
   static func isPath(_ path: String, at other: String) -> Bool {
     let (path, other) = (path.utf8, other.utf8)
     guard path.starts(with: other) else { return false }

@@ -1,16 +1,17 @@
-// Cookies in header fields: parsed from a response's, written for a request.
+// HTTPCookie+Fields: parses cookies from a response's fields, and writes the Cookie field of a request.
 
 public import Foundation
 import LupineWire
 
 extension HTTPCookie {
-  /// Returns the cookies in a response's fields. Cookies of other domains are included; a storage refuses them.
+  /// Returns the cookies in a response's fields. Cookies for other domains are included; a storage refuses them.
   ///
   /// - Parameters:
   ///   - headerFields: The response's fields, each name once. Set-Cookie lines joined with commas are split again at each comma
-  ///     that can't belong to a value or a date. A session parses the separate lines instead.
-  ///   - url: The URL of the response. If it isn't http or https, there are no cookies.
-  /// - Returns: The cookies in their order. Expired ones are included, because storing them removes the cookie that they replace.
+  ///     that can't belong to a value or a date. A session doesn't use this method; it parses the separate lines.
+  ///   - url: The URL of the response. If it isn't http or https, the result is empty.
+  /// - Returns: The cookies in their order. Expired cookies are included, because
+  ///   storing one removes the cookie that it replaces.
   public static func cookies(
     withResponseHeaderFields headerFields: [String: String], for url: URL
   ) -> [HTTPCookie] {
@@ -28,9 +29,10 @@ extension HTTPCookie {
   }
 }
 
-/// Set-Cookie lines that a dictionary of fields has joined with commas, although RFC 9110 §5.3 forbids it.
+/// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids it.
 enum JoinedSetCookie {
-  /// Returns the separate lines. A comma ends a line only if a cookie name and an equals sign follow; in a date, a day follows.
+  /// Returns the separate lines. A comma ends a line only if a cookie name and an equals sign
+  /// follow it; in a date, a day follows the comma.
   static func lines(of joined: [UInt8]) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     var start = 0

@@ -1,4 +1,4 @@
-// Cookies created by an application from a dictionary of properties, and that dictionary of a cookie.
+// HTTPCookie+Properties: creates cookies from a dictionary of properties, and returns that dictionary for a cookie.
 
 import Foundation
 
@@ -12,31 +12,32 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
   /// Creates a key with this name.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 
-  /// The cookie's name, a `String`; required.
+  /// The cookie's name, a `String`. Required.
   public static let name = HTTPCookiePropertyKey("Name")
-  /// The cookie's value, a `String`; required.
+  /// The cookie's value, a `String`. Required.
   public static let value = HTTPCookiePropertyKey("Value")
-  /// The path, a `String` that begins with a slash; required.
+  /// The path, a `String` that begins with a slash. Required.
   public static let path = HTTPCookiePropertyKey("Path")
-  /// The domain, a `String`; required without `originURL`. Subdomains get the cookie only if it begins with a dot.
+  /// The domain, a `String`. Required unless there is an `originURL`. Subdomains receive
+  /// the cookie only if the domain begins with a dot.
   public static let domain = HTTPCookiePropertyKey("Domain")
-  /// A `URL` or `String`; its host is the domain if there is no `domain`.
+  /// A `URL` or `String` whose host is used as the domain if there is no `domain`.
   public static let originURL = HTTPCookiePropertyKey("OriginURL")
-  /// Any value except `false` makes the cookie secure.
+  /// Whether the cookie is sent only over https. Any value except `false` means true.
   public static let secure = HTTPCookiePropertyKey("Secure")
   /// The expiry date: a `Date`, or a `String` in the format of Set-Cookie's Expires attribute.
   public static let expires = HTTPCookiePropertyKey("Expires")
-  /// The lifetime in seconds from now, a `String` or number; takes precedence over `expires`.
+  /// The lifetime in seconds from now, a `String` or a number. It takes precedence over `expires`.
   public static let maximumAge = HTTPCookiePropertyKey("Max-Age")
-  /// The `String` "TRUE", or `true`, makes a cookie that lives as long as its storage, regardless of `expires`.
+  /// Whether the cookie lives as long as its storage, regardless of `expires`: `true` or the `String` "TRUE".
   public static let discard = HTTPCookiePropertyKey("Discard")
-  /// The version, "0" or "1"; "0" by default.
+  /// The version, "0" or "1". "0" by default.
   public static let version = HTTPCookiePropertyKey("Version")
   /// A comment, a `String`.
   public static let comment = HTTPCookiePropertyKey("Comment")
   /// The URL of a comment, a `URL` or `String`.
   public static let commentURL = HTTPCookiePropertyKey("CommentURL")
-  /// Port numbers separated by commas, a `String`; all ports by default.
+  /// The port numbers, separated by commas, to which the cookie is sent, a `String`. All ports by default.
   public static let port = HTTPCookiePropertyKey("Port")
   /// The policy for cross-site requests, an ``HTTPCookieStringPolicy`` or its raw value.
   public static let sameSitePolicy = HTTPCookiePropertyKey("SameSite")
@@ -59,7 +60,7 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
   /// Cross-site requests send the cookie. Foundation has no constant for this value.
   public static let sameSiteNone = HTTPCookieStringPolicy(rawValue: "none")
 
-  /// Creates one of the policies above from its name in any case, or nil for another name.
+  /// Creates one of the policies above from its name, ignoring case. Returns nil for any other name.
   init?(known name: String) {
     self.init(rawValue: name.lowercased())
     guard [.sameSiteLax, .sameSiteStrict, .sameSiteNone].contains(self) else { return nil }
@@ -71,17 +72,17 @@ extension HTTPCookie {
   ///
   /// Returns nil in each of these cases:
   /// - The name, the value, a path with a leading slash, or the domain (or `originURL`) is missing.
-  /// - Name and value together are empty or longer than 4,096 bytes.
-  /// - A property contains a semicolon or a control character, or the name an equals sign, because a server would read a
-  ///   different cookie.
-  /// - The name begins with `__Secure-` or `__Host-`, but the cookie lacks the attributes that this prefix requires (RFC 6265bis
-  ///   §4.1.3).
+  /// - The name and value are both empty, or together longer than 4,096 bytes.
+  /// - A property contains a semicolon or a control character, or the name contains an equals sign,
+  ///   because a server would read a different cookie.
+  /// - The name begins with `__Secure-` or `__Host-`, but the cookie lacks the attributes
+  ///   that this prefix requires (RFC 6265bis §4.1.3).
   public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
     guard let cookie = Cookie(Properties(values: properties)) else { return nil }
     self.init(cookie)
   }
 
-  /// The properties from which ``init(properties:)`` creates an equal cookie, if name and value are UTF-8.
+  /// The properties from which ``init(properties:)`` creates an equal cookie, provided that the name and value are UTF-8.
   public var properties: [HTTPCookiePropertyKey: Any]? {
     var properties: [HTTPCookiePropertyKey: Any] = [
       .name: name, .value: value, .domain: domain, .path: path, .version: String(version),

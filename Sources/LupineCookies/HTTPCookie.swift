@@ -1,19 +1,19 @@
-// Foundation's cookie object, around the value that the cookie rules use.
+// HTTPCookie: Foundation's class for cookies, a wrapper of the value to which the rules for cookies apply.
 
 public import Foundation
 
-/// A cookie: a name and a value, with the domain, path and time that they apply to.
+/// A cookie: a name and a value, with the domain, path and time to which they apply.
 ///
-/// Two cookies are equal if all their public properties are equal, the value included.
+/// Two cookies are equal if all their public properties, including the value, are equal.
 public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
   /// The servers that may set cookies.
   public enum AcceptPolicy: UInt, Sendable {
-    /// Every server, for its host and the parent domains up to a public suffix.
+    /// Every server may set cookies for its host and for parent domains that aren't public suffixes.
     case always = 0
-    /// No server.
+    /// No server may set cookies.
     case never = 1
-    /// Servers whose host is that of the main document, a parent domain or a subdomain of it; every server without a main
-    /// document.
+    /// A server may set cookies only if its host is that of the main document, a parent domain or a subdomain of it. Without a
+    /// main document, every server may.
     case onlyFromMainDocumentDomain = 2
   }
 
@@ -48,44 +48,45 @@ public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
 
   private static let propertiesKey = "properties"
 
-  /// The name; may be empty. Invalid UTF-8 is replaced here, but sent unchanged.
+  /// The name, which may be empty. Invalid UTF-8 is replaced in this property, but sent unchanged.
   public var name: String { String(decoding: cookie.name, as: UTF8.self) }
 
-  /// The value, with quotation marks if the server sent them. Invalid UTF-8 is replaced here, but sent unchanged.
+  /// The value, with quotation marks if the server sent them. Invalid UTF-8 is replaced in this property, but sent unchanged.
   public var value: String { String(decoding: cookie.value, as: UTF8.self) }
 
-  /// The domain in lowercase. A leading dot means that subdomains get the cookie too.
+  /// The domain in lowercase. A leading dot means that subdomains receive the cookie too.
   public var domain: String { cookie.isHostOnly ? cookie.domain : "." + cookie.domain }
 
-  /// The path; requests for paths below it send the cookie too.
+  /// The path. Requests for this path and for paths below it send the cookie.
   public var path: String { cookie.path }
 
-  /// The expiry date, or nil for a cookie that lives as long as its storage. At most 400 days ahead if a server set it.
+  /// The expiry date, or nil if the cookie lives as long as its storage. If a server set it, the date is
+  /// at most 400 days after the cookie was received.
   public var expiresDate: Date? { cookie.expires }
 
   /// Whether the cookie lives as long as its storage.
   public var isSessionOnly: Bool { cookie.expires == nil }
 
-  /// Whether the cookie is sent over https only.
+  /// Whether the cookie is sent only over https.
   public var isSecure: Bool { cookie.isSecure }
 
   /// Whether the server hides the cookie from scripts. This client runs none, so the flag has no effect.
   public var isHTTPOnly: Bool { cookie.isHTTPOnly }
 
-  /// The server's policy for cross-site requests, or nil. It has no effect, because a client without pages sends no cross-site
-  /// requests.
+  /// The server's policy for cross-site requests, or nil if it set none. The policy has no effect, because a client without pages
+  /// sends no cross-site requests.
   public var sameSitePolicy: HTTPCookieStringPolicy? { cookie.sameSite }
 
   /// The version: 0, or 1 if the application set it (RFC 2965). It has no effect.
   public var version: Int { cookie.obsolete?.version ?? 0 }
 
-  /// The comment, if the application set one.
+  /// The comment, or nil if there is none (RFC 2965).
   public var comment: String? { cookie.obsolete?.comment }
 
-  /// The URL of a comment, if the application set one.
+  /// The URL of a comment, or nil if there is none (RFC 2965).
   public var commentURL: URL? { cookie.obsolete?.commentURL }
 
-  /// The ports that the cookie is sent to, or nil for all. Only an application can restrict them.
+  /// The ports to which the cookie is sent, or nil for all ports. Only an application can restrict them.
   public var portList: [NSNumber]? {
     guard let ports = cookie.obsolete?.ports, !ports.isEmpty else { return nil }
     return ports.map { NSNumber(value: $0) }

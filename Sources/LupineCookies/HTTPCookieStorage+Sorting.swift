@@ -1,4 +1,4 @@
-// The storage's cookies in an order, and the storages of groups.
+// HTTPCookieStorage+Sorting: returns a storage's cookies in a chosen order, and the storage of a group.
 
 public import Foundation
 import Synchronization
@@ -6,8 +6,8 @@ import Synchronization
 extension HTTPCookieStorage {
   private static let groups = Mutex<[String: HTTPCookieStorage]>([:])
 
-  /// Returns the storage of a group, the same one for each identifier. Like all storages, it lives in this process's
-  /// memory only, so it isn't shared with other programs.
+  /// Returns the storage of a group. The same identifier always returns the same storage. Like all storages, it exists only in
+  /// the memory of this process, so it isn't shared with other programs.
   ///
   /// - Parameter identifier: The name of the group.
   public class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
@@ -19,9 +19,10 @@ extension HTTPCookieStorage {
     }
   }
 
-  /// Returns all cookies that haven't expired, in an order.
+  /// Returns all cookies that haven't expired, sorted.
   ///
-  /// - Parameter sortOrder: The descriptors, the most important first. Without any, the order of ``cookies``.
+  /// - Parameter sortOrder: The sort descriptors, most important first. If it is
+  ///   empty, the cookies have the order of ``cookies``.
   public func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
     (cookies ?? []).enumerated().sorted { left, right in
       for descriptor in sortOrder {
@@ -31,7 +32,7 @@ extension HTTPCookieStorage {
         case .orderedSame: continue
         }
       }
-      // `sorted` isn't stable.
+      // `sorted` isn't stable, so equal cookies are compared by position.
       return left.offset < right.offset
     }.map(\.element)
   }

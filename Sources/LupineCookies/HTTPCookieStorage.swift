@@ -3,11 +3,11 @@
 public import Foundation
 import Synchronization
 
-/// Cookies shared by sessions and the application. Safe to use from any thread.
+/// Cookies shared by sessions and the application. It is thread-safe.
 ///
-/// The cookies are kept in memory only, so those with an expiry date are lost too when the process ends. A storage keeps at most
-/// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond that, it removes the least
-/// recently used ones.
+/// The cookies are kept only in memory, so even those with an expiry date are lost when the process ends. A storage keeps at most
+/// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits, it removes the
+/// least recently used cookies.
 public final class HTTPCookieStorage: NSObject, Sendable {
   private struct State {
     var jar = CookieJar()
@@ -32,7 +32,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     super.init()
   }
 
-  /// The servers that may set cookies; `always` by default. A session's configuration can restrict it further.
+  /// The servers that may set cookies. `always` by default. A session's configuration can restrict it further.
   public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
     get { state.withLock { $0.policy } }
     set { state.withLock { $0.policy = newValue } }
@@ -44,20 +44,22 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     return "HTTPCookieStorage(\(count) cookie\(count == 1 ? "" : "s"), accepts: \(cookieAcceptPolicy))"
   }
 
-  /// All cookies that haven't expired, oldest first; never nil.
+  /// All cookies that haven't expired, oldest first. Never nil.
   public var cookies: [HTTPCookie]? {
     let now = now()
     return state.withLock { $0.jar.all(now: now) }.map(HTTPCookie.init)
   }
 
-  /// Returns the cookies that a request for this URL would send, in that order; nil if the URL isn't http or https.
+  /// Returns the cookies that a request for this URL would send, in the order in which it would
+  /// send them, or nil if the URL isn't http or https.
   public func cookies(for url: URL) -> [HTTPCookie]? {
     guard let source = CookieSource(url) else { return nil }
     let now = now()
     return state.withLock { $0.jar.cookies(for: source, now: now) }.map(HTTPCookie.init)
   }
 
-  /// Stores a cookie and removes the one with the same name, domain and path. An expired cookie only removes.
+  /// Stores a cookie and removes the one with the same name, domain and path. If the
+  /// cookie has expired, it only removes the other one.
   ///
   /// Does nothing if the policy is `never`. Doesn't check whether a server may set the cookie.
   public func setCookie(_ cookie: HTTPCookie) {
@@ -68,7 +70,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   ///
   /// - Parameters:
   ///   - cookies: The cookies, for example from ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
-  ///   - url: The URL of the response; without it, nothing is stored.
+  ///   - url: The URL of the response. If it is nil, nothing is stored.
   ///   - mainDocumentURL: The URL that the policy `onlyFromMainDocumentDomain` compares with `url`.
   public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
     guard let source = url.flatMap(CookieSource.init),
@@ -87,17 +89,17 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     change { $0.remove(cookie.cookie) }
   }
 
-  /// Removes the cookies stored after `date`. A replacement counts from its own storing.
+  /// Removes the cookies stored after `date`. For a cookie that replaced another, the time of the replacement counts.
   public func removeCookies(since date: Date) {
     change { $0.removeAll(storedAfter: date) }
   }
 
   // MARK: Sessions
 
-  /// Whether there are no cookies, so that requests need no Cookie field from here.
+  /// Whether the storage has no cookies, so that it adds no Cookie field to requests.
   package var isEmpty: Bool { hasNothing.load(ordering: .acquiring) }
 
-  /// Stores the cookies of a response's Set-Cookie lines that its server may set.
+  /// Stores those cookies of a response's Set-Cookie lines that its server may set.
   package func store(_ lines: [[UInt8]], from source: CookieSource, mainDocument: URL?) {
     guard cookieAcceptPolicy.accepts(source, mainDocument: mainDocument) else { return }
     let now = now()
@@ -106,10 +108,10 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     store(cookies, isSecure: source.isSecure)
   }
 
-  /// Returns the value of a request's Cookie field, or nil if there is nothing to add to `own`.
+  /// Returns the value of a request's Cookie field, or nil if the storage adds nothing to `own`.
   ///
-  /// - Parameter own: The value of the request's existing Cookie field. It is kept and takes precedence over stored cookies with
-  ///   the same names.
+  /// - Parameter own: The value of the request's existing Cookie field. It is kept and takes
+  ///   precedence over stored cookies with the same names.
   package func field(for source: CookieSource, joining own: [UInt8]?) -> [UInt8]? {
     let now = now()
     let cookies = state.withLock { $0.jar.use(for: source, now: now) }
@@ -132,7 +134,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 }
 
 extension HTTPCookie.AcceptPolicy {
-  /// Returns whether the server may set cookies when it is requested for the document at `url`.
+  /// Returns whether the policy allows the server to set cookies while the main document is the one at `url`.
   package func accepts(_ source: CookieSource, mainDocument url: URL?) -> Bool {
     switch self {
     case .always: return true
@@ -147,7 +149,7 @@ extension HTTPCookie.AcceptPolicy {
 
 /// cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1)
 enum CookieField {
-  /// Returns the request's own value followed by the cookies with other names, or nil if there is nothing to add.
+  /// Returns the request's own value followed by the cookies with other names, or nil if no cookies are added.
   static func joined(_ cookies: [Cookie], to own: [UInt8]?) -> [UInt8]? {
     let taken = own.map(names) ?? []
     var field = own ?? []

@@ -1,13 +1,13 @@
-// Public suffixes: domains such as com, co.uk and github.io, under which unrelated parties register names (RFC 6265bis §5.7, step
+// PublicSuffixes: domains such as com, co.uk and github.io, under which unrelated parties register names (RFC 6265bis §5.7, step
 // 9). A cookie for such a domain would be sent to all of them.
 
 import Foundation
 
 /// A list of public suffixes, in the format of https://publicsuffix.org/list/.
 struct PublicSuffixes: Sendable {
-  /// The system's list. Without one, `isRegistry` recognizes common suffixes by their form.
+  /// The system's list. If it is missing, `isRegistry` recognizes common suffixes by their form.
   ///
-  /// Read at first use, when a server sets a cookie with a Domain attribute. Reading takes about 10 ms, once per process.
+  /// The list is read once per process, when a server first sets a cookie with a Domain attribute. Reading takes about 10 ms.
   static let system = PublicSuffixes(files: [
     "/usr/share/publicsuffix/public_suffix_list.dat", "/usr/share/publicsuffix/effective_tld_names.dat",
   ])
@@ -48,7 +48,8 @@ struct PublicSuffixes: Sendable {
     }
   }
 
-  /// Returns whether the domain, in lowercase ASCII, is a public suffix. A single label is one, and so is an invalid name.
+  /// Returns whether the domain, in lowercase ASCII, is a public suffix. Single
+  /// labels and invalid names count as public suffixes.
   func contains(_ domain: String) -> Bool {
     let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     // A trailing dot doesn't change the name.
@@ -61,14 +62,15 @@ struct PublicSuffixes: Sendable {
     return parents.contains(String(name.dropFirst(significant[0].count + 1)))
   }
 
-  /// Returns the domain that was registered: a public suffix with one more label. Nil for a public suffix itself, and for a host
-  /// without parent domains.
+  /// Returns the domain that its owner registered: a public suffix and one more label. Returns nil for a public suffix and for a
+  /// host without parent domains.
   func registrableDomain(of host: String) -> String? {
     let source = CookieSource(host: host, path: "/", isSecure: true, port: 0)
     return source.isAddress ? nil : source.domains.last { !contains($0) }
   }
 
-  /// Returns whether the name has the form of a suffix like `co.uk`: a label common among registries, below a country's domain.
+  /// Returns whether the name has the form of a suffix like `co.uk`: a label common
+  /// among registries, followed by a country's domain.
   private static func isRegistry(_ labels: ArraySlice<Substring.UTF8View>) -> Bool {
     guard labels.count == 2, let country = labels.last, country.count == 2, let label = labels.first else {
       return false

@@ -1,7 +1,7 @@
-// Encodes domain labels of other scripts in ASCII (RFC 3492). The list of public suffixes has them in Unicode, but URLs and
-// Domain attributes in ASCII.
+// Punycode: encodes domain labels of other scripts in ASCII (RFC 3492). The list of public suffixes has them in Unicode, but URLs
+// and Domain attributes have them in ASCII.
 
-/// Bootstring with Punycode's parameters.
+/// The Bootstring algorithm with Punycode's parameters.
 enum Punycode {
   // RFC 3492 §5
   private static let base = 36
@@ -9,8 +9,8 @@ enum Punycode {
   private static let (skew, damp) = (38, 700)
   private static let (initialBias, initialN) = (72, 128)
 
-  /// Returns a UTF-8 domain with each label in ASCII (A-labels). Labels must be lowercase and normalized, as in the list. Invalid
-  /// UTF-8 results in a name that no host has.
+  /// Returns a domain, given in UTF-8, with each label in ASCII (A-labels). Labels must be lowercase and normalized, as in the
+  /// list. Invalid UTF-8 results in a name that no host can have.
   static func asciiDomain(_ domain: some Collection<UInt8>) -> String {
     let text = String(decoding: domain, as: UTF8.self)
     if domain.allSatisfy({ $0 < 0x80 }) { return text }

@@ -1,26 +1,27 @@
-// Parses a Set-Cookie field line (RFC 6265bis §5.6). Pure: returns a value or throws the reason for a refusal.
+// SetCookie: parses a Set-Cookie field line (RFC 6265bis §5.6).
 
 import Foundation
 
 /// A parsed Set-Cookie line. `Cookie` decides whether the server may set it.
 struct SetCookie: Sendable, Equatable {
-  /// The name as received; may be empty.
+  /// The name as received. It may be empty.
   var name: [UInt8]
   /// The value as received, including quotation marks.
   var value: [UInt8]
-  /// The lifetime in seconds, at most `CookieLimits.ageSecondsMax`; 0 if the server removes the cookie; nil without Max-Age.
+  /// The lifetime in seconds, at most `CookieLimits.ageSecondsMax`, or nil without
+  /// Max-Age. 0 means that the server removes the cookie.
   var maxAge: Int64?
-  /// The expiry date; nil without a valid Expires attribute.
+  /// The expiry date, or nil without a valid Expires attribute.
   var expires: Date?
-  /// The domain in lowercase, without a leading dot; nil if the Domain attribute is missing or empty.
+  /// The domain in lowercase, without a leading dot, or nil if the Domain attribute is missing or empty.
   var domain: String?
-  /// The path as received; nil without a Path attribute. If it doesn't begin with a slash, the default path is used.
+  /// The path as received, or nil without a Path attribute. If it doesn't begin with a slash, the default path is used.
   var path: String?
   var isSecure = false
   var isHTTPOnly = false
-  /// The cross-site policy; nil if the SameSite attribute is missing or unknown.
+  /// The cross-site policy, or nil if the SameSite attribute is missing or unknown.
   var sameSite: HTTPCookieStringPolicy?
-  /// The comment and the URL of one, of RFC 2965, which Foundation shows.
+  /// The comment (RFC 2965), which Foundation's API returns.
   var comment: String?
   var commentURL: String?
 
@@ -43,7 +44,7 @@ struct SetCookie: Sendable, Equatable {
     for attribute in parts.dropFirst() { take(attribute) }
   }
 
-  /// Throws if no cookie may have this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
+  /// Throws an error if no cookie may have this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
   static func check(name: [UInt8], value: [UInt8]) throws(CookieRefusal) {
     guard !name.isEmpty || !value.isEmpty else { throw .empty }
     guard name.count + value.count <= CookieLimits.pairBytesMax else { throw .pairTooLong }
@@ -76,7 +77,7 @@ struct SetCookie: Sendable, Equatable {
     }
   }
 
-  /// The text of a value that may be in quotes.
+  /// Returns the text of a value without surrounding quotation marks, if it has any.
   private static func unquoted(_ value: ArraySlice<UInt8>) -> String {
     let quote = UInt8(ascii: "\"")
     let isQuoted = value.count >= 2 && value.first == quote && value.last == quote
@@ -104,11 +105,11 @@ struct SetCookie: Sendable, Equatable {
   private static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 }
 
-/// The name prefixes that guarantee attributes of a cookie (RFC 6265bis §4.1.3). Their case is ignored (§5.4).
+/// The name prefixes that guarantee attributes of a cookie (RFC 6265bis §4.1.3), ignoring case (§5.4).
 enum CookiePrefix {
-  /// `__Secure-`: the cookie was set over https and is sent over https only.
+  /// `__Secure-`: the cookie was set over https and is sent only over https.
   case secure
-  /// `__Host-`: in addition, it is sent only to the host that set it, and for all paths.
+  /// `__Host-`: in addition, the cookie is sent only to the host that set it, and for all paths.
   case host
 
   init?(of name: [UInt8]) {
@@ -123,19 +124,19 @@ enum CookiePrefix {
   }
 }
 
-/// The reason why a cookie was refused.
+/// The reason to refuse a cookie.
 enum CookieRefusal: Error, Sendable, Hashable {
   /// The line is longer than `CookieLimits.lineBytesMax`.
   case lineTooLong
-  /// Name and value are longer than `CookieLimits.pairBytesMax`.
+  /// The name and value together are longer than `CookieLimits.pairBytesMax`.
   case pairTooLong
   /// The line contains a control character other than a tab.
   case controlCharacter
   /// The cookie has neither a name nor a value.
   case empty
-  /// The cookie's name has a prefix whose requirements it doesn't meet.
+  /// The cookie's name has a prefix whose requirements the cookie doesn't meet.
   case prefix
-  /// The cookie's domain is neither the server's host nor a parent domain of it.
+  /// The cookie's domain is neither the server's host nor one of its parent domains.
   case otherDomain
   /// The cookie's domain is a public suffix, which unrelated parties share.
   case publicSuffix

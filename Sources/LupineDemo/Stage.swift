@@ -1,4 +1,4 @@
-// Stage: the servers and sessions for the steps: an origin without TLS, one with TLS, a second origin, and a session.
+// Stage: the servers and the session for the steps: an origin without TLS, an origin with TLS, a second origin, and a session.
 
 import Foundation
 import Lupine
@@ -8,7 +8,7 @@ import LupineOrigin
 struct Stage: Sendable {
   /// The URL of the origin that most steps use, such as "http://127.0.0.1:40123".
   let origin: String
-  /// The URL of a second origin, to which a redirect leads.
+  /// The URL of a second origin, which is the target of a redirect.
   let elsewhere: String
   /// The URL of the TLS origin. An authority created for this run issued its certificate.
   let secure: String
@@ -16,7 +16,7 @@ struct Stage: Sendable {
   let authority: String
   /// A session with default settings.
   let session = Session()
-  /// Opened when the request to be cancelled has arrived at the origin.
+  /// A gate that opens when the request to be cancelled has arrived at the origin.
   let cancelArrived = Gate()
 
   private let servers: [OriginServer]

@@ -5,7 +5,7 @@ import Foundation
 /// A step that runs a few lines and checks their result.
 struct Step: Sendable {
   let title: String
-  /// The first lines of `run`, as shown to the reader. A test compares them.
+  /// The first lines of `run`, as shown to the reader. A test checks that they are equal.
   let code: String
   /// Runs the lines, checks the result, and returns the text to print.
   let run: @Sendable (Stage) async throws -> String

@@ -20,7 +20,7 @@ enum Text {
   }
 }
 
-/// Numbers that a handler reports on a dedicated queue.
+/// The numbers that a handler reports on a dedicated queue.
 final class Counts: Sendable {
   let queue = DispatchQueue(label: "lupine.demo.counts")
   private let values = Mutex<[Int64]>([])

@@ -1,4 +1,4 @@
-// main: lupine-demo, a tour of the API with servers in this process. Exits with status 1 if a step fails.
+// main: lupine-demo, a tour of the API with servers in this process. It exits with status 1 if a step fails.
 
 import Foundation
 

@@ -2,18 +2,17 @@
 
 public import LupineWire
 
-/// A request as raw bytes, sent unchanged and unchecked.
+/// A request as raw bytes, sent unchanged and without checks.
 public struct RawRequest: Sendable {
-  /// The origin to connect to. The bytes may name another one.
+  /// The origin to connect to. The bytes may name a different origin.
   public var origin: Origin
   /// The bytes to send.
   public var bytes: [UInt8]
-  /// The method by which the response is parsed, because a response to HEAD has no body. The first word of the bytes by
-  /// default.
+  /// The method by which the response is parsed, because a response to HEAD has no body. By default, the first word of the bytes.
   public var method: String
   /// The time limits of the exchange.
   public var timeouts: Timeouts
-  /// The maximum length of the response body in bytes; `Engine.collectedBytesMax` by default.
+  /// The maximum length of the response body in bytes. `Engine.collectedBytesMax` by default.
   public var bodyBytesMax = Engine.collectedBytesMax
 
   /// Creates a raw request.
@@ -27,12 +26,11 @@ public struct RawRequest: Sendable {
 }
 
 extension Engine {
-  /// Sends the bytes on a dedicated connection, parses the response as strictly as any other, and closes the
-  /// connection.
+  /// Sends the bytes on a dedicated connection, parses the response as strictly as any other, and closes the connection.
   ///
-  /// `head.rawBytes` has the response head as received. The body has no chunked framing and no transfer codings, but
-  /// content codings aren't decoded. If more bytes follow the response, the metrics' `closeReason` is
-  /// `.unsolicitedBytes`. A forwarding proxy receives the bytes unchanged too. The bytes are never sent twice.
+  /// `head.rawBytes` is the response head as received. Chunked framing and transfer codings are removed from the body, but
+  /// content codings aren't decoded. If more bytes follow the response, the metrics' `closeReason` is `.unsolicitedBytes`. A
+  /// forwarding proxy also receives the bytes unchanged. The bytes are never sent twice.
   public func send(_ raw: RawRequest) async throws(EngineError) -> CollectedResponse {
     var request = EngineRequest(method: raw.method, uri: URI(raw.origin), timeouts: raw.timeouts)
     request.rawBytes = raw.bytes

@@ -1,4 +1,4 @@
-// Engine: the public entry point. It owns the event loops, and assigns each request to a loop of its origin.
+// Engine: the public entry point. It owns the event loops, and assigns each request to one of its origin's loops.
 
 public import LupineReactor
 public import LupineTLS
@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// An HTTP/1.1 client engine: event loops with connection pools.
 ///
-/// May be used from any thread. When the engine is released, exchanges in flight fail with `.shutDown`.
+/// It is thread-safe. When the engine is released, exchanges in flight fail with `.shutDown`.
 public final class Engine: Sendable {
   private let shards: [LoopShard]
   private let tlsContexts: TLSContexts
@@ -18,8 +18,8 @@ public final class Engine: Sendable {
 
   /// Creates an engine and starts the loops' threads. Throws if the system has no descriptors or threads left.
   ///
-  /// Reads the environment's proxy variables. Traps on a configuration with which no request could be sent: without
-  /// loops, connections or waiters, or with an empty window.
+  /// Reads the proxy variables of the environment. Traps if the configuration permits no request: without loops, connections or
+  /// waiters, or with an empty window.
   public init(configuration: EngineConfiguration = EngineConfiguration()) throws(SystemError) {
     precondition(configuration.loopCount >= 1, "loopCount must be at least 1")
     precondition(
@@ -52,9 +52,9 @@ public final class Engine: Sendable {
 
   /// Executes a request and delivers the response to `sink` on the loop's thread.
   ///
-  /// `windowBytes` is the number of decoded body bytes that the sink accepts until `extendWindow`; unlimited by default.
-  /// A head needs no window. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep the engine
-  /// until `finish`, because releasing it ends the exchange.
+  /// `windowBytes` is the number of decoded body bytes that the sink accepts before `extendWindow` is called. It is unlimited by
+  /// default, and doesn't apply to the head. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep a
+  /// reference to the engine until `finish` is called, because releasing the engine ends the exchange.
   @discardableResult
   public func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max
@@ -74,8 +74,8 @@ public final class Engine: Sendable {
     return ExchangeHandle(id: id, inbox: shard.inbox)
   }
 
-  // Loads the system's trust roots on the caller's thread, because it takes milliseconds in which a loop would be
-  // blocked. An error occurs again, and is reported, when a connection is opened.
+  // Loads the system's trust roots on the caller's thread, because this takes milliseconds during which a loop would be blocked.
+  // An error is reported when a connection is opened, because it occurs again then.
   private func prepareTLS() {
     _ = try? tlsContexts.context(for: configuration.tls)
     isTLSPrepared.store(true, ordering: .relaxed)
@@ -83,15 +83,14 @@ public final class Engine: Sendable {
 
   /// Returns the executor of the loop that serves an origin.
   ///
-  /// A task that prefers it (`withTaskExecutorPreference`, `Task(executorPreference:)`) runs on the loop's thread, so
-  /// its requests to that origin need no hand-over between threads. The task must not block, because it would block the
-  /// loop.
+  /// A task that prefers this executor (`withTaskExecutorPreference`, `Task(executorPreference:)`) runs on the loop's thread, so
+  /// its requests to the origin aren't passed between threads. The task must not block, because it would block the loop.
   public func executor(for origin: Origin) -> any TaskExecutor { shards[index(of: origin)].taskExecutor }
 
   /// Shuts down the engine, and returns when its connections are closed. Later requests fail with `.shutDown`.
   ///
-  /// A graceful shutdown waits for exchanges that have a connection, however long they take; waiters fail with
-  /// `.shutDown`. Otherwise all exchanges fail with `.shutDown` at once.
+  /// A graceful shutdown waits for exchanges that have a connection, however long they take, and fails waiters with `.shutDown`.
+  /// A shutdown that isn't graceful fails all exchanges with `.shutDown` immediately.
   public func shutdown(isGraceful: Bool = true) async {
     await withTaskGroup { group in
       for shard in shards {
@@ -104,7 +103,7 @@ public final class Engine: Sendable {
     }
   }
 
-  /// Returns the present counts of connections and waiters, and the totals so far, by origin and for all.
+  /// Returns the current counts of connections and waiters, and the totals so far, by origin and for all origins.
   public func counters() async -> PoolCounters {
     var counters = PoolCounters()
     for shard in shards {
@@ -125,15 +124,14 @@ public final class Engine: Sendable {
     let first = index(of: origin)
     guard configuration.loopsPerOrigin > 1 else { return shards[first] }
     let candidates = (0..<configuration.loopsPerOrigin).map { shards[(first + $0) % shards.count] }
-    // A caller on one of the loops stays there; other callers use the loops in rotation.
+    // A caller on one of the loops stays on its loop. Other callers use the loops in rotation.
     if let own = candidates.first(where: { $0.loop.isCurrent }) { return own }
     let turn = rotation.add(1, ordering: .relaxed).newValue
     return candidates[Int(turn % UInt(candidates.count))]
   }
 }
 
-/// The handle of an exchange in flight. Each call sends a message to the loop, and has no effect once the exchange has
-/// ended.
+/// The handle of an exchange in flight. Each call sends a message to the loop, and has no effect once the exchange has ended.
 public struct ExchangeHandle: Sendable {
   fileprivate let id: ExchangeID
   fileprivate let inbox: Inbox
@@ -141,18 +139,18 @@ public struct ExchangeHandle: Sendable {
   /// Ends the exchange with `.cancelled` in any phase.
   public func cancel() { inbox.send(.cancel(id)) }
 
-  /// Pauses the delivery of the body; TCP's flow control then stops the server. The times of the phases stop too,
-  /// except those of opening a connection.
+  /// Pauses the delivery of the body, so that TCP's flow control stops the server. The time limits of phases are suspended too,
+  /// except those for opening a connection.
   public func pause() { inbox.send(.setPaused(id, true)) }
 
   /// Resumes delivery after `pause`.
   public func resume() { inbox.send(.setPaused(id, false)) }
 
-  /// Ends the exchange without the rest of the body: successfully if the response head has arrived, with `.cancelled`
-  /// otherwise.
+  /// Ends the exchange without the rest of the body: successfully if the response head
+  /// has arrived, and with `.cancelled` otherwise.
   ///
-  /// A short rest is read first, for at most a second, so that the connection can be reused. With a longer rest, the
-  /// connection is closed and the exchange ends at once; see `EngineConfiguration.drainedBytesMax`.
+  /// If the rest of the body is short, it is read first, for at most a second, so that the connection can be reused. Otherwise
+  /// the connection is closed and the exchange ends immediately; see `EngineConfiguration.drainedBytesMax`.
   public func discardBody() { inbox.send(.discardBody(id)) }
 
   /// Permits the delivery of `byteCount` more decoded bytes to the sink.
@@ -163,7 +161,7 @@ public struct ExchangeHandle: Sendable {
 }
 
 extension Engine {
-  /// The same as `submit(_:to:windowBytes:)`.
+  /// Another name for `submit(_:to:windowBytes:)`.
   @available(*, deprecated, renamed: "submit(_:to:windowBytes:)")
   @discardableResult
   public func submit(_ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int) -> ExchangeHandle {
@@ -172,7 +170,7 @@ extension Engine {
 }
 
 extension ExchangeHandle {
-  /// The same as `extendWindow(by:)`.
+  /// Another name for `extendWindow(by:)`.
   @available(*, deprecated, renamed: "extendWindow(by:)")
   public func grant(_ byteCount: Int) { extendWindow(by: byteCount) }
 }

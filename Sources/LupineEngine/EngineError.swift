@@ -1,20 +1,20 @@
-// EngineError: the engine's error, with the event, phase, origin, cause and remedy.
+// EngineError: the engine's error, which states the event, phase, origin, cause and remedy.
 
 public import LupineCoding
 public import LupineReactor
 public import LupineTLS
 
-/// The error of an exchange without a response, or with an incomplete one.
+/// The error of an exchange that has no response or only an incomplete one.
 public struct EngineError: Error, Sendable {
   /// The kind of error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The request can't be serialized; nothing was sent.
+    /// The request can't be serialized. Nothing was sent.
     case invalidRequest
     /// The host name doesn't exist.
     case hostNotFound
     /// The lookup of the host failed.
     case resolveFailed
-    /// The engine's address policy permits no connection to the origin.
+    /// The engine's address policy doesn't permit a connection to the origin.
     case addressRefused
     /// The origin or its proxy refused the connection, because no process listens on the port.
     case connectionRefused
@@ -42,12 +42,12 @@ public struct EngineError: Error, Sendable {
     case bodyTooLarge
     /// The request body couldn't be read from its file or producer, or its length differs from the declared one.
     case bodyUnreadable
-    /// The request must be sent again, but its body can't be.
+    /// The request must be sent again, but its body can't be sent again.
     case bodyNotReplayable
     /// The system has run out of threads, memory or socket buffers. If only descriptors have run out, exchanges wait
     /// instead.
     case outOfResources
-    /// The maximum number of exchanges is already waiting for a connection.
+    /// The maximum number of exchanges already waits for a connection.
     case tooManyWaiting
     /// The engine was shut down or released.
     case shutDown
@@ -65,7 +65,7 @@ public struct EngineError: Error, Sendable {
     case system(SystemError)
     /// A failed lookup.
     case resolve(ResolveError)
-    /// The addresses that the policy refused, or that it permits no proxy.
+    /// The addresses that the address policy refused, or the fact that it permits no proxy.
     case refusal(AddressRefusal)
     /// A body that can't be decoded or encoded.
     case coding(CodingError)
@@ -83,11 +83,11 @@ public struct EngineError: Error, Sendable {
     case bodyLength(declared: UInt64, produced: UInt64)
   }
 
-  /// The progress of the request, for the decision whether to send it again.
+  /// The progress of the request, which determines whether it may be sent again.
   public enum Progress: Int, Sendable, Hashable {
     /// No byte of the request was sent.
     case nothingSent
-    /// At least a part of the request was sent, and no byte of a response was received.
+    /// At least part of the request was sent, and no byte of a response was received.
     case sent
     /// The response had begun.
     case responseBegan
@@ -105,7 +105,7 @@ public struct EngineError: Error, Sendable {
   public let cause: Cause?
   /// The progress of the request.
   public let progress: Progress
-  /// Whether the connection had been used or idle before, so that the peer may have closed it just then.
+  /// Whether the connection had been used or idle before, so that the peer may have closed it in the meantime.
   public let wasReused: Bool
 
   init(
@@ -123,11 +123,11 @@ public struct EngineError: Error, Sendable {
 }
 
 extension EngineError {
-  /// The same as `Progress`.
+  /// Another name for `Progress`.
   @available(*, deprecated, renamed: "Progress")
   public typealias Delivery = Progress
 
-  /// The same as `progress`.
+  /// Another name for `progress`.
   @available(*, deprecated, renamed: "progress")
   public var delivery: Progress { progress }
 }
@@ -145,7 +145,7 @@ extension EngineError: CustomStringConvertible {
     return String(line)
   }
 
-  // Errors of the layers above the kernel already include a remedy.
+  // Errors of the layers above the kernel already state a remedy.
   private var explanation: String {
     switch (code, cause) {
     case (_, .wire(let error)): error.description
@@ -213,7 +213,7 @@ extension EngineError: CustomStringConvertible {
 }
 
 extension Duration {
-  /// The duration in seconds, such as "0.25 s" or "10 s", with at most three decimals.
+  /// The duration in seconds with at most three decimals, such as "0.25 s" or "10 s".
   var formattedSeconds: String {
     let (seconds, attoseconds) = components
     let thousandths = attoseconds / 1_000_000_000_000_000

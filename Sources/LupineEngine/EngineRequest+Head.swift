@@ -4,7 +4,7 @@ internal import LupineCoding
 internal import LupineWire
 
 extension EngineRequest {
-  /// The treatment of a request, which follows from its fields and its body.
+  /// The engine's treatment of a request, which its fields and body determine.
   struct Manner {
     /// Whether the body waits for `100 Continue` (RFC 9110 §10.1.1). False for a request without a body.
     fileprivate(set) var expectsContinue = false
@@ -18,7 +18,7 @@ extension EngineRequest {
     fileprivate var hasRoles = false
   }
 
-  /// The request's treatment, found in one pass over the fields.
+  /// The engine's treatment of the request, determined in one pass over its fields.
   var manner: Manner {
     var manner = Manner()
     var (hasExpect, hasUpgrade, hasConnection) = (false, false, false)
@@ -43,10 +43,9 @@ extension EngineRequest {
   /// Returns the coding to apply to the body, or nil for none. An empty body isn't encoded.
   func sentCoding(_ manner: Manner) -> ContentCoding? { body.isEmpty || manner.offersUpgrade ? nil : bodyCoding }
 
-  /// Serializes the head for the key's route: Host first (RFC 9110 §7.2), then the caller's fields, then the framing
-  /// fields.
+  /// Serializes the head for the key's route: Host first (RFC 9110 §7.2), followed by the caller's fields and the framing fields.
   ///
-  /// It reuses the memory of `buffer`. If `isExpecting` is false, it omits the caller's `Expect`.
+  /// The head reuses the memory of `buffer`. If `isExpecting` is false, the caller's `Expect` is omitted.
   func writeHead(
     _ manner: Manner, isExpecting: Bool, for key: PoolKey, into buffer: consuming [UInt8]
   ) throws(WireError) -> [UInt8] {
@@ -70,7 +69,7 @@ extension EngineRequest {
     return bytes
   }
 
-  // An origin must not receive a proxy's credentials, and a proxy receives only the credentials in its settings.
+  // An origin must not receive the credentials of a proxy, and a proxy receives only the credentials in its settings.
   private func isSent(_ role: FieldRole?, isExpecting: Bool) -> Bool {
     switch role {
     case .host, .contentLength, .transferEncoding, .proxyAuthorization, .proxyConnection: false
@@ -84,7 +83,7 @@ extension EngineRequest {
     guard coding == nil, let length = body.byteCount else {
       return try HeadSerializer.appendLine(name: "Transfer-Encoding", value: "chunked", to: &bytes)
     }
-    // RFC 9110 §8.6: a length of 0 is sent if the method gives a body a meaning.
+    // RFC 9110 §8.6: a length of 0 is sent if the method defines a meaning for content.
     if length > 0 || method == "POST" || method == "PUT" || method == "PATCH" {
       try HeadSerializer.appendLine(name: "Content-Length", value: String(length), to: &bytes)
     }
@@ -92,10 +91,10 @@ extension EngineRequest {
 }
 
 extension EngineRequest {
-  /// The head that is sent directly to an origin, parsed again from its bytes. Nil if it can't be serialized.
+  /// The head that is sent directly to an origin, parsed from its bytes, or nil if it can't be serialized.
   package var head: RequestHead? { head(by: .direct) }
 
-  /// Returns the head that is sent on a route, parsed again from its bytes. Nil if it can't be serialized.
+  /// Returns the head that is sent on a route, parsed from its bytes, or nil if it can't be serialized.
   func head(by route: Route) -> RequestHead? {
     let manner = manner
     let key = PoolKey(origin: uri.origin, route: route, tls: nil)
@@ -115,8 +114,8 @@ extension EngineRequest {
 }
 
 extension Fields {
-  /// Whether a list-valued field has this element, in any case. Elements may be surrounded by whitespace (RFC 9110
-  /// §5.6.1).
+  /// Returns whether a list-valued field contains this element, ignoring case.
+  /// Whitespace may surround elements (RFC 9110 §5.6.1).
   fileprivate func hasElement(_ element: String, in name: String) -> Bool {
     guard let list = list(name) else { return false }
     return list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains { $0 == element }

@@ -11,36 +11,35 @@ public struct EngineRequest: Sendable {
   public var uri: URI
   /// The header fields, sent in this order after Host.
   ///
-  /// A Host field replaces the one derived from the URI. The engine derives Content-Length and Transfer-Encoding from
-  /// the body, and ignores these fields here. It also ignores Proxy-Authorization and Proxy-Connection; a proxy's
-  /// credentials belong in the proxy's URL.
+  /// A Host field replaces the one derived from the URI. The engine derives Content-Length and Transfer-Encoding from the body,
+  /// and ignores these fields here. It also ignores Proxy-Authorization and Proxy-Connection, because a proxy's credentials
+  /// belong in the proxy's URL.
   ///
-  /// With `Expect: 100-continue`, the body waits for the server's `100 Continue`, at most `timeouts.awaitContinue`. If
-  /// the server responds with 417, the engine sends the request again without the expectation.
+  /// With `Expect: 100-continue`, the engine waits for the server's `100 Continue`, at most `timeouts.awaitContinue`, before it
+  /// sends the body. If the server responds with 417, the engine sends the request again without the expectation.
   public var fields: Fields
-  /// The body; empty by default.
+  /// The body. Empty by default.
   ///
-  /// With an Upgrade field and `upgrade` in Connection, the body isn't part of the request. It waits for the server to
-  /// switch protocols (101), and is then sent unchanged. The response's body then has the server's bytes in that
-  /// protocol.
+  /// If the request has an Upgrade field and `upgrade` in Connection, the body isn't part of the request. It is sent unchanged
+  /// once the server has switched protocols (101). The response's body then contains the server's bytes in that protocol.
   public var body: RequestBody
-  /// The coding by which the body is compressed while it is sent, or nil, the default, for none. The engine adds the
+  /// The coding with which the body is compressed while it is sent, or nil, the default, for none. The engine adds the
   /// Content-Encoding field and sends the body chunked. Few servers support coded requests.
   public var bodyCoding: ContentCoding?
   /// The time limits of the exchange.
   public var timeouts: Timeouts
-  /// Whether a response body with a Content-Encoding is decoded before it is delivered; true by default.
+  /// Whether a response body with a Content-Encoding is decoded before it is delivered. True by default.
   public var decodesContent = true
-  /// Whether the client certificate of the engine's TLS settings is presented to a server that requests one. True by
-  /// default; `RedirectRule` clears it for another origin, which the certificate isn't meant for.
+  /// Whether the client certificate of the engine's TLS settings is presented to a server that requests one. True by default.
+  /// `RedirectRule` sets it to false for another origin, for which the certificate isn't intended.
   public var presentsIdentity = true
-  /// The maximum length of the decoded response body in bytes. If it is exceeded, the exchange fails with
-  /// `.bodyTooLarge`. No limit by default, because the body is delivered as it arrives.
+  /// The maximum length of the decoded response body in bytes. If the body exceeds it, the exchange fails with `.bodyTooLarge`.
+  /// Unlimited by default, because the body is delivered as it arrives.
   public var bodyBytesMax = Int.max
   /// Bytes to send instead of the serialized request, on a dedicated connection.
   var rawBytes: [UInt8]?
 
-  /// Creates a request. User information in the URI becomes Basic credentials, unless `fields` has Authorization.
+  /// Creates a request. User information in the URI becomes Basic credentials, unless `fields` contains Authorization.
   public init(
     method: String = "GET", uri: URI, fields: Fields = Fields(), body: RequestBody = RequestBody(),
     timeouts: Timeouts = Timeouts()
@@ -59,7 +58,7 @@ public struct EngineRequest: Sendable {
 }
 
 extension EngineRequest {
-  /// Whether the method is idempotent, so that a replay does no harm (RFC 9110 §9.2.2).
+  /// Whether the method is idempotent, so that a replay has no additional effect (RFC 9110 §9.2.2).
   var isIdempotent: Bool {
     ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
   }

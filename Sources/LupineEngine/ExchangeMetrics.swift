@@ -6,7 +6,7 @@ public import LupineWire
 
 /// The measurements of one request and its response on one connection.
 ///
-/// An instant is nil if the event didn't occur: on a reused connection, there is no lookup, connect or TLS handshake.
+/// An instant is nil if its event didn't occur. For example, a reused connection has no lookup, connect or TLS handshake.
 public struct ExchangeMetrics: Sendable {
   /// The time when the engine received the request.
   public internal(set) var start: Instant
@@ -39,35 +39,34 @@ public struct ExchangeMetrics: Sendable {
 
   /// The length of the request head in bytes.
   public internal(set) var requestHeadBytes = 0
-  /// The number of request body bytes taken for sending, after compression and without framing.
+  /// The number of request body bytes that were taken for sending, after compression and without framing.
   public internal(set) var requestBodyBytes: UInt64 = 0
   /// The length of the final response head in bytes.
   public internal(set) var responseHeadBytes = 0
-  /// The number of response body bytes without framing, before content decoding.
+  /// The number of response body bytes before content decoding, without framing.
   public internal(set) var responseBodyBytes: UInt64 = 0
   /// The number of response body bytes after content decoding.
   public internal(set) var decodedBodyBytes: UInt64 = 0
 
-  /// The connection's number, unique within its loop. Nil if the exchange used no connection.
+  /// The connection's number, which is unique within its loop, or nil if the exchange used no connection.
   public var connectionID: UInt64? { connection?.id }
-  /// Whether the connection existed before: it had served a request, or had been idle since it was opened.
+  /// Whether the connection had served an earlier request, or had been idle since it was opened.
   public internal(set) var isReusedConnection = false
-  /// The reason why the connection isn't reused after a complete response. Nil if it is reused, or if the exchange
-  /// failed.
+  /// The reason why the connection isn't reused after a complete response, or nil if it is reused or the exchange failed.
   public internal(set) var closeReason: CloseReason?
-  /// The number of times that the request was sent again: after its reused connection turned out to be closed, or
-  /// without an expectation that the server couldn't meet.
+  /// The number of times that the request was sent again, because its reused connection turned out to be closed, or because the
+  /// server couldn't meet its expectation.
   public internal(set) var replayCount = 0
-  /// The proxy of the connection, if there is one.
+  /// The proxy of the connection, or nil if there is none.
   public var proxy: Proxy? { connection?.proxy }
-  /// The connection's local address.
+  /// The local address of the connection, or nil if the exchange used no connection.
   public var localAddress: SocketAddress? { connection?.localAddress }
-  /// The address of the peer, which is the proxy if there is one.
+  /// The address of the peer, which is the proxy if there is one, or nil if the exchange used no connection.
   public var remoteAddress: SocketAddress? { connection?.remoteAddress }
   /// The negotiated TLS parameters, or nil without TLS.
   public var tls: TLSInfo? { connection?.tls }
 
-  /// The record of the connection, or of a failed opening. All exchanges on the connection share it.
+  /// The record of the connection, or of one that couldn't be opened. All exchanges on the connection share it.
   var connection: ConnectionRecord?
   private var opening: OpeningTimes? { isReusedConnection ? nil : connection?.opening }
 

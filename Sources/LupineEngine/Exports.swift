@@ -1,4 +1,4 @@
-// Exports: reexports the lower layers, because the engine's API uses a few of their types.
+// Exports: reexports the lower layers, because the engine's API uses some of their types.
 
 @_exported public import LupineCoding
 @_exported public import LupineReactor

@@ -1,4 +1,4 @@
-// Failure: the errors of the layers below the engine in one type. `EngineError` adds the phase and the origin.
+// Failure: a type for the errors of all layers below the engine. `EngineError` adds the phase and the origin.
 
 internal import LupineCoding
 internal import LupineReactor
@@ -45,7 +45,7 @@ enum Failure: Error {
 }
 
 extension CodingError {
-  /// The exceeded limit of decoded bytes, or nil for another error.
+  /// The exceeded limit of decoded bytes, or nil for other errors.
   fileprivate var bytesMax: Int? {
     if case .decodedBytesMax(let bytesMax) = cause { Int(clamping: bytesMax) } else { nil }
   }

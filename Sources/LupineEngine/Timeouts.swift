@@ -2,10 +2,10 @@
 
 /// The phases of an exchange, in order.
 public enum Phase: String, Sendable, Hashable, CaseIterable {
-  /// Nothing has been done yet.
+  /// The engine hasn't started the exchange.
   case setup
-  /// The exchange waits for a connection, and none is being opened on its behalf, because a limit of connections is
-  /// reached or descriptors have run out.
+  /// The exchange waits for a connection and none is being opened on its behalf, because a limit of connections is reached or
+  /// descriptors have run out.
   case poolWait
   /// The host is being looked up.
   case resolve
@@ -27,41 +27,41 @@ public enum Phase: String, Sendable, Hashable, CaseIterable {
 
 /// The time limits of an exchange. Nil means no limit; fractions of a second are possible.
 ///
-/// While the response is paused, by `ExchangeHandle.pause` or because the window is used up, the times of the phases
-/// stop, except those of opening a connection. `total` never stops. The limits of 60 s are those of Foundation's
+/// While the response is paused, by `ExchangeHandle.pause` or because the window is used up, the limits of the phases are
+/// suspended, except those for opening a connection. `total` is never suspended. The limits of 60 s are those of Foundation's
 /// `timeoutIntervalForRequest`.
 public struct Timeouts: Sendable, Hashable {
-  /// The limit of waiting for a free connection; 60 s.
+  /// The time limit for waiting for a free connection. 60 s by default.
   public var poolWait: Duration? = .seconds(60)
-  /// The limit of each lookup: of the host, and of a proxy. 15 s, a little more than glibc's two attempts at a silent
-  /// name server (5 s each).
+  /// The time limit of each lookup of a host or a proxy. 15 s by default, slightly more than glibc's two
+  /// attempts with a silent name server (5 s each).
   public var resolve: Duration? = .seconds(15)
-  /// The limit of opening a TCP connection, for all addresses together; 15 s. Go allows 30 s.
+  /// The time limit for opening a TCP connection, for all addresses together. 15 s by default. Go allows 30 s.
   public var connect: Duration? = .seconds(15)
-  /// The limit of the proxy's response to CONNECT or of the SOCKS handshake; 15 s, as for `connect`, because the proxy
-  /// connects during that time.
+  /// The time limit for the proxy's response to CONNECT or for the SOCKS handshake. 15 s by default, as for `connect`, because
+  /// the proxy connects during that time.
   public var proxy: Duration? = .seconds(15)
-  /// The limit of the TLS handshake; 10 s, as in Go.
+  /// The time limit of the TLS handshake. 10 s by default, as in Go.
   public var tls: Duration? = .seconds(10)
-  /// The longest pause in which no byte of the request can be sent; 60 s. Waiting for the body's producer doesn't
-  /// count.
+  /// The maximum pause during which no byte of the request can be sent. 60 s by default.
+  /// Waiting for the body's producer doesn't count.
   public var send: Duration? = .seconds(60)
-  /// The time to wait for `100 Continue` if the request has `Expect: 100-continue`; 1 s, as in curl and Go. Afterward
+  /// The time to wait for `100 Continue` if the request has `Expect: 100-continue`. 1 s by default, as in curl and Go. Afterward
   /// the body is sent anyway (RFC 9110 §10.1.1), so the exchange doesn't fail.
   public var awaitContinue: Duration? = .seconds(1)
-  /// The limit from the request's last byte to the response's first byte, and between interim responses; 60 s.
+  /// The time limit from the request's last byte to the response's first byte, and between interim responses. 60 s by default.
   public var firstByte: Duration? = .seconds(60)
-  /// The longest pause between two bytes of the response; 60 s.
+  /// The maximum pause between two bytes of the response. 60 s by default.
   public var idle: Duration? = .seconds(60)
-  /// The limit of the entire exchange, including replays and the redirects that `execute` and `collect` follow; none by
-  /// default.
+  /// The time limit of the entire exchange, including replays and the redirects that
+  /// `execute` and `collect` follow. None by default.
   public var total: Duration?
 
   /// Creates the default limits.
   public init() {}
 
-  /// Creates limits with the same value for each phase, like an inactivity timer, and a total limit. Only
-  /// `awaitContinue` keeps its default.
+  /// Creates limits with the same value for each phase, like an inactivity timer, and a total
+  /// limit. Only `awaitContinue` keeps its default.
   public init(everyPhase limit: Duration?, total: Duration?) {
     (poolWait, resolve, connect, proxy, tls) = (limit, limit, limit, limit, limit)
     (send, firstByte, idle) = (limit, limit, limit)

@@ -6,7 +6,7 @@ public import LupineWire
 
 /// An event on one of an engine's loops.
 ///
-/// The numbers of exchanges and connections are unique on their loop.
+/// The numbers of exchanges and connections are unique within their loop.
 public struct TraceEvent: Sendable {
   /// The kind of event, with its data.
   public enum Kind: Sendable {
@@ -20,7 +20,7 @@ public struct TraceEvent: Sendable {
     case hostResolved(connection: UInt64, host: String, addresses: [SocketAddress])
     /// The loop starts to connect to an address.
     case addressTried(connection: UInt64, address: SocketAddress)
-    /// Connecting to an address failed; other addresses may follow.
+    /// Connecting to an address failed. The loop may try other addresses.
     case addressFailed(connection: UInt64, error: SystemError)
     /// The proxy opened a tunnel.
     case tunnelOpened(connection: UInt64, proxy: Proxy)
@@ -36,10 +36,9 @@ public struct TraceEvent: Sendable {
     case requestSent(exchange: UInt64)
     /// A response head arrived, possibly an interim one.
     case headReceived(exchange: UInt64, status: Int)
-    /// The request is sent again, because its connection turned out to be closed or the server can't meet its
-    /// expectation.
+    /// The request is sent again, because its connection turned out to be closed or the server can't meet its expectation.
     case exchangeRestarted(exchange: UInt64)
-    /// The exchange ended; `error` is nil after a complete response.
+    /// The exchange ended. `error` is nil after a complete response.
     case exchangeEnded(exchange: UInt64, error: EngineError?)
     /// A connection was closed.
     case connectionClosed(connection: UInt64, reason: CloseReason)

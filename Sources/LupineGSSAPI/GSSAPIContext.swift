@@ -4,10 +4,10 @@ import CLupineGSSAPI
 package import LupineAuthentication
 import Synchronization
 
-/// The client's context with one HTTP service. Each step may block while the library requests a ticket.
+/// The client's context for one HTTP service. Each step may block while the library requests a ticket.
 package final class GSSAPIContext: SecurityContext {
   private struct State: ~Copyable {
-    // SAFETY: the library created both, and the lock around the state makes one thread use them at a time.
+    // SAFETY: the library created both, and the lock around the state ensures that only one thread uses them at a time.
     var context: UnsafeMutableRawPointer?
     var target: UnsafeMutableRawPointer?
   }
@@ -27,7 +27,7 @@ package final class GSSAPIContext: SecurityContext {
   // The calling and routine errors of a status; the other bits are information.
   private static let errors: UInt32 = 0xFFFF_0000
 
-  /// Creates a context with the service HTTP on `host`, bound to a TLS connection if `binding` isn't nil.
+  /// Creates a context for the service HTTP on `host`, bound to a TLS connection unless `binding` is nil.
   package init(
     host: String, binding: ChannelBinding?, library: GSSAPILibrary
   ) throws(SecurityContextError) {

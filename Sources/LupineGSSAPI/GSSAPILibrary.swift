@@ -4,7 +4,7 @@ import CLupineGSSAPI
 import Glibc
 package import LupineAuthentication
 
-/// The functions of a loaded library. It is never unloaded, because its threads and handlers may outlive any use.
+/// The functions of a loaded library. The library is never unloaded, because its threads and handlers may still run.
 package struct GSSAPILibrary: Sendable {
   /// The file name of MIT Kerberos' library on Linux.
   package static let systemName = "libgssapi_krb5.so.2"
@@ -18,7 +18,7 @@ package struct GSSAPILibrary: Sendable {
 
   private static let system = Result { () throws(SecurityContextError) in try GSSAPILibrary(named: systemName) }
 
-  /// Returns the system's library. Throws an error that names the package to install if there is none.
+  /// Returns the system's library. If it is missing, throws an error that names the package to install.
   package static func loaded() throws(SecurityContextError) -> GSSAPILibrary { try system.get() }
 
   /// Loads the library with this file name.
@@ -48,10 +48,10 @@ package struct GSSAPILibrary: Sendable {
     return symbol
   }
 
-  /// The maximum number of lines of a status' description: 8. Libraries have at most two or three.
+  /// The maximum number of lines in the description of a status: 8. Libraries have at most two or three.
   private static let statusLinesMax = 8
 
-  /// Returns the library's words for a status and the mechanism's own code.
+  /// Returns the library's description of a status and of the mechanism's own code.
   func description(major: UInt32, minor: UInt32) -> String {
     // GSS_C_GSS_CODE is 1, GSS_C_MECH_CODE 2.
     (lines(of: major, kind: 1) + lines(of: minor, kind: 2)).joined(separator: " ")

@@ -1,4 +1,4 @@
-// Condition: a value for whose changes threads can wait. It is for blocking servers; event loops never block.
+// Condition: a value whose changes threads can await. It is for blocking servers; event loops never block.
 
 internal import Glibc
 package import LupineReactor
@@ -51,8 +51,8 @@ package final class Condition<State: Sendable>: Sendable {
     return body(&value)
   }
 
-  /// Blocks until the value satisfies `isMet` or `deadline` has passed; nil waits without a limit. Returns whether the
-  /// value satisfies `isMet`.
+  /// Blocks until the value satisfies `isMet` or `deadline` has passed. If `deadline` is nil, there is no limit. Returns whether
+  /// the value satisfies `isMet`.
   package func wait(until deadline: Instant? = nil, _ isMet: (State) -> Bool) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -72,7 +72,7 @@ private let serveStaple: lupine_staple_callback = { ssl, argument in
   return lupine_ssl_set_staple(ssl, staple, staple.count) == 1 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
 }
 
-/// Selects the server's most preferred protocol that the client offers. If there is none, sends a
+/// Selects the server's most preferred protocol among those that the client offers. If there is none, sends a
 /// no_application_protocol alert (RFC 7301 §3.2).
 private let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCount, offered, offeredCount, argument in
   guard let chosen, let chosenCount, let offered, let argument else { return SSL_TLSEXT_ERR_ALERT_FATAL }

@@ -1,4 +1,4 @@
-// TLSSession+Server: a server's side of a session, and messages that it sends after the handshake to try clients.
+// TLSSession+Server: a server's side of a session, and messages that it sends after the handshake to test clients.
 
 internal import CLupineOpenSSL
 package import LupineTLS

@@ -68,7 +68,7 @@ private func time(adding seconds: Int) -> UnsafeMutablePointer<ASN1_GENERALIZEDT
 }
 
 extension ThrowawayAuthority.Identity {
-  /// The certificate itself, which comes first in its text.
+  /// The first certificate in the identity's text.
   fileprivate func certificate() throws(TLSError) -> Owned {
     var first: OpaquePointer?
     _ = try PEM.forEachCertificate(in: certificatePEM) { certificate throws(TLSError) in

@@ -52,7 +52,8 @@ package struct ThrowawayAuthority: Sendable {
     identity = try certify(commonName, authorityExtensions, seconds: -60 * day...365 * day, issuer: nil)
   }
 
-  /// Uses any certificate as an authority, even one that isn't allowed to issue others, which clients must detect.
+  /// Uses any certificate as an authority, even one that isn't permitted to issue others,
+  /// so that tests can check that clients detect it.
   package init(signingWith identity: Identity) {
     self.identity = identity
   }

@@ -4,7 +4,7 @@
 internal import LupineLoopback
 internal import LupineReactor
 
-/// The sockets and threads of a server. Its `stop` waits here for the threads.
+/// The sockets and threads of a server. The server's `stop` waits for the threads.
 final class ConnectionRegistry: Sendable {
   private struct State: Sendable {
     var listener: Socket?
@@ -15,7 +15,7 @@ final class ConnectionRegistry: Sendable {
     var requests = 0
   }
 
-  /// Opened when the server stops.
+  /// A gate that opens when the server stops.
   let stopped = Gate()
   private let condition: Condition<State>
 
@@ -72,7 +72,7 @@ final class ConnectionRegistry: Sendable {
     !condition.wait(until: .now + duration) { $0.isStopped }
   }
 
-  /// Wakes all blocked threads: in `accept`, in a read or write, at a gate or in a pause.
+  /// Wakes all threads that are blocked in `accept`, in a read or write, at a gate or in a pause.
   func shutDown() {
     let (listener, open) = condition.update { state in
       state.isStopped = true

@@ -42,7 +42,7 @@ package enum DemoRoutes {
     Array("\(JSONValue.object([("chunk", .number(number)), ("of", 5)]))\n".utf8)
   }
 
-  /// Long enough for chunks to arrive separately, and short enough for a test.
+  /// The pause between two chunks: 20 ms, long enough for them to arrive separately, and short enough for a test.
   private static let streamPause = Duration.milliseconds(20)
 
   private static func echo(_ request: ReceivedRequest) -> JSONValue {
@@ -62,7 +62,7 @@ package enum DemoRoutes {
     return .object(members)
   }
 
-  /// Returns an object in which a repeated name becomes one member with an array of its values.
+  /// Returns an object of the items. If a name is repeated, its member is an array of its values.
   private static func object(_ items: [ReceivedRequest.Item]) -> JSONValue {
     var names: [String] = []
     var values: [String: [JSONValue]] = [:]

@@ -54,7 +54,7 @@ package final class Gate: Sendable {
     _ = isPassed.wait { $0 }
   }
 
-  /// Calls `body` once: immediately if the gate is open; otherwise, when it is opened, on the thread that opens it.
+  /// Calls `body` once: immediately if the gate is open, or otherwise when the gate is opened, on the thread that opens it.
   private func whenOpen(_ body: @escaping @Sendable () -> Void) {
     let isOpen = state.withLock { state in
       if !state.isOpen { state.waiters.append(body) }

@@ -7,8 +7,8 @@ internal import LupineTLS
 /// The maximum number of bytes per read: 64 KiB, the largest segment on loopback.
 private let readBytesMax = 64 * 1024
 
-/// The bytes of a connection as its handler reads and writes them. It isn't Sendable; only the connection's thread may
-/// use it.
+/// The byte stream of a connection, as its handler reads and writes it. It isn't
+/// Sendable; only the connection's thread may use it.
 protocol Line: AnyObject {
   var socket: Socket { get }
   /// The negotiated TLS parameters, or nil without TLS.
@@ -18,7 +18,7 @@ protocol Line: AnyObject {
   func read() throws -> [UInt8]
   /// Blocks until the kernel has accepted all bytes.
   func write(_ bytes: [UInt8]) throws
-  /// Sends close_notify with TLS; does nothing otherwise. The socket stays open.
+  /// Sends close_notify with TLS, and does nothing without TLS. The socket stays open.
   func sayGoodbye() throws
 }
 

@@ -10,7 +10,7 @@ package enum OriginError: Error, Sendable, Hashable {
   case bodyTooLarge(limit: Int)
   /// The client closed the connection in the middle of a request.
   case truncatedRequest
-  /// The handler's status or field would break the response. `Peer.send` accepts any bytes.
+  /// The status or a field that the handler has set would break the response. `Peer.send` accepts any bytes.
   case invalidResponse(String)
   /// The handler has already closed this connection.
   case closed

@@ -1,12 +1,12 @@
-// OriginServer: a small HTTP/1.1 server on loopback for the demo and tests, in the client's process. A blocking thread
-// per connection runs a handler, which may also send what real servers don't.
+// OriginServer: a small HTTP/1.1 server on loopback for the demo and tests, in the client's process. One blocking thread per
+// connection runs a handler, which may also send bytes that real servers don't send.
 
 internal import LupineLoopback
 internal import LupineReactor
 
 /// A server that listens from `init` until `stop` and calls its handler on a separate thread for each connection.
 package final class OriginServer: Sendable {
-  /// The port: that passed to `init`, or the port that the kernel chose.
+  /// The port that was passed to `init`, or that the kernel chose.
   package let port: UInt16
   /// The server's URL without a path or final slash, such as "http://127.0.0.1:40123" or "https://localhost:40123".
   package let url: String
@@ -34,7 +34,7 @@ package final class OriginServer: Sendable {
     try registry.startThread(name: "origin-accept") { acceptor.run() }
   }
 
-  /// Starts a server that sends the result of `reply` for each request and keeps connections alive.
+  /// Starts a server that responds to each request with the result of `reply` and keeps connections alive.
   ///
   /// It responds to malformed requests with 400. Throws the errors of `init`.
   package static func serving(
@@ -45,7 +45,7 @@ package final class OriginServer: Sendable {
   }
 
   deinit {
-    // Doesn't wait, because the last reference may be released on one of the server's threads.
+    // Doesn't wait for the threads, because one of them may release the last reference.
     registry.shutDown()
   }
 

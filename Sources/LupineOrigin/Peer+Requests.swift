@@ -92,12 +92,12 @@ extension Peer {
     unread.removeFirst(count)
   }
 
-  /// Blocks until bytes arrive. When the connection ends, returns false between requests and throws within one.
+  /// Blocks until bytes arrive. If the connection ends, returns false between two requests, and throws an error within a request.
   private func fill(isBetweenRequests: Bool) throws -> Bool {
     do {
       unread = try receive()
     } catch {
-      // A client that doesn't need the connection anymore may reset it or omit close_notify; both are harmless.
+      // A client that no longer needs the connection may reset it or omit close_notify. Both are harmless.
       guard isBetweenRequests, (error as? SystemError)?.isConnectionReset ?? (error is TLSError) else { throw error }
     }
     guard unread.isEmpty else { return true }

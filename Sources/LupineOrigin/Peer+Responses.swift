@@ -5,13 +5,13 @@ internal import LupineReactor
 package import LupineWire
 
 extension Peer {
-  /// Sends a response with Content-Length. Omits the body in response to HEAD, and for 204 and 304.
+  /// Sends a response with Content-Length. Omits the body for a HEAD request, and for 204 and 304.
   ///
   /// Throws `OriginError.invalidResponse` if the status or a field would break the head.
   package func respond(status: Int = 200, fields: Fields = Fields(), body: [UInt8] = []) throws {
     let isBodiless = lastMethod == "HEAD" || status == 204 || status == 304
     var fields = fields
-    // 204 must not have a Content-Length (RFC 9110 §8.6). For 304, it would have to be that of the 200 response.
+    // A 204 must not have a Content-Length (RFC 9110 §8.6). In a 304, it would have to be the length of the 200 response.
     if status != 204, status != 304, !fields.contains("content-length") {
       fields.append(name: "Content-Length", value: String(body.count))
     }

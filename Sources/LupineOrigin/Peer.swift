@@ -1,5 +1,5 @@
-// Peer: a client's connection, from the perspective of the server's handler. Peer+Requests.swift reads requests, and
-// Peer+Responses.swift sends well-formed responses.
+// Peer: a client's connection, as the server's handler uses it. Peer+Requests.swift reads requests, and Peer+Responses.swift
+// sends well-formed responses.
 
 internal import LupineLoopback
 internal import LupineReactor
@@ -27,8 +27,8 @@ package final class Peer {
   /// The negotiated TLS parameters, or nil without TLS.
   package var tlsInfo: TLSInfo? { line?.tlsInfo }
 
-  /// Performs a TLS handshake as the server. All later bytes use TLS. For connections that start without TLS, with a
-  /// CONNECT. Throws if the handshake fails.
+  /// Performs a TLS handshake as the server. All later bytes use TLS. It is for connections that start without TLS, with a
+  /// CONNECT request. Throws if the handshake fails.
   package func startTLS(_ identity: ServerIdentity) throws {
     let socket = try openLine().socket
     let received = unread
@@ -48,8 +48,7 @@ extension Peer {
     try openLine().write(bytes)
   }
 
-  /// Sends bytes without TLS on a TLS connection, as if an attacker on the network had injected them. Blocks like
-  /// `send`.
+  /// Sends bytes without TLS on a TLS connection, as if an attacker on the network had injected them. Blocks like `send`.
   package func sendUnencrypted(_ bytes: [UInt8]) throws {
     try openLine().socket.sendAll(bytes)
   }
@@ -80,10 +79,10 @@ extension Peer {
 }
 
 extension Peer {
-  /// How a client's connection ended.
+  /// The way in which a client's connection ended.
   package struct Ending: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-      /// The client closed its side, with TLS after close_notify.
+      /// The client closed its side. With TLS, it sent close_notify before.
       case closed
       /// The client closed its side of a TLS connection without close_notify.
       case truncated
@@ -98,8 +97,8 @@ extension Peer {
     package let byteCount: Int
   }
 
-  /// Closes both directions with a FIN, with TLS after close_notify. If the client has sent bytes that weren't read,
-  /// the kernel also sends a reset. To avoid it, call `finishSending` and `awaitClose` instead.
+  /// Closes both directions with a FIN. With TLS, sends close_notify before. If the client has sent bytes that weren't read, the
+  /// kernel also sends a reset. To avoid this, call `finishSending` and `awaitClose` instead.
   package func close() {
     finishSending()
     drop()
@@ -111,7 +110,7 @@ extension Peer {
     drop()
   }
 
-  /// Closes the sending direction with a FIN, with TLS after close_notify. The client's data can still be read.
+  /// Closes the sending direction with a FIN. With TLS, sends close_notify before. The client's data can still be read.
   package func finishSending() {
     // Errors are ignored, because a client that has disconnected doesn't need close_notify.
     try? line?.sayGoodbye()

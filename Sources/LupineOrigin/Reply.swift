@@ -9,13 +9,13 @@ package struct Reply: Sendable {
   package enum Content: Sendable {
     /// Bytes with Content-Length.
     case bytes([UInt8])
-    /// Bytes to encode with a content coding, with Content-Encoding and Content-Length.
+    /// Bytes that are encoded with a content coding and sent with Content-Encoding and Content-Length.
     case coded([UInt8], ContentCoding)
     /// Chunks. Each is sent after the kernel has accepted the previous one and `pause` has passed.
     case chunks([[UInt8]], pause: Duration)
     /// `byteCount` bytes of `Pattern` with Content-Length, generated while they are sent.
     case pattern(byteCount: UInt64)
-    /// No response: nothing is sent until the client closes the connection.
+    /// No response. Nothing is sent until the client closes the connection.
     case hold
   }
 
@@ -47,7 +47,7 @@ package struct Reply: Sendable {
   package static var hold: Reply { Reply(.hold) }
 }
 
-/// A sequence of bytes that each depend on their offset, so that tests detect lost, duplicated or reordered bytes.
+/// A sequence of bytes in which each byte depends on its offset, so that tests detect lost, duplicated or reordered bytes.
 package enum Pattern {
   // A prime, so that pieces cut at powers of two differ.
   private static let period = 251

@@ -15,7 +15,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Returns a separate generator, so that parts of a program don't depend on the order of each other's draws.
+  /// Returns a separate generator, so that the parts of a program can draw numbers independently of each other's order.
   package mutating func fork() -> SplitMix64 { SplitMix64(seed: next()) }
 
   package mutating func number(_ range: ClosedRange<Int>) -> Int {

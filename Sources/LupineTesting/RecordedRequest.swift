@@ -3,7 +3,7 @@
 public import Foundation
 import LupineURLSession
 
-/// A request as it would have been sent, with its whole body.
+/// A request as the session would have sent it, with its whole body.
 public struct RecordedRequest: Sendable, CustomStringConvertible {
   /// The method, such as "GET".
   public let method: String
@@ -11,10 +11,10 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
   public let url: URL?
   /// The header fields by name.
   public let headerFields: [String: String]
-  /// The body; empty if there is none.
+  /// The body, which is empty if there is none.
   public let body: Data
 
-  /// Takes a request over, and reads its body stream.
+  /// Records a request and reads its body stream.
   init(_ request: URLRequest) {
     method = request.httpMethod ?? "GET"
     url = request.url
@@ -24,7 +24,7 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
 
   /// Returns the value of a field, or nil if there is none.
   ///
-  /// - Parameter field: The name of the field, in any case.
+  /// - Parameter field: The name of the field. Its case is ignored.
   public func value(forHTTPHeaderField field: String) -> String? {
     headerFields.first { $0.key.lowercased() == field.lowercased() }?.value
   }

@@ -1,8 +1,8 @@
-// RequestPattern: the conditions by which a rule recognizes its requests.
+// RequestPattern: the conditions that a request must meet for a rule to answer it.
 
 public import Foundation
 
-/// The conditions that a request must meet for a rule to answer it. All of them must hold.
+/// The conditions that a request must meet for a rule to answer it. The request must meet all of them.
 ///
 /// ```swift
 /// let pattern = RequestPattern.get("/users").query("page", "2").header("Accept", "application/json")
@@ -15,20 +15,20 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
 
   private(set) var conditions: [Condition] = []
 
-  /// Creates a pattern that all requests match.
+  /// Creates a pattern that matches all requests.
   public init() {}
 
-  /// A pattern that all requests match.
+  /// A pattern that matches all requests.
   public static var any: RequestPattern { RequestPattern() }
-  /// A pattern for GET requests with a path.
+  /// A pattern that matches GET requests with a path.
   public static func get(_ path: String) -> RequestPattern { any.method("GET").path(path) }
-  /// A pattern for POST requests with a path.
+  /// A pattern that matches POST requests with a path.
   public static func post(_ path: String) -> RequestPattern { any.method("POST").path(path) }
-  /// A pattern for PUT requests with a path.
+  /// A pattern that matches PUT requests with a path.
   public static func put(_ path: String) -> RequestPattern { any.method("PUT").path(path) }
-  /// A pattern for PATCH requests with a path.
+  /// A pattern that matches PATCH requests with a path.
   public static func patch(_ path: String) -> RequestPattern { any.method("PATCH").path(path) }
-  /// A pattern for DELETE requests with a path.
+  /// A pattern that matches DELETE requests with a path.
   public static func delete(_ path: String) -> RequestPattern { any.method("DELETE").path(path) }
 
   /// Requires a method, such as "GET".
@@ -36,12 +36,12 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     adding("method \(method)") { $0.method == method }
   }
 
-  /// Requires a host, in any case.
+  /// Requires a host, ignoring case.
   public func host(_ host: String) -> RequestPattern {
     adding("host \(host)") { $0.url?.host?.lowercased() == host.lowercased() }
   }
 
-  /// Requires a path, percent-decoded. A `*` stands for one path component, a final `**` for any rest.
+  /// Requires a percent-decoded path. A `*` matches one path component, and a final `**` matches any number of them.
   public func path(_ path: String) -> RequestPattern {
     let parts = Self.components(path)
     return adding("path \(path)") { request in
@@ -52,8 +52,8 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
   /// Requires a query item.
   ///
   /// - Parameters:
-  ///   - name: The item's name.
-  ///   - value: Its value, or nil for any.
+  ///   - name: The name of the item.
+  ///   - value: The value of the item, or nil to match any value.
   public func query(_ name: String, _ value: String? = nil) -> RequestPattern {
     adding("query \(name)" + (value.map { "=\($0)" } ?? "")) { request in
       let items = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.queryItems } ?? []
@@ -64,8 +64,8 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
   /// Requires a header field.
   ///
   /// - Parameters:
-  ///   - name: The field's name, in any case.
-  ///   - value: Its value, or nil for any.
+  ///   - name: The name of the field. Its case is ignored.
+  ///   - value: The value of the field, or nil to match any value.
   public func header(_ name: String, _ value: String? = nil) -> RequestPattern {
     adding("header \(name)" + (value.map { ": \($0)" } ?? "")) { request in
       guard let actual = request.value(forHTTPHeaderField: name) else { return false }
@@ -73,12 +73,12 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Requires a body.
+  /// Requires a body that is equal to `body`.
   public func body(_ body: Data) -> RequestPattern {
     adding("a body of \(body.count) bytes") { $0.body == body }
   }
 
-  /// Requires a JSON body that is equal to a value, whatever its order of keys and its white space.
+  /// Requires a JSON body that is equal to a value, regardless of the order of its keys and of its white space.
   public func json(_ json: String) -> RequestPattern {
     let expected = Self.canonical(Data(json.utf8))
     return adding("JSON \(json)") { expected != nil && Self.canonical($0.body) == expected }
@@ -88,12 +88,12 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - description: The condition in a few words, for reports about requests that no rule answers.
-  ///   - holds: Returns whether the request meets it. Called on any thread.
+  ///   - holds: Returns whether the request meets the condition. Called on any thread.
   public func matching(
     _ description: String, _ holds: @escaping @Sendable (RecordedRequest) -> Bool
   ) -> RequestPattern { adding(description, holds) }
 
-  /// The conditions.
+  /// The conditions of the pattern as text.
   public var description: String {
     conditions.isEmpty ? "any request" : conditions.map(\.description).joined(separator: ", ")
   }

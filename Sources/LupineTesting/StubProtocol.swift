@@ -1,11 +1,11 @@
-// StubProtocol: the URLProtocol by which stubs answer.
+// StubProtocol: the URLProtocol through which stubs answer requests.
 
 import Dispatch
 import Foundation
 import LupineURLSession
 import Synchronization
 
-// Unchecked because its superclass is open. All state is in the Mutex.
+// Unchecked because its superclass is open. All state is protected by the Mutex.
 /// Answers the requests of sessions whose configuration has stubs.
 final class StubProtocol: URLProtocol, @unchecked Sendable {
   private let isStopped = Mutex(false)
@@ -33,7 +33,7 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
 
   override func stopLoading() { isStopped.withLock { $0 = true } }
 
-  /// The longest delay: 100 years, to stay far below the clock's maximum.
+  /// The maximum delay: 100 years, to stay far below the clock's maximum.
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func send(_ reply: StubReply) {
@@ -59,8 +59,8 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
     }
   }
 
-  /// The request to which a response redirects: 303, and 301 and 302 of a POST, by GET without a body, as over the
-  /// network (RFC 9110 §15.4).
+  /// Returns the request to which a response redirects, or nil if it doesn't redirect. As over the network (RFC 9110 §15.4), a
+  /// 303, and a 301 or 302 of a POST, redirect to a GET without a body.
   private func redirect(_ response: HTTPURLResponse) -> URLRequest? {
     guard [301, 302, 303, 307, 308].contains(response.statusCode),
       let location = response.value(forHTTPHeaderField: "Location"),

@@ -1,10 +1,10 @@
-// StubReply: what a rule answers.
+// StubReply: the reply of a rule.
 
 public import Foundation
 
-/// An answer to a request: a response, whole or cut, or an error.
+/// A reply to a request: a response, a truncated response, or an error.
 public struct StubReply: Sendable {
-  /// How the answer ends.
+  /// The way in which the reply ends.
   enum Ending: Sendable {
     case complete
     case failure(any Error)
@@ -16,34 +16,34 @@ public struct StubReply: Sendable {
   public var headerFields: [String: String]
   /// The body.
   public var body: Data
-  /// The time before the answer; none by default.
+  /// The time before the reply. None by default.
   public var delay = Duration.zero
-  /// The number of parts in which the body is delivered, 1 by default. Parts have the same length, but for the last one.
+  /// The number of parts in which the body is delivered. 1 by default. The parts have the same length, except for the last one.
   public var pieceCount = 1
   var ending = Ending.complete
   var hasResponse = true
 
-  /// Creates an answer.
+  /// Creates a reply.
   public init(status: Int = 200, headerFields: [String: String] = [:], body: Data = Data()) {
     self.status = status
     self.headerFields = headerFields
     self.body = body
   }
 
-  /// A response without a body.
+  /// A reply without a body.
   public static func status(_ status: Int) -> StubReply { StubReply(status: status) }
 
-  /// A response with text.
+  /// A reply with text.
   public static func text(_ text: String, status: Int = 200) -> StubReply {
     StubReply(status: status, headerFields: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
   }
 
-  /// A response with JSON.
+  /// A reply with JSON.
   public static func json(_ json: String, status: Int = 200) -> StubReply {
     StubReply(status: status, headerFields: ["Content-Type": "application/json"], body: Data(json.utf8))
   }
 
-  /// A response with a value as JSON. Throws the encoder's error.
+  /// A reply with a value encoded as JSON. Throws the encoder's error.
   public static func json(
     encoding value: some Encodable, status: Int = 200, encoder: JSONEncoder = JSONEncoder()
   ) throws -> StubReply {
@@ -51,22 +51,23 @@ public struct StubReply: Sendable {
       status: status, headerFields: ["Content-Type": "application/json"], body: try encoder.encode(value))
   }
 
-  /// A redirect.
+  /// A reply that redirects to a URL.
   public static func redirect(to url: String, status: Int = 302) -> StubReply {
     StubReply(status: status, headerFields: ["Location": url])
   }
 
-  /// No response, but an error, with which the task fails.
+  /// A reply without a response. The task fails with `error`.
   public static func error(_ error: any Error) -> StubReply {
     var reply = StubReply()
     (reply.hasResponse, reply.ending) = (false, .failure(error))
     return reply
   }
 
-  /// No response: the connection is lost (`URLError.networkConnectionLost`).
+  /// A reply without a response, because the connection is lost. The task fails with `URLError.networkConnectionLost`.
   public static var reset: StubReply { .error(URLError(.networkConnectionLost)) }
 
-  /// Cuts the body: after so many bytes, the connection is lost (`URLError.networkConnectionLost`).
+  /// Returns a reply that truncates the body. After `byteCount` bytes, the connection is lost, and the task fails with
+  /// `URLError.networkConnectionLost`.
   public func cut(afterByteCount byteCount: Int) -> StubReply {
     var reply = self
     reply.body = body.prefix(max(0, byteCount))
@@ -74,21 +75,21 @@ public struct StubReply: Sendable {
     return reply
   }
 
-  /// Delays the answer.
+  /// Returns a reply that is delayed.
   public func delayed(by delay: Duration) -> StubReply {
     var reply = self
     reply.delay = delay
     return reply
   }
 
-  /// Delivers the body in parts.
+  /// Returns a reply that delivers its body in `count` parts.
   public func inPieces(_ count: Int) -> StubReply {
     var reply = self
     reply.pieceCount = count
     return reply
   }
 
-  /// The parts of the body.
+  /// The parts of the body, in order.
   var pieces: [Data] {
     let byteCount = (body.count + max(1, pieceCount) - 1) / max(1, pieceCount)
     guard byteCount > 0 else { return [] }

@@ -13,8 +13,8 @@ import Synchronization
 /// let (data, _) = try await session.data(from: URL(string: "https://api.example.com/users/7")!)
 /// ```
 ///
-/// Each request is answered by the latest rule whose pattern it matches. A request that no rule answers fails with an
-/// ``UnmatchedRequest``, which lists the rules that come nearest. Stubs can be used on any thread, and by several sessions.
+/// The latest rule whose pattern matches a request answers it. A request that no rule answers fails with an ``UnmatchedRequest``,
+/// which lists the rules that nearly match. Stubs can be used on any thread, and by several sessions.
 public final class Stubs: Sendable {
   private struct Rule: Sendable {
     let pattern: RequestPattern
@@ -33,22 +33,22 @@ public final class Stubs: Sendable {
   /// Creates stubs without rules.
   public init() {}
 
-  /// Returns a configuration whose sessions these stubs answer.
+  /// Returns a configuration for sessions whose requests these stubs answer.
   ///
-  /// - Parameter configuration: The configuration to copy; an ephemeral one by default.
+  /// - Parameter configuration: The configuration to copy. An ephemeral one by default.
   public func configuration(from configuration: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
     let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
     install(in: copy)
     return copy
   }
 
-  /// Makes these stubs answer the requests of sessions that are created with a configuration from now on.
+  /// Makes these stubs answer the requests of all sessions that are created with `configuration` from now on.
   public func install(in configuration: URLSessionConfiguration) {
     configuration.protocolClasses = [StubProtocol.self] + (configuration.protocolClasses ?? [])
     configuration.protocolContext = self
   }
 
-  /// Adds a rule with one or more replies. Each request gets the next one, and the last one is repeated.
+  /// Adds a rule with one or more replies. Each request gets the next reply, and the last reply is repeated.
   public func reply(to pattern: RequestPattern, with first: StubReply, _ others: StubReply...) {
     let replies = [first] + others
     add(Rule(pattern: pattern) { _, count in replies[min(count, replies.count - 1)] })
@@ -57,16 +57,16 @@ public final class Stubs: Sendable {
   /// Adds a rule whose reply depends on the request.
   ///
   /// - Parameters:
-  ///   - pattern: The requests that the rule answers.
-  ///   - reply: Returns the reply. Called on a queue of the request's own.
+  ///   - pattern: The pattern that a request must match.
+  ///   - reply: Returns the reply to a request. Called on a queue that belongs to the request.
   public func reply(to pattern: RequestPattern, by reply: @escaping @Sendable (RecordedRequest) -> StubReply) {
     add(Rule(pattern: pattern) { request, _ in reply(request) })
   }
 
-  /// The requests so far, in the order of their arrival, including those that no rule has answered.
+  /// The requests received so far, in the order of their arrival, including those that no rule has answered.
   public var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
-  /// Returns the requests so far that match a pattern.
+  /// Returns the requests received so far that match a pattern.
   public func requests(matching pattern: RequestPattern) -> [RecordedRequest] {
     requests.filter { pattern.unmet(by: $0).isEmpty }
   }

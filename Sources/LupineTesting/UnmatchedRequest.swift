@@ -1,28 +1,30 @@
-// UnmatchedRequest: the error of a request that no rule answers, with the rules that come nearest.
+// UnmatchedRequest: the error of a request that no rule answers, with the rules that nearly match.
 
 public import Foundation
 
-/// No rule answers a request. The description lists the rules that come nearest, with the conditions that don't hold.
+/// The error of a request that no rule answers. The description lists the rules that nearly match, with
+/// the conditions that the request doesn't meet.
 public struct UnmatchedRequest: LocalizedError, CustomStringConvertible, Sendable {
-  /// The request.
+  /// The request that no rule answers.
   public let request: RecordedRequest
-  /// The rules that come nearest, each with the conditions that don't hold; those with the fewest first.
+  /// The rules that nearly match, each with the conditions that the request doesn't meet. The
+  /// rule with the fewest such conditions is first.
   public let nearMatches: [String]
 
-  /// The number of rules that are listed.
+  /// The maximum number of rules to list: 3.
   private static let nearMatchesMax = 3
 
   init(_ request: RecordedRequest, patterns: [RequestPattern]) {
     self.request = request
     let unmet = patterns.map { (pattern: $0, unmet: $0.unmet(by: request)) }
-    // `sorted` isn't stable, so the order of the rules decides among equals.
+    // `sorted` isn't stable, so rules with equal numbers of conditions are ordered by position.
     nearMatches = unmet.enumerated()
       .sorted { ($0.element.unmet.count, $0.offset) < ($1.element.unmet.count, $1.offset) }
       .prefix(Self.nearMatchesMax)
       .map { "\($0.element.pattern), but not \($0.element.unmet.joined(separator: ", "))" }
   }
 
-  /// The request and the near matches.
+  /// The request and the rules that nearly match.
   public var description: String {
     let start = "No stub answers \(request)."
     return nearMatches.isEmpty

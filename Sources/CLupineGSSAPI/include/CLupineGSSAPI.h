@@ -1,5 +1,5 @@
-// CLupineGSSAPI: the types of GSSAPI's C binding (RFC 2744) for a library that is loaded at run time, so that neither its
-// headers nor the library are needed to build and start a program. Their layout is that of MIT's and Heimdal's libraries.
+// CLupineGSSAPI: the types of GSSAPI's C binding (RFC 2744). The library is loaded at run time, so that a program can be built
+// and started without its headers and the library itself. The types have the layout of MIT's and Heimdal's libraries.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

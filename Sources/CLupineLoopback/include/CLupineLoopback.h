@@ -1,4 +1,4 @@
-// CLupineLoopback: what LupineLoopback needs of Linux and `import Glibc` lacks.
+// CLupineLoopback: the Linux API that LupineLoopback needs and `import Glibc` lacks.
 #pragma once
 
 // The system declares accept4 only with _GNU_SOURCE, as described in CLupineLinux.h.

@@ -4,23 +4,23 @@ public import Foundation
 import LupineURLSession
 
 extension Request {
-  /// Returns the curl command of the latest `URLRequest`, or a message that none has been created yet.
+  /// Returns the curl command of the latest `URLRequest`. If none has been created yet, returns a message that says so.
   public func cURLDescription() -> String {
     lastRequest.map(description) ?? "No curl command: the request has not been built yet. Resume it first."
   }
 
-  /// Calls `handler` on `queue` with the curl command of each `URLRequest`, beginning with the latest one if there is
-  /// one.
+  /// Calls `handler` on `queue` with the curl command of each `URLRequest`, beginning with the latest one if there is one.
   ///
-  /// If a request can't be adapted, the command is that of the unadapted one; if it can't be created, `handler` gets a
-  /// message.
+  /// If a request can't be adapted, the command describes the unadapted request. If a request
+  /// can't be created, `handler` receives a message.
   @preconcurrency
   @discardableResult
   public func cURLDescription(on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void) -> Self {
     cURLDescription { text in queue.async { handler(text) } }
   }
 
-  /// Calls `handler` on the underlying queue; otherwise as `cURLDescription(on:calling:)`.
+  /// Calls `handler` on the underlying queue with the curl command of each `URLRequest`. Otherwise like
+  /// `cURLDescription(on:calling:)`.
   @preconcurrency
   @discardableResult
   public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {

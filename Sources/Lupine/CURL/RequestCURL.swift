@@ -1,17 +1,16 @@
-// `cURLDescription`: writes a request as a curl command for bash. The shell changes no word of it, not even by history
-// expansion, and curl sends the request's method, fields and body.
+// `cURLDescription`: writes a request as a curl command for bash. The shell passes each word to curl unchanged, without even
+// history expansion, and curl sends the request's method, fields and body.
 
 import Foundation
 import LupineURLSession
 
-/// Returns the curl command for `request`, with those of the configuration's fields that the request doesn't set
-/// itself.
+/// Returns the curl command for `request`. It includes the configuration's fields that the request doesn't set itself.
 ///
-/// `credential` is the answer to a challenge. `cookies` is the value of the Cookie field if it differs from the
-/// request's own.
+/// `credential` is the response to a challenge. `cookies` is the value of the Cookie
+/// field if it differs from the one in the request.
 ///
-/// The body is an argument if possible. A body with NUL bytes, which no argument can have, or of 128 KiB or more is
-/// written by bash's `printf`, and curl reads it through a process substitution. A body stream is omitted.
+/// The body is an argument if possible. If it contains NUL bytes, which an argument can't contain, or has 128 KiB or more, bash's
+/// `printf` writes it and curl reads it through a process substitution. A body stream is omitted.
 func cURLDescription(
   of request: URLRequest, configuration configurationHeaders: HTTPHeaders, credential: URLCredential? = nil,
   cookies: String? = nil
@@ -60,8 +59,8 @@ func cURLDescription(
 /// The maximum length of a program's argument on Linux, in bytes without the NUL: MAX_ARG_STRLEN, 32 pages of 4 KiB.
 private let argumentBytesMax = 32 * 4_096 - 1
 
-/// Returns the URL's argument, such that curl doesn't mistake it for anything else. Only a URL without a scheme, to
-/// which no request can be sent, starts with another character than a letter.
+/// Returns the argument for the URL, in a form that curl can't mistake for anything else. Only a URL without a scheme, to which
+/// no request can be sent, starts with a character other than a letter.
 private func urlArgument(_ url: String) -> String {
   switch url.utf8.first {
   // Otherwise an option, such as -K, which reads a file.
@@ -102,7 +101,7 @@ private func shellWord(_ text: String) -> String {
       word += "\\"
       word.unicodeScalars.append(scalar)
     case "!":
-      // Inside double quotes, a backslash before it would be literal, so both are outside.
+      // A backslash before the "!" would be literal within double quotes, so both are written outside them.
       word += "\"\\!\""
     default:
       word.unicodeScalars.append(scalar)
@@ -132,12 +131,12 @@ private func isPlain(_ byte: UInt8) -> Bool {
   }
 }
 
-/// `\xHH` for `$'…'`; always two digits, so that a digit after it isn't included.
+/// Returns `\xHH` for `$'…'`, always with two digits, so that a following digit isn't included.
 private func ansiCEscape(_ byte: UInt8) -> String {
   "\\x" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
 }
 
-/// `\NNN` for a printf format; always three octal digits.
+/// Returns `\NNN` for a printf format, always with three octal digits.
 private func printfEscape(_ byte: UInt8) -> String {
   let digits = String(byte, radix: 8)
   return "\\" + String(repeating: "0", count: 3 - digits.count) + digits

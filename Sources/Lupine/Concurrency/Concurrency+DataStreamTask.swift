@@ -1,14 +1,14 @@
-// `DataStreamTask`: a stream request's pieces as asynchronous sequences.
+// `DataStreamTask`: the pieces of a stream request's body as asynchronous sequences.
 
 public import Foundation
 
 /// A stream request whose pieces are read by `for await` loops. Each loop receives every piece that arrives while it runs.
 ///
-/// Pieces that a loop hasn't read cause backpressure: the policy `.unbounded` drops none, but at most
-/// `EngineConfiguration.windowBytes` of the body are buffered. Policies that drop elements don't cause backpressure; they buffer
-/// at most their number of elements, each of at most that many bytes.
+/// With the policy `.unbounded`, no piece is dropped. Pieces that a loop hasn't read cause backpressure, so that at most
+/// `EngineConfiguration.windowBytes` of the body are buffered. Other policies drop elements and don't cause backpressure. They
+/// buffer at most their number of elements, each of at most that many bytes.
 public struct DataStreamTask: Sendable {
-  /// A sequence of the body's serialized pieces, then the completion.
+  /// A sequence of the body's serialized pieces, followed by the completion.
   public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
 
   private let request: DataStreamRequest
@@ -21,7 +21,7 @@ public struct DataStreamTask: Sendable {
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: Which unread pieces are kept; all by default.
+  ///   - bufferingPolicy: Which unread pieces are kept. All by default.
   public func streamingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Data, Never>.BufferingPolicy = .unbounded
@@ -29,12 +29,11 @@ public struct DataStreamTask: Sendable {
     stream(shouldAutomaticallyCancel, bufferingPolicy) { request.handleData(on: request.underlyingQueue, receive: $0) }
   }
 
-  /// Returns the body's pieces as UTF-8 text. If `shouldAutomaticallyCancel`, leaving the loop before the end cancels the
-  /// request.
+  /// Returns the body's pieces as UTF-8 text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: Which unread elements are kept; all by default.
+  ///   - bufferingPolicy: Which unread elements are kept. All by default.
   public func streamingStrings(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<String, Never>.BufferingPolicy = .unbounded
@@ -44,13 +43,12 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// Returns the body's pieces, each decoded from JSON as a `T`. If `shouldAutomaticallyCancel`, leaving the loop
-  /// before the end cancels the request.
+  /// Returns the body's pieces, each decoded from JSON as a `T`.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: Which unread elements are kept; all by default.
+  ///   - bufferingPolicy: Which unread elements are kept. All by default.
   public func streamingDecodables<T: Decodable & Sendable>(
     _ type: T.Type = T.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<T, AFError>.BufferingPolicy = .unbounded
@@ -60,13 +58,12 @@ public struct DataStreamTask: Sendable {
       bufferingPolicy: bufferingPolicy)
   }
 
-  /// Returns the body's pieces, each serialized by `serializer`. If `shouldAutomaticallyCancel`, leaving the loop
-  /// before the end cancels the request.
+  /// Returns the body's pieces, each serialized by `serializer`.
   ///
   /// - Parameters:
-  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - serializer: Serializes a piece. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: Which unread elements are kept; all by default.
+  ///   - bufferingPolicy: Which unread elements are kept. All by default.
   public func streamingResponses<Serializer: DataStreamSerializer>(
     serializedUsing serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Serializer.SerializedObject, AFError>.BufferingPolicy = .unbounded
@@ -76,15 +73,15 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// Returns a sequence; each of its iterations adds a handler to the request, which may resume it.
+  /// Returns a sequence. Each of its iterations adds a handler to the request, which may resume the request.
   private func stream<Success: Sendable, Failure>(
     _ shouldAutomaticallyCancel: Bool, _ bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
     addHandler: @escaping @Sendable (@escaping StreamHandler<Success, Failure>.Receive) -> Void
   ) -> Stream<Success, Failure> {
-    // A policy that drops elements limits the buffer itself, but only if further elements arrive.
+    // A policy that drops elements limits the buffer itself, but only while elements keep arriving.
     let isHolding = if case .unbounded = bufferingPolicy { true } else { false }
     return StreamOf(bufferingPolicy: bufferingPolicy) { [request] in
-      // Has no effect after the last element, because the request has ended.
+      // Cancelling after the last element has no effect, because the request has then ended.
       if shouldAutomaticallyCancel { request.cancel() }
     } build: { continuation in
       addHandler { stream, piece in
@@ -111,7 +108,7 @@ public struct DataStreamTask: Sendable {
 }
 
 extension DataStreamRequest {
-  /// Returns a task that streams the body. The request isn't resumed before a loop starts.
+  /// Returns a task that streams the body. The request isn't resumed until a loop starts.
   public func streamTask() -> DataStreamTask {
     DataStreamTask(request: self)
   }

@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// A running download, whose response can be awaited.
+/// A running download whose response can be awaited.
 ///
-/// It may be awaited any number of times, from any task, before or after the download has finished.
+/// The response can be awaited any number of times, from any task, before or after the download has finished.
 public struct DownloadTask<Value: Sendable>: Sendable {
   private let request: DownloadRequest
   private let box: ResponseBox<AFDownloadResponse<Value>>
@@ -18,20 +18,20 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
   }
 
-  /// The response; suspends until the download has finished.
+  /// The response. Suspends until the download has finished.
   ///
-  /// If the awaiting task is cancelled, the request is cancelled too, without resume data, and the response has the
-  /// error `AFError.explicitlyCancelled`, unless the task was created with `automaticallyCancelling: false`.
+  /// If the awaiting task is cancelled, the request is cancelled too, without resume data, and the response has the error
+  /// `AFError.explicitlyCancelled`, unless the task was created with `automaticallyCancelling: false`.
   public nonisolated(nonsending) var response: DownloadResponse<Value, AFError> {
     get async { await box.value(cancelling: shouldAutomaticallyCancel ? request : nil) }
   }
 
-  /// The response's result; suspends until the download has finished.
+  /// The response's result. Suspends until the download has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
     get async { await response.result }
   }
 
-  /// The response's value; suspends until the download has finished.
+  /// The response's value. Suspends until the download has finished.
   ///
   /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
@@ -60,8 +60,8 @@ extension DownloadRequest {
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -81,9 +81,9 @@ extension DownloadRequest {
   ///   - type: The type to decode.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - decoder: Decodes the value; a `JSONDecoder` by default.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - decoder: Decodes the value. A `JSONDecoder` by default.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   public func serializingDecodable<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -111,9 +111,9 @@ extension DownloadRequest {
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   public func serializingString(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -131,7 +131,7 @@ extension DownloadRequest {
   /// Resumes the request and returns a task for the file, serialized by `serializer`.
   ///
   /// - Parameters:
-  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - serializer: Converts the content. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingDownload<Serializer: ResponseSerializer>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -142,7 +142,7 @@ extension DownloadRequest {
   /// Resumes the request and returns a task for the file, serialized by `serializer`.
   ///
   /// - Parameters:
-  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - serializer: Converts the content. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true

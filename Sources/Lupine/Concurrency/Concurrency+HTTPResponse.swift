@@ -1,10 +1,10 @@
-// Asynchronous access to response heads: as a sequence, or with an async handler.
+// Concurrency+HTTPResponse: asynchronous access to response heads, as a sequence or with an async handler.
 
 import Foundation
 public import LupineURLSession
 
 extension DataRequest {
-  /// Returns the head of each response, one per attempt. Replaces an earlier `onHTTPResponse` handler.
+  /// Returns a sequence of response heads, one per attempt. Replaces an earlier `onHTTPResponse` handler.
   public func httpResponses(
     bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
   ) -> StreamOf<HTTPURLResponse> {
@@ -13,7 +13,8 @@ extension DataRequest {
     }
   }
 
-  /// Lets `handler` decide about the response after its head has arrived. The body isn't read before `handler` returns.
+  /// Calls `handler` when the response head has arrived, and allows or cancels the response as `handler` decides. The body isn't
+  /// read before `handler` returns.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -37,7 +38,7 @@ extension DataRequest {
 }
 
 extension DataStreamRequest {
-  /// Returns the head of each response, one per attempt. Replaces an earlier `onHTTPResponse` handler.
+  /// Returns a sequence of response heads, one per attempt. Replaces an earlier `onHTTPResponse` handler.
   public func httpResponses(
     bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
   ) -> StreamOf<HTTPURLResponse> {
@@ -46,7 +47,8 @@ extension DataStreamRequest {
     }
   }
 
-  /// Lets `handler` decide about the response after its head has arrived. The body isn't read before `handler` returns.
+  /// Calls `handler` when the response head has arrived, and allows or cancels the response as `handler` decides. The body isn't
+  /// read before `handler` returns.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult

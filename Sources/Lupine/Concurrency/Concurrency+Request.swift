@@ -1,10 +1,10 @@
-// `Request`'s events as asynchronous sequences, which end with the request.
+// Concurrency+Request: the events of a `Request` as asynchronous sequences, which end with the request.
 
 public import Foundation
 public import LupineURLSession
 
 extension Request {
-  /// Returns the upload's progress whenever it changes. Replaces an earlier handler.
+  /// Returns a sequence of the upload's progress. Replaces an earlier handler.
   public func uploadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -13,7 +13,7 @@ extension Request {
     }
   }
 
-  /// Returns the download's progress whenever it changes. Replaces an earlier handler.
+  /// Returns a sequence of the download's progress. Replaces an earlier handler.
   public func downloadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -22,7 +22,7 @@ extension Request {
     }
   }
 
-  /// Returns each `URLRequest` that is about to be sent, beginning with the latest one if there is one.
+  /// Returns a sequence of the `URLRequest`s created for this request, beginning with the latest one if there is one.
   public func urlRequests(
     bufferingPolicy: StreamOf<URLRequest>.BufferingPolicy = .unbounded
   ) -> StreamOf<URLRequest> {
@@ -33,7 +33,7 @@ extension Request {
     }
   }
 
-  /// Returns each task that is created, beginning with the latest one if there is one.
+  /// Returns a sequence of the tasks created for this request, beginning with the latest one if there is one.
   public func urlSessionTasks(
     bufferingPolicy: StreamOf<URLSessionTask>.BufferingPolicy = .unbounded
   ) -> StreamOf<URLSessionTask> {
@@ -42,7 +42,7 @@ extension Request {
     }
   }
 
-  /// Returns the curl command of each `URLRequest`, beginning with the latest one if there is one.
+  /// Returns a sequence of the curl commands of this request's `URLRequest`s, beginning with the latest one if there is one.
   public func cURLDescriptions(
     bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
   ) -> StreamOf<String> {
@@ -51,14 +51,15 @@ extension Request {
     }
   }
 
-  /// Returns a sequence that ends with the request. `build` adds its source of elements, on the underlying queue.
+  /// Returns a sequence that ends with the request. `build` is called on the
+  /// underlying queue and adds the source of the elements.
   func stream<Element: Sendable>(
     _ bufferingPolicy: StreamOf<Element>.BufferingPolicy,
     build: @escaping @Sendable (StreamOf<Element>.Continuation) -> Void
   ) -> StreamOf<Element> {
     StreamOf(bufferingPolicy: bufferingPolicy) { [self] continuation in
       build(continuation)
-      // Enqueued after earlier events, such as the last progress.
+      // Enqueued after earlier events, such as the last progress update.
       onFinish { [underlyingQueue] in underlyingQueue.async { continuation.finish() } }
     }
   }

@@ -4,12 +4,12 @@ public import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A running data request, whose response can be awaited.
+/// A running data request whose response can be awaited.
 ///
-/// It may be awaited any number of times, from any task, before or after the response has arrived.
+/// The response can be awaited any number of times, from any task, before or after it has arrived.
 public struct DataTask<Value: Sendable>: Sendable {
-  // The getters stay on their caller's executor, because each hop costs time. They are specialized for `Data`, the most
-  // frequent type, because generic async functions look up their types at each step.
+  // The getters stay on the caller's executor, because each hop takes time. They are specialized for `Data`, the most frequent
+  // type, because generic async functions look up their types at each step.
 
   private let request: DataRequest
   private let box: ResponseBox<DataResponse<Value, AFError>>
@@ -23,7 +23,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
   }
 
-  /// The response; suspends until the request has finished.
+  /// The response. Suspends until the request has finished.
   ///
   /// If the awaiting task is cancelled, the request is cancelled too, and the response has the error
   /// `AFError.explicitlyCancelled`, unless the `DataTask` was created with `automaticallyCancelling: false`.
@@ -32,13 +32,13 @@ public struct DataTask<Value: Sendable>: Sendable {
     get async { await box.value(cancelling: requestToCancel) }
   }
 
-  /// The response's result; suspends until the request has finished.
+  /// The response's result. Suspends until the request has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
     @specialized(where Value == Data)
     get async { await box.value(cancelling: requestToCancel).result }
   }
 
-  /// The response's value; suspends until the request has finished.
+  /// The response's value. Suspends until the request has finished.
   ///
   /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
@@ -46,7 +46,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     get async throws { try await box.value(cancelling: requestToCancel).result.get() }
   }
 
-  /// The request if it is cancelled with the awaiting task; otherwise nil.
+  /// The request, if cancelling the awaiting task cancels it; otherwise nil.
   private var requestToCancel: DataRequest? { shouldAutomaticallyCancel ? request : nil }
 
   /// Cancels the request.
@@ -126,9 +126,9 @@ extension DataRequest {
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   public func serializingString(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -148,7 +148,7 @@ extension DataRequest {
   /// Resumes the request and returns a task for its response body, serialized by `serializer`, such as `.string`.
   ///
   /// - Parameters:
-  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - serializer: Converts the content. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: ResponseSerializer>(
     using serializer: Serializer,
@@ -160,7 +160,7 @@ extension DataRequest {
   /// Resumes the request and returns a task for its response body, serialized by `serializer`.
   ///
   /// - Parameters:
-  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - serializer: Converts the content. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer,
@@ -178,7 +178,7 @@ extension DataRequest {
   }
 }
 
-/// A value that is set once and awaited any number of times. Costs two locks per request, which is less than a task.
+/// A value that is set once and can be awaited any number of times. It takes two locks per request, which cost less than a task.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
   private let latch = Latch()
@@ -189,7 +189,7 @@ final class ResponseBox<Value: Sendable>: Sendable {
     latch.open()
   }
 
-  /// Returns the value after it is set. If the awaiting task is cancelled, `request` is cancelled, if there is one.
+  /// Returns the value once it has been set. If the awaiting task is cancelled, cancels `request`, unless it is nil.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
     await latch.pass(cancelling: request)
     guard let value = content.withLock({ $0 }) else { preconditionFailure("latch opened without a value") }
@@ -197,7 +197,7 @@ final class ResponseBox<Value: Sendable>: Sendable {
   }
 }
 
-/// A latch that opens once, and that any number of tasks can wait for.
+/// A latch that opens once and for which any number of tasks can wait.
 ///
 /// It isn't generic, because generic async functions look up their types at each step.
 private struct Latch: ~Copyable, Sendable {
@@ -219,7 +219,7 @@ private struct Latch: ~Copyable, Sendable {
     waiting.forEach { $0.resume() }
   }
 
-  /// Returns when the latch is open. If the awaiting task is cancelled, `request` is cancelled, if there is one.
+  /// Waits until the latch is open. If the awaiting task is cancelled, cancels `request`, unless it is nil.
   nonisolated(nonsending) func pass(cancelling request: Request?) async {
     guard !state.withLock({ $0.isOpen }) else { return }
     guard let request else { return await wait() }
@@ -232,7 +232,7 @@ private struct Latch: ~Copyable, Sendable {
 
   private nonisolated(nonsending) func wait() async {
     await withCheckedContinuation { continuation in
-      // Checked again under the lock, because the latch may have been opened since.
+      // Checked again under the lock, because the latch may have been opened in the meantime.
       let isOpen = state.withLock { state in
         if !state.isOpen { state.waiting.append(continuation) }
         return state.isOpen

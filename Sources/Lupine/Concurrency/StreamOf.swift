@@ -4,14 +4,14 @@ import Foundation
 
 /// A request's events as an asynchronous sequence, for `for await`.
 ///
-/// Each iteration is independent and receives the events from its start on.
+/// Each iteration is independent and receives the events that occur after its start.
 public struct StreamOf<Element>: AsyncSequence {
   /// The iterator of the sequence.
   public typealias AsyncIterator = Iterator
-  /// Which unread elements are kept; the others are dropped.
+  /// The policy that determines which unread elements are kept. The others are dropped.
   public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
 
-  /// An element, with the piece of the body that counts against the window until the element is read or dropped.
+  /// An element with its piece of the body, whose bytes count against the window until the element is read or dropped.
   fileprivate struct Item {
     let element: Element
     let hold: StreamPiece?
@@ -26,7 +26,7 @@ public struct StreamOf<Element>: AsyncSequence {
 
   private let begin: @Sendable () -> Iterator
 
-  /// Creates a sequence. `build` is called when an iteration begins, `onTermination` when its iterator is released.
+  /// Creates a sequence. `build` is called when an iteration begins, and `onTermination` when its iterator is released.
   init(
     bufferingPolicy: BufferingPolicy, onTermination: (@Sendable () -> Void)? = nil,
     build: @escaping @Sendable (Continuation) -> Void
@@ -43,7 +43,8 @@ public struct StreamOf<Element>: AsyncSequence {
       let end = Iterator.End {
         continuation.finish()
         onTermination?()
-        // The source retains the stream and its unread elements, whose pieces would stop the server forever.
+        // The stream and its unread elements must be released, because the source retains them
+        // and their pieces would stop the server forever.
         Task { for await _ in items {} }
       }
       return Iterator(items: items.makeAsyncIterator(), end: end)
@@ -53,10 +54,9 @@ public struct StreamOf<Element>: AsyncSequence {
   /// Begins an iteration.
   public func makeAsyncIterator() -> Iterator { begin() }
 
-  /// One iteration.
+  /// The iterator of one iteration.
   public struct Iterator: AsyncIteratorProtocol {
-    /// Calls its closure when the last copy of the iterator is released: after the last element, or when the loop is
-    /// left.
+    /// Calls a closure when the last copy of the iterator is released: after the last element, or when the loop is left.
     fileprivate final class End: Sendable {
       private let body: @Sendable () -> Void
 
@@ -68,10 +68,10 @@ public struct StreamOf<Element>: AsyncSequence {
     fileprivate var items: AsyncStream<Item>.AsyncIterator
     fileprivate let end: End
 
-    /// Returns the next element; suspends until there is one. Returns nil at the end and when the task is cancelled.
+    /// Returns the next element, or nil at the end and when the task is cancelled. Suspends until there is an element.
     public mutating func next() async -> Element? { await items.next()?.element }
 
-    /// Returns the next element; suspends until there is one. Returns nil at the end and when the task is cancelled.
+    /// Returns the next element, or nil at the end and when the task is cancelled. Suspends until there is an element.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await items.next(isolation: actor)?.element
     }
@@ -82,7 +82,7 @@ extension StreamOf.Item: Sendable where Element: Sendable {}
 extension StreamOf: Sendable where Element: Sendable {}
 
 extension StreamOf.Continuation where Element: Sendable {
-  /// Adds an element. `piece` counts against the window until the element is read or dropped.
+  /// Adds an element. The bytes of `piece` count against the window until the element is read or dropped.
   func yield(_ element: Element, holding piece: StreamPiece? = nil) {
     items.yield(StreamOf.Item(element: element, hold: piece))
   }

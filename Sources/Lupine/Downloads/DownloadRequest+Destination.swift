@@ -1,4 +1,4 @@
-// The destination of a downloaded file, and the move to it.
+// DownloadRequest+Destination: the destination of a downloaded file, and moving the file there.
 
 public import Foundation
 public import LupineURLSession
@@ -19,16 +19,16 @@ extension DownloadRequest {
     public init(rawValue: Int) { self.rawValue = rawValue }
   }
 
-  /// Returns the destination of a complete file, and the options for moving it there. Called on the underlying queue with the
-  /// file's temporary URL and the response.
+  /// A closure that returns the destination of a complete file and the options for moving it there. Called on the underlying
+  /// queue with the file's temporary URL and the response.
   public typealias Destination =
     @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
-  /// Returns a destination in a directory of the user, with the file name that the server suggests. If there is no such
-  /// directory, the destination is the default one.
+  /// Returns a destination in one of the user's directories, with the file name that the server suggests. If the directory
+  /// doesn't exist, returns the default destination.
   ///
   /// - Parameters:
-  ///   - directory: The directory; `.documentDirectory` by default.
+  ///   - directory: The directory. `.documentDirectory` by default.
   ///   - domain: The domain in which to search for the directory.
   ///   - options: The options for moving the file.
   public static func suggestedDownloadDestination(
@@ -42,14 +42,14 @@ extension DownloadRequest {
     }
   }
 
-  /// Returns the default destination: another name in the directory of the temporary file.
+  /// Returns the default destination: a different name in the directory of the temporary file.
   static func defaultDestinationURL(_ temporaryURL: URL) -> URL {
     temporaryURL.deletingLastPathComponent().appending(path: "Alamofire_\(temporaryURL.lastPathComponent)")
   }
 
   /// Moves the complete file to its destination. Called on the underlying queue.
   func didFinishDownloading(using task: URLSessionTask, to location: URL, _ fileManager: FileManager) {
-    // A request that was cancelled without producing resume data leaves no file.
+    // A request that was cancelled without producing resume data must leave no file.
     guard !isCancelled || downloaded.withLock({ $0.keepsFile }) else { return }
     let (url, options) =
       if let destination, let response { destination(location, response) } else {
@@ -72,7 +72,7 @@ extension DownloadRequest {
 }
 
 extension DownloadDestination {
-  /// Moves a file to the destination. If `fileManager` is of a subclass of `FileManager`, uses its methods.
+  /// Moves a file to the destination. If `fileManager` is an instance of a subclass, uses the methods of that subclass.
   fileprivate func move(from source: URL, with fileManager: FileManager) throws {
     guard type(of: fileManager) != FileManager.self else { return try move(from: source) }
     if createsIntermediateDirectories {

@@ -6,7 +6,7 @@ extension DownloadRequest {
   /// Adds a handler that receives the URL of the downloaded file, or nil if there is none.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - completionHandler: Called once, after the last attempt.
   @preconcurrency
   @discardableResult
@@ -17,17 +17,17 @@ extension DownloadRequest {
       let fileURL = fileURL
       let response = makeResponse(error.map { .failure($0) } ?? .success(fileURL), fileURL, duration: 0)
       downloadMonitors?.request(self, didParseResponse: response)
-      // There is no serialization, so its failure can't be retried.
+      // Nothing is serialized, so there is no failure to retry.
       return SerializedResponse(error: nil) { [self] _ in deliver(response, on: queue, to: completionHandler) }
     }
     return self
   }
 
-  /// Adds a handler that receives the file as serialized by `responseSerializer`.
+  /// Adds a handler that receives the file serialized by `responseSerializer`.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
-  ///   - responseSerializer: Converts the file's content; called on the request's serialization queue.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
+  ///   - responseSerializer: Serializes the file's content. Called on the request's serialization queue.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -38,11 +38,11 @@ extension DownloadRequest {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the file as serialized by `responseSerializer`.
+  /// Adds a handler that receives the file serialized by `responseSerializer`.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
-  ///   - responseSerializer: Converts the file; called on the request's serialization queue.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
+  ///   - responseSerializer: Serializes the file. Called on the request's serialization queue.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -53,7 +53,7 @@ extension DownloadRequest {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the file as serialized by `responseSerializer`. For handlers that take an
+  /// Adds a handler that receives the file serialized by `responseSerializer`, for handlers that take an
   /// `AFDownloadResponse<Any>`, such as those of a ``JSONResponseSerializer``.
   @preconcurrency
   @_disfavoredOverload
@@ -100,7 +100,7 @@ extension DownloadRequest {
   /// Adds a handler that receives the URL of the downloaded file, or an error if there is none.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -113,10 +113,10 @@ extension DownloadRequest {
   /// Adds a handler that receives the file's content. An empty file is an error unless the status code or the method allows it.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -135,15 +135,14 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Adds a handler that receives the file's content as text: in `encoding`, or else in that of the response's `Content-Type`, or
-  /// else in ISO Latin-1.
+  /// Adds a handler that receives the file's content as text.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -167,11 +166,11 @@ extension DownloadRequest {
   ///
   /// - Parameters:
   ///   - type: The type to decode.
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - decoder: Decodes the value; a `JSONDecoder` by default.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - decoder: Decodes the value. A `JSONDecoder` by default.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -191,15 +190,15 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Adds a handler that receives the file's content as JSON. An empty file is an error unless the status code or the method
-  /// allows it.
+  /// Adds a handler that receives the file's content as JSON. An empty file is an error
+  /// unless the status code or the method allows it.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
-  ///   - options: The reading options.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
+  ///   - options: The options for reading JSON.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
@@ -220,17 +219,17 @@ extension DownloadRequest {
     ) { completionHandler($0.map { $0 as Any }) }
   }
 
-  /// Adds a handler that receives the file's content as a property list. An empty file is an error unless the status code or the
-  /// method allows it.
+  /// Adds a handler that receives the file's content as a property list. An empty file is an error
+  /// unless the status code or the method allows it.
   ///
   /// Alamofire 4 had this method; Alamofire 5 removed it.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
-  ///   - options: The reading options.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
+  ///   - options: The options for reading property lists.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult

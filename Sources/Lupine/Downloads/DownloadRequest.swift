@@ -4,7 +4,7 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the superclass is. The added state is constant or in the Mutex.
+// Unchecked because the superclass is. The added state is constant or protected by the Mutex.
 /// A request that writes its response body to a file.
 ///
 /// Create one with a `download` method of ``Session``. Without a destination, the file gets a new name in the directory for
@@ -27,14 +27,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     var fileURL: URL?
     var resumeData: Data?
     var validations: [Validation] = []
-    /// Whether the request was cancelled with the request to produce resume data.
+    /// Whether the caller cancelled the request and asked for resume data.
     var keepsFile = false
     var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
-    /// The resume data of a failed attempt of a resumed download, for the next attempt.
+    /// The resume data of a resumed download whose attempt failed, for the next attempt.
     var laterResumeData: Data?
   }
 
-  /// The value from which the task is created.
+  /// The request or resume data from which the task is created.
   public let downloadable: Downloadable
 
   let destination: Destination?
@@ -49,10 +49,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// The downloaded file at its destination; nil before it is complete.
+  /// The downloaded file at its destination, or nil before it is complete.
   public var fileURL: URL? { downloaded.withLock { $0.fileURL } }
 
-  /// The data for resuming the download after an interruption, or after a cancellation that produced it; otherwise nil.
+  /// The data for resuming the download after an interruption or a cancellation that produced it, or nil if there is none.
   public var resumeData: Data? { downloaded.withLock { $0.resumeData } ?? error?.downloadResumeData }
 
   // MARK: Tasks
@@ -71,7 +71,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     return task(forResumeData: downloaded.withLock { $0.laterResumeData } ?? data, using: session)
   }
 
-  /// Creates a task that continues the download which produced `data`.
+  /// Creates a task that continues the download that produced `data`.
   public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
     session.downloadTask(withResumeData: data)
   }
@@ -83,7 +83,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
       defer { (state.fileURL, state.resumeData) = (nil, nil) }
       return state.fileURL
     }
-    // The file of a failed attempt would block the destination of the next.
+    // The file of the failed attempt would be in the way of the next attempt's file.
     if let file { try? FileManager.default.removeItem(at: file) }
     guard let left else { return }
     switch downloadable {
@@ -95,14 +95,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   // MARK: Cancelling
 
-  /// Cancels the request and deletes the part received.
+  /// Cancels the request and deletes the part that was received.
   @discardableResult
   public override func cancel() -> Self { cancel(producingResumeData: false) }
 
-  /// Cancels the request. Does nothing if it was cancelled or has finished.
+  /// Cancels the request. Does nothing if the request was already cancelled or has finished.
   ///
-  /// - Parameter shouldProduceResumeData: Whether to keep the part received and set ``resumeData``, if the server supports
-  ///   resuming.
+  /// - Parameter shouldProduceResumeData: Whether to keep the received part and set
+  ///   ``resumeData``, if the server supports resuming.
   @discardableResult
   public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
     cancel { isFirst, _ in
@@ -111,10 +111,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Cancels the request and keeps the part received, if the server supports resuming.
+  /// Cancels the request and keeps the received part, if the server supports resuming.
   ///
-  /// - Parameter completionHandler: Called with ``resumeData``, which may be nil, on the underlying queue and before the response
-  ///   handlers.
+  /// - Parameter completionHandler: Called with ``resumeData``, which may be nil, on the
+  ///   underlying queue and before the response handlers.
   @preconcurrency
   @discardableResult
   public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
@@ -124,7 +124,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         if isFirst { state.keepsFile = true }
         if isRunning { state.resumeDataHandlers.append(completionHandler) }
       }
-      // Without a running task, the resume data doesn't change any more.
+      // Without a running task, the resume data no longer changes.
       if !isRunning { root.perform { completionHandler(self.resumeData) } }
     }
     return self
@@ -140,7 +140,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     let left = error?.downloadResumeData
     let (handlers, isUnwanted) = downloaded.withLock { state in
       defer { state.resumeDataHandlers = [] }
-      // The task was interrupted just when the request was cancelled.
+      // The task was interrupted at the moment when the request was cancelled.
       let isUnwanted = isCancelled && !state.keepsFile
       state.resumeData = isUnwanted ? nil : left
       return (state.resumeDataHandlers, isUnwanted)
@@ -151,7 +151,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a validation. Validations run in order on the underlying queue after the body's end, until one rejects the response.
+  /// Adds a validation. Validations run in order on the underlying queue after the end of the
+  /// body, until one of them rejects the response.
   @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
@@ -172,7 +173,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   }
 }
 
-/// Receives the events of downloads only.
+/// Receives the events that only downloads have.
 protocol DownloadRequestMonitor: RequestMonitor {
   func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)

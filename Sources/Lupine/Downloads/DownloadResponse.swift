@@ -6,15 +6,15 @@ public import LupineURLSession
 /// A `DownloadResponse` whose failures are `AFError`s.
 public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
 
-/// The outcome of a download: the serializer's result, and the request, response, file and metrics that led to it.
+/// The outcome of a download: the serializer's result with its request, response, file and metrics.
 public struct DownloadResponse<Success, Failure: Error> {
-  /// The last request sent, after adaptation; nil if none could be created.
+  /// The last request sent, after adaptation, or nil if none could be created.
   public let request: URLRequest?
-  /// The server's response; nil if none was received.
+  /// The server's response, or nil if none was received.
   public let response: HTTPURLResponse?
-  /// The downloaded file, at its destination; nil if there is none.
+  /// The downloaded file, at its destination, or nil if there is none.
   public let fileURL: URL?
-  /// The data for resuming a cancelled or interrupted download; nil if it can't be resumed.
+  /// The data for resuming a cancelled or interrupted download, or nil if it can't be resumed.
   public let resumeData: Data?
   /// The metrics of the request's last task.
   public let metrics: URLSessionTaskMetrics?
@@ -52,28 +52,30 @@ public struct DownloadResponse<Success, Failure: Error> {
     if case .failure(let error) = result { error } else { nil }
   }
 
-  /// Returns a response with the successful value transformed.
+  /// Returns a response in which `transform` is applied to the successful value.
   public func map<NewSuccess>(
     _ transform: (Success) -> NewSuccess
   ) -> DownloadResponse<NewSuccess, Failure> {
     replacingResult(with: result.map(transform))
   }
 
-  /// Returns a response with the successful value transformed. An error that `transform` throws becomes the failure.
+  /// Returns a response in which `transform` is applied to the successful value. If `transform`
+  /// throws an error, the error becomes the failure.
   public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DownloadResponse<NewSuccess, any Error> {
     replacingResult(with: Result { try transform(result.get()) })
   }
 
-  /// Returns a response with the failure transformed.
+  /// Returns a response in which `transform` is applied to the failure.
   public func mapError<NewFailure: Error>(
     _ transform: (Failure) -> NewFailure
   ) -> DownloadResponse<Success, NewFailure> {
     replacingResult(with: result.mapError(transform))
   }
 
-  /// Returns a response with the failure transformed. An error that `transform` throws becomes the failure.
+  /// Returns a response in which `transform` is applied to the failure. If `transform`
+  /// throws an error, the error becomes the failure.
   public func tryMapError<NewFailure: Error>(
     _ transform: (Failure) throws -> NewFailure
   ) -> DownloadResponse<Success, any Error> {
@@ -100,7 +102,7 @@ public struct DownloadResponse<Success, Failure: Error> {
 extension DownloadResponse: Sendable where Success: Sendable {}
 
 extension DownloadResponse where Failure == AFError {
-  /// Returns the response with a failure as its result.
+  /// Returns the response with `error` as its result.
   func failing(with error: AFError) -> Self {
     DownloadResponse(
       request: request, response: response, fileURL: fileURL, resumeData: resumeData, metrics: metrics,

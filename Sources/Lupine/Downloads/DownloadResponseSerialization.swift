@@ -11,9 +11,9 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
   /// Returns the value of a downloaded file.
   ///
   /// - Parameters:
-  ///   - request: The last request sent; nil if none could be created.
-  ///   - response: The server's response; nil if none was received.
-  ///   - fileURL: The downloaded file; nil if there is none.
+  ///   - request: The last request sent, or nil if none could be created.
+  ///   - response: The server's response, or nil if none was received.
+  ///   - fileURL: The downloaded file, or nil if there is none.
   ///   - error: The request's error, if any. A serializer that can't recover from it should throw it.
   func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
@@ -23,8 +23,8 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
 extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerProtocol {
   /// Reads the file into memory and returns its value as serialized by `serialize(request:response:data:error:)`.
   ///
-  /// - Throws: `error` if there is one; `AFError.responseSerializationFailed` with `.inputFileNil` without a file, or
-  ///   with `.inputFileReadFailed` if it can't be read; or the serializer's error.
+  /// - Throws: `error` if there is one; `AFError.responseSerializationFailed` with `.inputFileNil` if there is no file, or with
+  ///   `.inputFileReadFailed` if the file can't be read; or the serializer's error.
   public func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
   ) throws -> SerializedObject {
@@ -48,7 +48,7 @@ public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
 
   /// Returns `fileURL`.
   ///
-  /// - Throws: `error` if there is one, or `AFError.responseSerializationFailed` with `.inputFileNil` without a file.
+  /// - Throws: `error` if there is one, or `AFError.responseSerializationFailed` with `.inputFileNil` if there is no file.
   public func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
   ) throws -> URL {

@@ -1,8 +1,8 @@
-// `AFError`'s descriptions: what happened, where, and how to correct it.
+// AFError+Description: the descriptions of `AFError`, which state what happened, where, and how to correct it.
 
 public import Foundation
 
-/// An error whose description ends with a remedy. An error that wraps it adds no other remedy.
+/// An error whose description ends with a remedy. An error that wraps it adds no remedy.
 protocol RemedyStating: Error {}
 
 extension AFError: RemedyStating {}
@@ -15,7 +15,7 @@ extension PropertyListError: RemedyStating {}
 extension URLEncodedFormEncoder.Error: RemedyStating {}
 
 extension Error {
-  /// Returns `event`, then this error as its cause, then `remedy` unless the cause states one itself.
+  /// Returns `event`, followed by this error as its cause, and by `remedy` unless the cause states one itself.
   func sentence(_ event: String, remedy: String? = nil) -> String {
     let cause = localizedDescription
     // An error that wraps one with the same event would only repeat it.
@@ -76,7 +76,8 @@ extension AFError: LocalizedError {
       remedy: "Check that the directory exists and is writable, and that no file is in the way.")
   }
 
-  /// The failures, each once. A retrier may return the error of an earlier retrier or the original one.
+  /// The descriptions of the failures, without duplicates. A retrier may return the
+  /// error of an earlier retrier or the original error.
   private var retryDescription: String {
     let failures = retryFailures
     let others = failures.dropFirst().reduce(into: [String]()) { others, failure in

@@ -1,10 +1,10 @@
-// `MultipartEncodingFailureReason`: why a multipart form could not be encoded, with descriptions and affected files.
+// `MultipartEncodingFailureReason`: the reasons why a multipart form could not be encoded, with descriptions and affected files.
 
 public import Foundation
 import LupineURLSession
 
 extension AFError {
-  /// The reason that a multipart form could not be encoded.
+  /// The reason why a multipart form could not be encoded.
   public enum MultipartEncodingFailureReason: Sendable {
     /// The URL of a part isn't a file URL.
     case bodyPartURLInvalid(url: URL)
@@ -12,27 +12,27 @@ extension AFError {
     case bodyPartFilenameInvalid(in: URL)
     /// The file of a part exists, but this process may not read it.
     case bodyPartFileNotReachable(at: URL)
-    /// The file of a part wasn't found; the system's error is attached.
+    /// The file of a part wasn't found. `error` is the system's error.
     case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
     /// The file of a part is a directory.
     case bodyPartFileIsDirectory(at: URL)
     /// The size of a part's file isn't known in advance, because it is a pipe or a device.
     case bodyPartFileSizeNotAvailable(at: URL)
-    /// The system could not determine the size of a part's file; its error is attached.
+    /// The system could not determine the size of a part's file. `error` is the system's error.
     case bodyPartFileSizeQueryFailedWithError(forURL: URL, error: any Error)
     /// The file of a part could not be opened when the form was encoded.
     case bodyPartInputStreamCreationFailed(for: URL)
     /// The output file could not be created.
     case outputStreamCreationFailed(for: URL)
-    /// The output file exists already.
+    /// The output file already exists.
     case outputStreamFileAlreadyExists(at: URL)
     /// The output URL isn't a file URL.
     case outputStreamURLInvalid(url: URL)
-    /// Writing the form failed; the system's error is attached, or an ``AFError/ForbiddenPartHeader`` if a part's header
-    /// field can't be written.
+    /// Writing the form failed. `error` is the system's error, or an
+    /// ``AFError/ForbiddenPartHeader`` if a part's header field can't be written.
     case outputStreamWriteFailed(error: any Error)
-    /// Reading a part failed. If its length differed from the announced one, the error is an
-    /// ``AFError/UnexpectedInputStreamLength``.
+    /// Reading a part failed. `error` is an ``AFError/UnexpectedInputStreamLength`` if the
+    /// part's length differs from the announced one.
     case inputStreamReadFailed(error: any Error)
   }
 
@@ -40,10 +40,10 @@ extension AFError {
   public struct UnexpectedInputStreamLength: LocalizedError {
     /// The announced length in bytes.
     public var bytesExpected: UInt64
-    /// The bytes read: all of a part that was too short, or at least one more than announced.
+    /// The number of bytes that were read: the length of a part that is too short, or at least one byte more than announced.
     public var bytesRead: UInt64
 
-    /// The announced and the actual length, and how to correct it.
+    /// The announced and the actual length, and the remedy.
     public var errorDescription: String? {
       "\(bytesExpected) bytes were announced, but \(bytesRead < bytesExpected ? "only" : "at least") \(bytesRead) were "
         + "read. Pass the stream's exact length, and don't change a file between appending and encoding it."
@@ -52,15 +52,15 @@ extension AFError {
 }
 
 extension AFError {
-  /// Lupine's addition: the error for a part's header field or media type that contains CR or LF, which would end the
-  /// field's line and begin another field or the part's body.
+  /// The error for a part's header field or media type that contains CR or LF, which would end the field's line and begin another
+  /// field or the part's body. Alamofire doesn't have this error.
   public struct ForbiddenPartHeader: LocalizedError {
     /// The field's name.
     public var name: String
     /// The field's value.
     public var value: String
 
-    /// The field, and how to correct it.
+    /// The name of the field, and the remedy.
     public var errorDescription: String? {
       // The name may contain the line break itself.
       let name = String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 ? "\u{FFFD}" : $0 }))

@@ -1,4 +1,4 @@
-// `AFError`'s convenience properties: which case an error is, and the values of its reason.
+// AFError+Properties: Alamofire's convenience properties for the case of an error and the values of its reason.
 
 public import Foundation
 import LupineURLSession
@@ -89,7 +89,8 @@ extension AFError {
     if case .invalidURL(let url) = self { url } else { nil }
   }
 
-  /// The file that a multipart form was to be read from or written to, for ``multipartEncodingFailed(reason:)``.
+  /// The file from which a multipart form should have been read, or to which it should have been written, for
+  /// ``multipartEncodingFailed(reason:)``.
   public var url: URL? {
     if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil }
   }
@@ -104,7 +105,8 @@ extension AFError {
     if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
   }
 
-  /// The error that this one wraps, or nil. For ``requestRetryFailed(retryError:originalError:)``, the retrier's error.
+  /// The error that this error wraps, or nil if there is none. For
+  /// ``requestRetryFailed(retryError:originalError:)``, this is the retrier's error.
   public var underlyingError: (any Error)? {
     switch self {
     case .createUploadableFailed(let error), .createURLRequestFailed(let error), .requestAdaptationFailed(let error),
@@ -121,12 +123,12 @@ extension AFError {
     }
   }
 
-  /// The data with which a failed download can be resumed, or nil.
+  /// The data with which a failed download can be resumed, or nil if there is none.
   public var downloadResumeData: Data? {
     (underlyingError as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
   }
 
-  /// The content types that validation would have accepted, or nil if it didn't check them.
+  /// The content types that validation would have accepted, or nil if validation didn't check them.
   public var acceptableContentTypes: [String]? {
     guard case .responseValidationFailed(let reason) = self else { return nil }
     switch reason {
@@ -135,19 +137,19 @@ extension AFError {
     }
   }
 
-  /// The content type that validation rejected, or nil.
+  /// The content type that validation rejected, or nil if it rejected none.
   public var responseContentType: String? {
     guard case .responseValidationFailed(.unacceptableContentType(_, let type)) = self else { return nil }
     return type
   }
 
-  /// The status code that validation rejected, or nil.
+  /// The status code that validation rejected, or nil if it rejected none.
   public var responseCode: Int? {
     guard case .responseValidationFailed(.unacceptableStatusCode(let code)) = self else { return nil }
     return code
   }
 
-  /// The encoding in which the response could not be read as text, or nil.
+  /// The encoding in which the response could not be read as text, or nil for other errors.
   public var failedStringEncoding: String.Encoding? {
     guard case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self else { return nil }
     return encoding

@@ -1,23 +1,23 @@
-// `ServerTrustFailureReason`: why a server was not trusted, with descriptions and underlying errors.
+// `ServerTrustFailureReason`: the reasons why a server was not trusted, with descriptions and underlying errors.
 
 import Foundation
 public import LupineURLSession
 
 extension AFError {
-  /// The reason that a server was not trusted.
+  /// The reason why a server was not trusted.
   public enum ServerTrustFailureReason: Sendable {
     /// The ``ServerTrustManager`` requires an evaluator for each host, but has none for this one.
     case noRequiredEvaluator(host: String)
-    /// There are no pinned certificates to compare the server's with.
+    /// The evaluator has no pinned certificates.
     case noCertificatesFound
-    /// There are no pinned keys to compare the server's with.
+    /// The evaluator has no pinned keys.
     case noPublicKeysFound
-    /// OpenSSL rejected the certificate chain, or the chain is for another host; the error, a `TLSError`, is attached.
+    /// OpenSSL rejected the certificate chain, or the chain is for another host. `error` is a `TLSError`.
     case trustEvaluationFailed(error: (any Error)?)
-    /// No certificate in the server's chain is a pinned one.
+    /// None of the certificates in the server's chain is pinned.
     case certificatePinningFailed(
       host: String, trust: SecTrust, pinnedCertificates: [SecCertificate], serverCertificates: [SecCertificate])
-    /// No key in the server's chain is a pinned one.
+    /// None of the keys in the server's chain is pinned.
     case publicKeyPinningFailed(host: String, trust: SecTrust, pinnedKeys: [SecKey], serverKeys: [SecKey])
     /// A custom evaluator failed with its own error.
     case customEvaluationFailed(error: any Error)

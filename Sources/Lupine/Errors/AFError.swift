@@ -4,13 +4,13 @@ public import Foundation
 
 /// The error of a request, from its creation to the serialization of its response.
 public enum AFError: Error, Sendable {
-  /// The reason that a parameter encoder failed.
+  /// The reason why a parameter encoder failed.
   public enum ParameterEncoderFailureReason: Sendable {
     /// A part of the request that the encoder requires.
     public enum RequiredComponent: Sendable {
-      /// The URL, to whose query the parameters are added.
+      /// The URL, whose query receives the parameters.
       case url
-      /// A known HTTP method; the request's own is attached.
+      /// A known HTTP method. `rawValue` is the request's method.
       case httpMethod(rawValue: String)
     }
 
@@ -20,9 +20,9 @@ public enum AFError: Error, Sendable {
     case encoderFailed(error: any Error)
   }
 
-  /// The reason that parameters could not be encoded.
+  /// The reason why parameters could not be encoded.
   public enum ParameterEncodingFailureReason: Sendable {
-    /// The request has no URL, to whose query the parameters are added.
+    /// The request has no URL whose query could receive the parameters.
     case missingURL
     /// The parameters can't be represented as JSON.
     case jsonEncodingFailed(error: any Error)
@@ -30,7 +30,7 @@ public enum AFError: Error, Sendable {
     case customEncodingFailed(error: any Error)
   }
 
-  /// The reason that a validator rejected a response.
+  /// The reason why a validator rejected a response.
   public enum ResponseValidationFailureReason: Sendable {
     /// A download has no file to validate.
     case dataFileNil
@@ -46,7 +46,7 @@ public enum AFError: Error, Sendable {
     case customValidationFailed(error: any Error)
   }
 
-  /// The reason that a response could not be serialized.
+  /// The reason why a response could not be serialized.
   public enum ResponseSerializationFailureReason: Sendable {
     /// The response has no body, although one is required.
     case inputDataNilOrZeroLength
@@ -62,13 +62,13 @@ public enum AFError: Error, Sendable {
     case decodingFailed(error: any Error)
     /// A custom serializer failed with its own error.
     case customSerializationFailed(error: any Error)
-    /// An empty body is allowed, but the requested type, whose name is attached, has no empty value.
+    /// An empty body is allowed, but the requested type has no empty value. `type` is the type's name.
     case invalidEmptyResponse(type: String)
   }
 
-  /// The reason that a request was rejected before it was sent.
+  /// The reason why a request was rejected before it was sent.
   public enum URLRequestValidationFailureReason: Sendable {
-    /// A GET request has a body, which is attached.
+    /// A GET request has this body.
     case bodyDataInGETRequest(Data)
   }
 
@@ -100,7 +100,7 @@ public enum AFError: Error, Sendable {
   case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
   /// The session was released while the request was in flight.
   case sessionDeinitialized
-  /// The session was invalidated, by the attached error if there is one.
+  /// The session was invalidated. `error` is the reason, or nil if there is none.
   case sessionInvalidated(error: (any Error)?)
   /// The transfer failed, usually with a `URLError`.
   case sessionTaskFailed(error: any Error)
@@ -114,7 +114,7 @@ extension Error {
     self as? AFError
   }
 
-  /// This error as an ``AFError``; stops the program with the message if it is of another type.
+  /// Returns this error as an ``AFError``. Stops the program with the message if the error is of another type.
   public func asAFError(
     orFailWith message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
   ) -> AFError {
@@ -124,7 +124,7 @@ extension Error {
     return error
   }
 
-  /// This error as an ``AFError``, or the given one if it is of another type.
+  /// Returns this error as an ``AFError``, or `other` if it is of another type.
   func asAFError(or other: @autoclosure () -> AFError) -> AFError {
     self as? AFError ?? other()
   }

@@ -1,21 +1,20 @@
-// `AlamofireNotifications`: posts requests' events as notifications.
+// `AlamofireNotifications`: posts the events of requests as notifications.
 
 public import Foundation
 public import LupineURLSession
 
-// Unchecked because AnyHashable isn't Sendable; the string in it is, and the dictionary is immutable.
+// Unchecked because AnyHashable isn't Sendable. The string in it is Sendable, and the dictionary is immutable.
 /// Posts a notification when a request or its task has been resumed, suspended or cancelled, and when it has ended.
 ///
-/// The names are constants of ``Request``. The object of each notification is nil; `Notification/request` is the
-/// request. Every session has such a monitor, unless it is created with other monitors.
+/// The names are constants of ``Request``. The object of each notification is nil; `Notification/request` is the request. Every
+/// session has such a monitor, unless it is created with other monitors.
 ///
-/// Notifications are posted synchronously on the request's `underlyingQueue`, in order, rather than on the main queue:
-/// a hop to another queue would slow down every request, and most programs have no observers. Observers should return
-/// quickly, because the session's other requests wait for them.
+/// Notifications are posted synchronously on the request's `underlyingQueue`, in order, and not on the main queue. A hop to
+/// another queue would slow down every request, and most programs have no observers. Observers should return quickly, because the
+/// session's other requests wait for them.
 public final class AlamofireNotifications: EventMonitor, @unchecked Sendable {
   private let center = NotificationCenter.default
-  /// The notification's user info with a placeholder for the request. Replacing a value doesn't need another hash of
-  /// its key.
+  /// The notification's user info with a placeholder for the request. Replacing a value doesn't hash its key again.
   private let userInfo: [AnyHashable: Any] = [Notification.requestKey: ()]
 
   /// Creates a monitor that posts to the default center.
@@ -78,7 +77,7 @@ extension Request {
 }
 
 extension Notification {
-  /// The request of a notification that a request has posted; nil for other notifications.
+  /// The request that a notification is about, or nil for notifications that requests don't post.
   public var request: Request? { userInfo?[Notification.requestKey] as? Request }
 
   fileprivate static let requestKey = "org.alamofire.notification.key.request"

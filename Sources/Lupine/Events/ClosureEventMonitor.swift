@@ -1,237 +1,236 @@
-// `ClosureEventMonitor`: an event monitor made of closures, in the order of the protocol's methods.
+// `ClosureEventMonitor`: an event monitor that calls closures, in the order of the protocol's methods.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open: all state is constant or in the Mutex.
+// Unchecked because the class is open. All state is constant or protected by the Mutex.
 /// Calls a closure for each event. Events without a closure are ignored.
 ///
-/// A closure has the parameters of the event's method, and is called on ``queue``. It may be set at any time, and
-/// applies from the next event on. A subclass that overrides an event's method must call `super` if the closure is to
-/// be called.
+/// A closure has the parameters of the event's method, and is called on ``queue``. It can be set at any time, and applies from
+/// the next event on. A subclass that overrides an event's method must call `super` for the closure to be called.
 open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
   /// The queue on which the closures are called.
   public let queue: DispatchQueue
 
   private let snapshot = Mutex(EventClosures.Snapshot())
 
-  /// Creates a monitor without closures. `queue`, on which closures are called, should be serial.
+  /// Creates a monitor without closures. `queue` is the queue on which the closures are called; it should be serial.
   public init(queue: DispatchQueue = .main) {
     self.queue = queue
   }
 
   // MARK: The closures
 
-  /// Called on `urlSession(_:didBecomeInvalidWithError:)`.
+  /// The closure for `urlSession(_:didBecomeInvalidWithError:)`.
   open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
     get { snapshot.current.closures.sessionDidBecomeInvalidWithError }
     set { snapshot.update { $0.sessionDidBecomeInvalidWithError = newValue } }
   }
-  /// Called on `urlSession(_:task:didReceive:)`.
+  /// The closure for `urlSession(_:task:didReceive:)`.
   open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)? {
     get { snapshot.current.closures.taskDidReceiveChallenge }
     set { snapshot.update { $0.taskDidReceiveChallenge = newValue } }
   }
-  /// Called on `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
+  /// The closure for `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
   open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
     get { snapshot.current.closures.taskDidSendBodyData }
     set { snapshot.update { $0.taskDidSendBodyData = newValue } }
   }
-  /// Called on `urlSession(_:taskNeedsNewBodyStream:)`.
+  /// The closure for `urlSession(_:taskNeedsNewBodyStream:)`.
   open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.taskNeedNewBodyStream }
     set { snapshot.update { $0.taskNeedNewBodyStream = newValue } }
   }
-  /// Called on `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
+  /// The closure for `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
   open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)? {
     get { snapshot.current.closures.taskWillPerformHTTPRedirection }
     set { snapshot.update { $0.taskWillPerformHTTPRedirection = newValue } }
   }
-  /// Called on `urlSession(_:task:didFinishCollecting:)`.
+  /// The closure for `urlSession(_:task:didFinishCollecting:)`.
   open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void)? {
     get { snapshot.current.closures.taskDidFinishCollectingMetrics }
     set { snapshot.update { $0.taskDidFinishCollectingMetrics = newValue } }
   }
-  /// Called on `urlSession(_:task:didCompleteWithError:)`.
+  /// The closure for `urlSession(_:task:didCompleteWithError:)`.
   open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
     get { snapshot.current.closures.taskDidComplete }
     set { snapshot.update { $0.taskDidComplete = newValue } }
   }
-  /// Called on `urlSession(_:taskIsWaitingForConnectivity:)`.
+  /// The closure for `urlSession(_:taskIsWaitingForConnectivity:)`.
   open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.taskIsWaitingForConnectivity }
     set { snapshot.update { $0.taskIsWaitingForConnectivity = newValue } }
   }
-  /// Called on `urlSession(_:dataTask:didReceive:)`.
+  /// The closure for `urlSession(_:dataTask:didReceive:)`.
   open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)? {
     get { snapshot.current.closures.dataTaskDidReceiveResponse }
     set { snapshot.update { $0.dataTaskDidReceiveResponse = newValue } }
   }
-  /// Called on `urlSession(_:dataTask:didReceive:)`.
+  /// The closure for `urlSession(_:dataTask:didReceive:)`.
   open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
     get { snapshot.current.closures.dataTaskDidReceiveData }
     set { snapshot.update { $0.dataTaskDidReceiveData = newValue } }
   }
-  /// Called on `urlSession(_:dataTask:willCacheResponse:)`.
+  /// The closure for `urlSession(_:dataTask:willCacheResponse:)`.
   open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)? {
     get { snapshot.current.closures.dataTaskWillCacheResponse }
     set { snapshot.update { $0.dataTaskWillCacheResponse = newValue } }
   }
-  /// Called on `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
+  /// The closure for `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
   open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
     get { snapshot.current.closures.downloadTaskDidResumeAtOffset }
     set { snapshot.update { $0.downloadTaskDidResumeAtOffset = newValue } }
   }
-  /// Called on `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
+  /// The closure for `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
   open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
     get { snapshot.current.closures.downloadTaskDidWriteData }
     set { snapshot.update { $0.downloadTaskDidWriteData = newValue } }
   }
-  /// Called on `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
+  /// The closure for `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
   open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
     get { snapshot.current.closures.downloadTaskDidFinishDownloadingToURL }
     set { snapshot.update { $0.downloadTaskDidFinishDownloadingToURL = newValue } }
   }
-  /// Called on `request(_:didCreateInitialURLRequest:)`.
+  /// The closure for `request(_:didCreateInitialURLRequest:)`.
   open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)? {
     get { snapshot.current.closures.requestDidCreateInitialURLRequest }
     set { snapshot.update { $0.requestDidCreateInitialURLRequest = newValue } }
   }
-  /// Called on `request(_:didFailToCreateURLRequestWithError:)`.
+  /// The closure for `request(_:didFailToCreateURLRequestWithError:)`.
   open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)? {
     get { snapshot.current.closures.requestDidFailToCreateURLRequestWithError }
     set { snapshot.update { $0.requestDidFailToCreateURLRequestWithError = newValue } }
   }
-  /// Called on `request(_:didAdaptInitialRequest:to:)`.
+  /// The closure for `request(_:didAdaptInitialRequest:to:)`.
   open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)? {
     get { snapshot.current.closures.requestDidAdaptInitialRequestToAdaptedRequest }
     set { snapshot.update { $0.requestDidAdaptInitialRequestToAdaptedRequest = newValue } }
   }
-  /// Called on `request(_:didFailToAdaptURLRequest:withError:)`.
+  /// The closure for `request(_:didFailToAdaptURLRequest:withError:)`.
   open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)? {
     get { snapshot.current.closures.requestDidFailToAdaptURLRequestWithError }
     set { snapshot.update { $0.requestDidFailToAdaptURLRequestWithError = newValue } }
   }
-  /// Called on `request(_:didCreateURLRequest:)`.
+  /// The closure for `request(_:didCreateURLRequest:)`.
   open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)? {
     get { snapshot.current.closures.requestDidCreateURLRequest }
     set { snapshot.update { $0.requestDidCreateURLRequest = newValue } }
   }
-  /// Called on `request(_:didCreateTask:)`.
+  /// The closure for `request(_:didCreateTask:)`.
   open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.requestDidCreateTask }
     set { snapshot.update { $0.requestDidCreateTask = newValue } }
   }
-  /// Called on `request(_:didGatherMetrics:)`.
+  /// The closure for `request(_:didGatherMetrics:)`.
   open var requestDidGatherMetrics: ((Request, URLSessionTaskMetrics) -> Void)? {
     get { snapshot.current.closures.requestDidGatherMetrics }
     set { snapshot.update { $0.requestDidGatherMetrics = newValue } }
   }
-  /// Called on `request(_:didFailTask:earlyWithError:)`.
+  /// The closure for `request(_:didFailTask:earlyWithError:)`.
   open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)? {
     get { snapshot.current.closures.requestDidFailTaskEarlyWithError }
     set { snapshot.update { $0.requestDidFailTaskEarlyWithError = newValue } }
   }
-  /// Called on `request(_:didCompleteTask:with:)`.
+  /// The closure for `request(_:didCompleteTask:with:)`.
   open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)? {
     get { snapshot.current.closures.requestDidCompleteTaskWithError }
     set { snapshot.update { $0.requestDidCompleteTaskWithError = newValue } }
   }
-  /// Called on `requestIsRetrying(_:)`.
+  /// The closure for `requestIsRetrying(_:)`.
   open var requestIsRetrying: ((Request) -> Void)? {
     get { snapshot.current.closures.requestIsRetrying }
     set { snapshot.update { $0.requestIsRetrying = newValue } }
   }
-  /// Called on `requestDidFinish(_:)`.
+  /// The closure for `requestDidFinish(_:)`.
   open var requestDidFinish: ((Request) -> Void)? {
     get { snapshot.current.closures.requestDidFinish }
     set { snapshot.update { $0.requestDidFinish = newValue } }
   }
-  /// Called on `requestDidResume(_:)`.
+  /// The closure for `requestDidResume(_:)`.
   open var requestDidResume: ((Request) -> Void)? {
     get { snapshot.current.closures.requestDidResume }
     set { snapshot.update { $0.requestDidResume = newValue } }
   }
-  /// Called on `request(_:didResumeTask:)`.
+  /// The closure for `request(_:didResumeTask:)`.
   open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.requestDidResumeTask }
     set { snapshot.update { $0.requestDidResumeTask = newValue } }
   }
-  /// Called on `requestDidSuspend(_:)`.
+  /// The closure for `requestDidSuspend(_:)`.
   open var requestDidSuspend: ((Request) -> Void)? {
     get { snapshot.current.closures.requestDidSuspend }
     set { snapshot.update { $0.requestDidSuspend = newValue } }
   }
-  /// Called on `request(_:didSuspendTask:)`.
+  /// The closure for `request(_:didSuspendTask:)`.
   open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.requestDidSuspendTask }
     set { snapshot.update { $0.requestDidSuspendTask = newValue } }
   }
-  /// Called on `requestDidCancel(_:)`.
+  /// The closure for `requestDidCancel(_:)`.
   open var requestDidCancel: ((Request) -> Void)? {
     get { snapshot.current.closures.requestDidCancel }
     set { snapshot.update { $0.requestDidCancel = newValue } }
   }
-  /// Called on `request(_:didCancelTask:)`.
+  /// The closure for `request(_:didCancelTask:)`.
   open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.requestDidCancelTask }
     set { snapshot.update { $0.requestDidCancelTask = newValue } }
   }
-  /// Called on `request(_:didValidateRequest:response:data:withResult:)`.
+  /// The closure for `request(_:didValidateRequest:response:data:withResult:)`.
   open var requestDidValidateRequestResponseDataWithResult:
     ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
   {
     get { snapshot.current.closures.requestDidValidateRequestResponseDataWithResult }
     set { snapshot.update { $0.requestDidValidateRequestResponseDataWithResult = newValue } }
   }
-  /// Called on `request(_:didParseResponse:)`.
+  /// The closure for `request(_:didParseResponse:)`.
   open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)? {
     get { snapshot.current.closures.requestDidParseResponse }
     set { snapshot.update { $0.requestDidParseResponse = newValue } }
   }
-  /// Called on `request(_:didValidateRequest:response:withResult:)`.
+  /// The closure for `request(_:didValidateRequest:response:withResult:)`.
   open var requestDidValidateRequestResponseWithResult:
     ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
   {
     get { snapshot.current.closures.requestDidValidateRequestResponseWithResult }
     set { snapshot.update { $0.requestDidValidateRequestResponseWithResult = newValue } }
   }
-  /// Called on `request(_:didCreateUploadable:)`.
+  /// The closure for `request(_:didCreateUploadable:)`.
   open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)? {
     get { snapshot.current.closures.requestDidCreateUploadable }
     set { snapshot.update { $0.requestDidCreateUploadable = newValue } }
   }
-  /// Called on `request(_:didFailToCreateUploadableWithError:)`.
+  /// The closure for `request(_:didFailToCreateUploadableWithError:)`.
   open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)? {
     get { snapshot.current.closures.requestDidFailToCreateUploadableWithError }
     set { snapshot.update { $0.requestDidFailToCreateUploadableWithError = newValue } }
   }
-  /// Called on `request(_:didProvideInputStream:)`.
+  /// The closure for `request(_:didProvideInputStream:)`.
   open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)? {
     get { snapshot.current.closures.requestDidProvideInputStream }
     set { snapshot.update { $0.requestDidProvideInputStream = newValue } }
   }
-  /// Called on `request(_:didFinishDownloadingUsing:with:)`.
+  /// The closure for `request(_:didFinishDownloadingUsing:with:)`.
   open var requestDidFinishDownloadingUsingTaskWithResult:
     ((DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
   {
     get { snapshot.current.closures.requestDidFinishDownloadingUsingTaskWithResult }
     set { snapshot.update { $0.requestDidFinishDownloadingUsingTaskWithResult = newValue } }
   }
-  /// Called on `request(_:didCreateDestinationURL:)`.
+  /// The closure for `request(_:didCreateDestinationURL:)`.
   open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)? {
     get { snapshot.current.closures.requestDidCreateDestinationURL }
     set { snapshot.update { $0.requestDidCreateDestinationURL = newValue } }
   }
-  /// Called on `request(_:didValidateRequest:response:fileURL:withResult:)`.
+  /// The closure for `request(_:didValidateRequest:response:fileURL:withResult:)`.
   open var requestDidValidateRequestResponseFileURLWithResult:
     ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
   {
     get { snapshot.current.closures.requestDidValidateRequestResponseFileURLWithResult }
     set { snapshot.update { $0.requestDidValidateRequestResponseFileURLWithResult = newValue } }
   }
-  /// Called on `request(_:didParseResponse:)`.
+  /// The closure for `request(_:didParseResponse:)`.
   open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)? {
     get { snapshot.current.closures.requestDidParseDownloadResponse }
     set { snapshot.update { $0.requestDidParseDownloadResponse = newValue } }

@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// Notifies several monitors in order, each on its queue. Calls ``AlamofireNotifications`` synchronously.
+/// Notifies several monitors in order, each on its own queue. ``AlamofireNotifications`` are called synchronously.
 public final class CompositeEventMonitor: EventMonitor {
   /// The queue on which a session's events occur.
   public let queue: DispatchQueue
@@ -12,7 +12,8 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// The monitors that are notified on their own queues.
   private let listeners: [any EventMonitor]
-  /// The monitors called synchronously. Every session has one by default, so that a hop would cost every request.
+  /// The monitors that are called synchronously. Every session has one by default, so a hop
+  /// to another queue would slow down every request.
   private let notifications: [AlamofireNotifications]
 
   init(queue: DispatchQueue, monitors: [any EventMonitor]) {
@@ -22,17 +23,17 @@ public final class CompositeEventMonitor: EventMonitor {
     notifications = monitors.compactMap { $0 as? AlamofireNotifications }
   }
 
-  /// Whether a monitor observes more events than those with notifications.
+  /// Whether any monitor receives events other than those posted as notifications.
   var hasListeners: Bool { !listeners.isEmpty }
 
-  // Inlined in each of the 50 events, these two would double the size of this file.
+  // Inlined in each of the 50 events, these two functions would double the size of this file's code.
 
   @inline(never)
   private func tell(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
     for monitor in listeners { monitor.queue.async { event(monitor) } }
   }
 
-  /// Notifies the listeners and posts notifications. The events of every request do this without a closure.
+  /// Notifies the listeners and posts notifications. For the events that every request has, this avoids a closure.
   @inline(never)
   private func post(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
     for monitor in notifications { event(monitor) }

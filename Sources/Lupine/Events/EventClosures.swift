@@ -4,8 +4,8 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-// Unchecked because programs may set closures that aren't Sendable: they are called only on the monitor's queue.
-/// The closures of a ``ClosureEventMonitor``; each has its event's parameters.
+// Unchecked because programs may set closures that aren't Sendable. They are called only on the monitor's queue.
+/// The closures of a ``ClosureEventMonitor``. Each closure has its event's parameters.
 struct EventClosures: @unchecked Sendable {
   // MARK: URLSession's events
 
@@ -71,7 +71,7 @@ struct EventClosures: @unchecked Sendable {
 }
 
 extension EventClosures {
-  /// The closures of a monitor at one time. A reader takes the monitor's lock only to retain it.
+  /// The closures of a monitor at one time. To read them, a caller only takes the monitor's lock and retains the snapshot.
   final class Snapshot: Sendable {
     let closures: EventClosures
 
@@ -81,7 +81,7 @@ extension EventClosures {
   }
 }
 
-// These two aren't inlined, because all of the monitor's properties use them: its file would have twice the code.
+// These two functions aren't inlined, because all of the monitor's properties use them: its file would have twice the code.
 extension Mutex<EventClosures.Snapshot> {
   var current: EventClosures.Snapshot {
     @inline(never) get { withLock { $0 } }

@@ -1,4 +1,4 @@
-// `EventMonitor`'s default implementations, which ignore each event.
+// EventMonitor+Defaults: the default implementations of `EventMonitor`, which ignore each event.
 
 public import Foundation
 public import LupineURLSession

@@ -16,7 +16,7 @@ import LupineURLSession
 ///
 /// Methods are called on ``queue``, in the order of the events.
 public protocol EventMonitor: Sendable {
-  /// The queue on which the methods are called; by default the main queue. It should be serial.
+  /// The queue on which the methods are called. The main queue by default. It should be serial.
   var queue: DispatchQueue { get }
 
   // MARK: URLSession's events, only for a session's monitors
@@ -25,7 +25,7 @@ public protocol EventMonitor: Sendable {
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
   /// Called when a server requires a credential.
   func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
-  /// Called when a part of the body has been sent. Counts are in bytes; the expected total is -1 if it is unknown.
+  /// Called when part of the body has been sent. Counts are in bytes. The expected total is -1 if it is unknown.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64)
@@ -52,11 +52,11 @@ public protocol EventMonitor: Sendable {
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64)
-  /// Called when a part of a download has been written. Counts are in bytes; the expected total is -1 if it is unknown.
+  /// Called when part of a download has been written. Counts are in bytes. The expected total is -1 if it is unknown.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
-  /// Called when a download is complete, in a temporary file.
+  /// Called when a download has been written completely to a temporary file.
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
   // MARK: Events of every request
@@ -77,12 +77,12 @@ public protocol EventMonitor: Sendable {
   func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
   /// Called when the task has failed before its end.
   func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError)
-  /// Called when the task has ended and its response has been validated. `error` is the task's own; a validation error
-  /// is the request's instead.
+  /// Called when the task has ended and its response has been validated. `error` is the task's error. A validation error isn't
+  /// included; it is the error of the request.
   func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?)
   /// Called before the request is retried.
   func requestIsRetrying(_ request: Request)
-  /// Called when the request has finished, before its response handlers run. It isn't retried any more.
+  /// Called when the request has finished and won't be retried, before its response handlers run.
   func requestDidFinish(_ request: Request)
   /// Called when the request has been resumed.
   func requestDidResume(_ request: Request)
@@ -103,7 +103,7 @@ public protocol EventMonitor: Sendable {
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult)
-  /// Called when a handler without serializer has received the body.
+  /// Called when a handler without a serializer has received the body.
   func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
   /// Called when the body has been serialized.
   func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
@@ -137,7 +137,7 @@ public protocol EventMonitor: Sendable {
   func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult)
-  /// Called when a handler without serializer has received the file.
+  /// Called when a handler without a serializer has received the file.
   func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
   /// Called when the file has been serialized.
   func request<Value: Sendable>(_ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)

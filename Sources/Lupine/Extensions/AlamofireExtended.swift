@@ -1,4 +1,4 @@
-// The `af` namespace: Alamofire's extensions of other modules' types.
+// The `af` namespace, which contains Alamofire's extensions of types in other modules.
 
 /// A namespace for extensions of a value.
 public struct AlamofireExtension<ExtendedType> {

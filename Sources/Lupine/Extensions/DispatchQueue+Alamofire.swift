@@ -1,11 +1,11 @@
-// Serial queues that target other queues.
+// DispatchQueue+Alamofire: serial queues that target other queues.
 
 import Foundation
 
 extension DispatchQueue {
-  /// The queue itself if it is the main queue; otherwise a serial queue that targets it.
+  /// The queue itself if it is the main queue, or otherwise a serial queue that targets it.
   var serialized: DispatchQueue {
-    // Compares labels, not objects: on Linux, `DispatchQueue.main` returns another object at each access.
+    // Compares labels instead of objects, because `DispatchQueue.main` returns a different object at each access on Linux.
     label == DispatchQueue.main.label ? self : DispatchQueue(label: label, target: self)
   }
 }

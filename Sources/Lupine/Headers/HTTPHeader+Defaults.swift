@@ -1,4 +1,4 @@
-// `HTTPHeaders`' defaults: Accept-Encoding, Accept-Language and User-Agent, sent unless a request sets its own.
+// HTTPHeader+Defaults: the default Accept-Encoding, Accept-Language and User-Agent fields, sent unless a request sets its own.
 
 import Foundation
 
@@ -11,16 +11,16 @@ extension HTTPHeader {
   /// The supported content codings, in order of preference.
   public static let defaultAcceptEncoding = acceptEncoding(qualityEncoded(["br", "gzip", "deflate"]))
 
-  /// The languages of the process's environment, at most six.
+  /// The languages from the process's environment, at most six.
   ///
-  /// They come from the first of the variables `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. The
-  /// environment is read once.
+  /// They come from the first of the variables `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and
+  /// `LANG` that is set. The environment is read once.
   public static let defaultAcceptLanguage = acceptLanguage(
     qualityEncoded(acceptedLanguages(environment: ProcessInfo.processInfo.environment)))
 
   /// The program and its system, such as `tool/1.2 (org.example.tool; build:7; Linux 6.8.0) Lupine/0.1.0`.
   ///
-  /// A value that the main bundle lacks is `Unknown`; on Linux, usually all but the program's name.
+  /// Values that the main bundle lacks are written as `Unknown`. On Linux, it usually has only the program's name.
   public static let defaultUserAgent = userAgent(
     describeProduct(
       bundle: Bundle.main.infoDictionary ?? [:],
@@ -63,11 +63,10 @@ extension HTTPHeader {
     return "\(name)/\(version) (\(identifier); build:\(build); \(kernel)) Lupine/\(AFInfo.version)"
   }
 
-  /// The maximum number of languages in Accept-Language. Each lowers the quality by 0.1, and Alamofire's limit is six
-  /// too.
+  /// The maximum number of languages in Accept-Language: 6, as in Alamofire. The quality decreases by 0.1 for each language.
   private static let acceptedLanguagesMax = 6
 
-  /// Converts `language[_territory][.codeset][@modifier]` (POSIX XBD §8.2) to a language tag; nil if it isn't a locale.
+  /// Converts `language[_territory][.codeset][@modifier]` (POSIX XBD §8.2) to a language tag. Returns nil if it isn't a locale.
   private static func languageTag(locale: Substring) -> String? {
     let name = locale.prefix { $0 != "." && $0 != "@" }
     if name == "C" || name == "POSIX" { return "en" }
@@ -81,7 +80,7 @@ extension HTTPHeader {
 }
 
 extension String {
-  /// The string with "_" in place of each character that a token can't have (RFC 9110 §5.6.2), such as a space.
+  /// The string with each character that a token can't contain (RFC 9110 §5.6.2), such as a space, replaced with "_".
   fileprivate var fieldToken: String {
     String(
       unicodeScalars.map { scalar -> Character in

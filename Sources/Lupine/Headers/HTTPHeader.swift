@@ -4,7 +4,7 @@ import Foundation
 
 /// A header field: a name and a value. ``HTTPHeaders`` compares names without regard to ASCII case.
 public struct HTTPHeader: Hashable, Sendable {
-  /// The name, sent as it is spelled here.
+  /// The name, which is sent with this spelling.
   public let name: String
 
   /// The value, sent unchanged.
@@ -49,7 +49,7 @@ extension HTTPHeader {
     HTTPHeader(name: "Accept-Language", value: value)
   }
 
-  /// An `Authorization` field with a complete value, scheme included (RFC 9110 §11.6.2).
+  /// An `Authorization` field with a complete value, including the scheme (RFC 9110 §11.6.2).
   public static func authorization(_ value: String) -> HTTPHeader {
     HTTPHeader(name: "Authorization", value: value)
   }
@@ -57,7 +57,7 @@ extension HTTPHeader {
   /// An `Authorization` field for the Basic scheme (RFC 7617).
   ///
   /// - Parameters:
-  ///   - username: The user name, sent as UTF-8. It must not contain a colon, which would end it.
+  ///   - username: The user name, sent as UTF-8. It must not contain a colon, which separates it from the password.
   ///   - password: The password, sent as UTF-8.
   public static func authorization(username: String, password: String) -> HTTPHeader {
     authorization("Basic \(Data("\(username):\(password)".utf8).base64EncodedString())")

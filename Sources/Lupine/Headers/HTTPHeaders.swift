@@ -1,50 +1,50 @@
-// An ordered set of header fields whose names are unique without regard to ASCII case (RFC 9110 §5.1).
+// `HTTPHeaders`: an ordered set of header fields whose names are unique without regard to ASCII case (RFC 9110 §5.1).
 
 import LupineEngine
 public import LupineURLSession
 
-/// Header fields in the order in which they were first added, each name once.
+/// Header fields in the order in which they were first added. Each name occurs once.
 ///
-/// Adding a field whose name is present, in any case, replaces its spelling and its value but keeps its position.
+/// Adding a field whose name is already present, in any case, replaces its spelling and value but keeps its position.
 public struct HTTPHeaders: Hashable, Sendable {
   private var fields: [HTTPHeader] = []
 
   /// Creates an empty set of fields.
   public init() {}
 
-  /// Creates a set of the given fields. Of fields with the same name, the last one is kept, at the first one's
-  /// position.
+  /// Creates a set of the given fields. If several fields have the same name, the last
+  /// one is kept, at the position of the first one.
   public init(_ headers: [HTTPHeader]) {
     fields.reserveCapacity(headers.count)
     headers.forEach { update($0) }
   }
 
-  /// Creates a set of the given names and values, sorted by name, because a dictionary is unordered.
+  /// Creates a set of the given names and values. The fields are sorted by name, because a dictionary is unordered.
   public init(_ dictionary: [String: String]) {
     self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPHeader(name: $0.key, value: $0.value) })
   }
 
-  /// Creates a set of fields that are known to be unique; this avoids comparing the names of a long response head.
+  /// Creates a set of fields whose names are known to be unique. This avoids comparing the names of a long response head.
   init(unique fields: [HTTPHeader]) {
     self.fields = fields
   }
 
-  /// Adds a field, or replaces the field of the same name.
+  /// Adds a field, or replaces the field with the same name.
   public mutating func add(name: String, value: String) {
     update(HTTPHeader(name: name, value: value))
   }
 
-  /// Adds a field, or replaces the field of the same name.
+  /// Adds a field, or replaces the field with the same name.
   public mutating func add(_ header: HTTPHeader) {
     update(header)
   }
 
-  /// Adds a field, or replaces the field of the same name.
+  /// Adds a field, or replaces the field with the same name.
   public mutating func update(name: String, value: String) {
     update(HTTPHeader(name: name, value: value))
   }
 
-  /// Adds a field, or replaces the field of the same name.
+  /// Adds a field, or replaces the field with the same name.
   public mutating func update(_ header: HTTPHeader) {
     guard let position = position(of: header.name) else {
       fields.append(header)
@@ -53,7 +53,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     fields[position] = header
   }
 
-  /// Removes the field of this name, if it is present.
+  /// Removes the field with this name, if there is one.
   public mutating func remove(name: String) {
     guard let position = position(of: name) else { return }
     fields.remove(at: position)
@@ -71,12 +71,12 @@ public struct HTTPHeaders: Hashable, Sendable {
     return copy
   }
 
-  /// Returns the value of the field of this name, or nil if it isn't present.
+  /// Returns the value of the field with this name, or nil if there is none.
   public func value(for name: String) -> String? {
     position(of: name).map { fields[$0].value }
   }
 
-  /// The value of the field of this name; setting nil removes the field.
+  /// The value of the field with this name. Setting it to nil removes the field.
   public subscript(_ name: String) -> String? {
     get { value(for: name) }
     set {
@@ -147,7 +147,7 @@ extension HTTPHeaders: CustomStringConvertible {
 }
 
 extension HTTPHeaders {
-  /// Creates the fields of a section in which each name occurs once.
+  /// Creates a set of the fields of a section in which each name occurs once.
   init(_ fields: Fields) {
     self.init(unique: fields.map { HTTPHeader(name: $0.name, value: $0.value) })
   }
@@ -176,7 +176,7 @@ extension HTTPURLResponse {
 }
 
 extension URLSessionConfiguration {
-  /// The fields of `httpAdditionalHeaders` in the order in which they are sent; empty by default.
+  /// The fields of `httpAdditionalHeaders` in the order in which they are sent. Empty by default.
   public var headers: HTTPHeaders {
     get { additionalFields.map(HTTPHeaders.init) ?? HTTPHeaders() }
     set { additionalFields = newValue.section }

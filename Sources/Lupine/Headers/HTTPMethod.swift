@@ -1,6 +1,6 @@
 // `HTTPMethod`: the request methods of RFC 9110 §9, PATCH (RFC 5789) and the QUERY draft; any other token is allowed.
 
-/// A request method, compared by its exact spelling (RFC 9110 §9.1).
+/// A request method. Methods are compared by their exact spelling (RFC 9110 §9.1).
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
   /// `CONNECT`.
   public static let connect = HTTPMethod(rawValue: "CONNECT")

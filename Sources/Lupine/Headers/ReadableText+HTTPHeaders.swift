@@ -1,10 +1,10 @@
-// ReadableText+HTTPHeaders: header fields and bodies in the descriptions of responses.
+// ReadableText+HTTPHeaders: text for header fields and bodies in the descriptions of responses.
 
 import Foundation
 import LupineURLSession
 
 extension ReadableText {
-  /// Returns an indented line for each field. Only the scheme of credentials is shown.
+  /// Returns an indented line for each field. Credentials are hidden except for their scheme.
   static func fields(_ headers: HTTPHeaders) -> [String] { fields(headers.map { ($0.name, $0.value) }) }
 
   /// Returns the size of a body with these fields, and the body if it is text.

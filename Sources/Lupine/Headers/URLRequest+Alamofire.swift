@@ -1,9 +1,9 @@
-// `URLRequest`'s typed method, and the check before it is sent.
+// URLRequest+Alamofire: the typed method of `URLRequest`, and the check before it is sent.
 
 import LupineURLSession
 
 extension URLRequest {
-  /// The method. Setting nil makes it GET.
+  /// The method. Setting it to nil sets GET.
   public var method: HTTPMethod? {
     get { httpMethod.map(HTTPMethod.init(rawValue:)) }
     set { httpMethod = newValue?.rawValue }

@@ -20,12 +20,12 @@ extension MultipartFormData {
 
   /// Writes the form to a new file, in pieces, so that the required memory doesn't depend on the form's length.
   ///
-  /// If a part is longer than announced, only the announced bytes are written. Only the current user may read and write
-  /// the file. If writing fails, the file is removed.
+  /// If a part is longer than announced, only the announced bytes are written. Only the current user can read and write the file.
+  /// If writing fails, the file is removed.
   ///
-  /// - Throws: `AFError.multipartEncodingFailed`: the errors of ``encode()`` except that of a part that is too long; or
-  ///   `.outputStreamFileAlreadyExists`, `.outputStreamURLInvalid`, `.outputStreamCreationFailed` or
-  ///   `.outputStreamWriteFailed` if the file can't be created or written.
+  /// - Throws: `AFError.multipartEncodingFailed`: the errors of ``encode()`` except the one for a part that is too long; or
+  ///   `.outputStreamFileAlreadyExists`, `.outputStreamURLInvalid`, `.outputStreamCreationFailed` or `.outputStreamWriteFailed`
+  ///   if the file can't be created or written.
   public func writeEncodedData(to fileURL: URL) throws {
     if let appendError { throw appendError }
     let file = try makeFile(at: fileURL)
@@ -37,7 +37,7 @@ extension MultipartFormData {
     }
   }
 
-  /// Writes the form and closes the file, because some file systems report a failed write only then.
+  /// Writes the form and closes the file. Some file systems report a failed write only when the file is closed.
   func write(to file: FileHandle) throws(AFError) {
     func checked(_ change: () throws -> Void) throws(AFError) {
       do {
@@ -57,7 +57,7 @@ extension MultipartFormData {
     guard fileURL.isFileURL else {
       throw .multipartEncodingFailed(reason: .outputStreamURLInvalid(url: fileURL))
     }
-    // O_EXCL, so that a file or link created since the check above isn't overwritten.
+    // O_EXCL ensures that a file or link created since the check above isn't overwritten.
     let descriptor = open(fileURL.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)
     if descriptor >= 0 { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
     if errno == EEXIST {
@@ -105,8 +105,8 @@ struct MultipartBodyPart {
     return forbidden.map { AFError.ForbiddenPartHeader(name: $0.name, value: $0.value) }
   }
 
-  /// Passes `length` bytes of the body to `output` in pieces, or throws. Further bytes are left unread, or an error if
-  /// `refusingMore`.
+  /// Passes `length` bytes of the body to `output` in pieces. If there are further bytes, throws an error if `refusingMore` is
+  /// true, and otherwise doesn't read them.
   func copyBody(refusingMore: Bool, to output: (Data) throws(AFError) -> Void) throws(AFError) {
     switch body {
     case .data(let data):
@@ -146,6 +146,6 @@ struct MultipartBodyPart {
     }
   }
 
-  /// The number of bytes per read; at 64 KiB, the system calls no longer affect the speed.
+  /// The number of bytes per read. With 64 KiB, the cost of the system calls is negligible.
   private static let pieceBytes = 65_536
 }

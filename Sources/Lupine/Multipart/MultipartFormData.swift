@@ -12,8 +12,8 @@ import LupineURLSession
 /// AF.upload(multipartFormData: form, to: "https://example.org/photos").validate().responseString { print($0.result) }
 /// ```
 ///
-/// Appending doesn't throw; instead, encoding the form throws the error of the first failed append. A form of data and files may
-/// be encoded several times; a stream can be read only once. A form without parts encodes to no bytes.
+/// Appending doesn't throw. If it fails, encoding the form throws the error of the first failed append. A form of data and files
+/// can be encoded several times, but a stream can be read only once. A form without parts encodes to no bytes.
 ///
 /// In names and file names, `"`, CR and LF are written as `%22`, `%0D` and `%0A`, as browsers do (HTML standard,
 /// multipart/form-data encoding algorithm). A media type or header field with CR or LF is an error.
@@ -49,8 +49,8 @@ open class MultipartFormData: CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - fileManager: Provides the attributes of the parts' files and of the output file.
-  ///   - boundary: 1 to 70 of the characters that RFC 2046 §5.1.1 allows, in a sequence that occurs in no part; by
-  ///     default `alamofire.boundary.` and 16 random hex digits.
+  ///   - boundary: 1 to 70 of the characters that RFC 2046 §5.1.1 allows, in a sequence that no part contains. By default,
+  ///     `alamofire.boundary.` followed by 16 random hex digits.
   public init(fileManager: FileManager = .default, boundary: String? = nil) {
     self.fileManager = fileManager
     self.boundary = boundary ?? Self.makeBoundary()
@@ -62,9 +62,9 @@ open class MultipartFormData: CustomStringConvertible {
   /// - Parameters:
   ///   - data: The part's body.
   ///   - name: The name of the form field.
-  ///   - fileName: The file name of the part; nil for none.
-  ///   - mimeType: The media type of the data; nil for none, which servers treat as text/plain (RFC 7578 §4.4).
-  ///     Encoding fails with `.outputStreamWriteFailed` and an ``AFError/ForbiddenPartHeader`` if it contains CR or LF.
+  ///   - fileName: The file name of the part, or nil for none.
+  ///   - mimeType: The media type of the data, or nil for none, which servers treat as text/plain (RFC 7578 §4.4). Encoding fails
+  ///     with `.outputStreamWriteFailed` and an ``AFError/ForbiddenPartHeader`` if it contains CR or LF.
   public func append(_ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil) {
     append(
       MultipartBodyPart(
@@ -72,10 +72,10 @@ open class MultipartFormData: CustomStringConvertible {
         body: .data(data)))
   }
 
-  /// Appends a file. Its name is the URL's last component; its media type depends on the extension.
+  /// Appends a file. Its name is the URL's last component, and its media type depends on the extension.
   ///
-  /// Media types come from `/etc/mime.types`, or else from a built-in table; for an unknown extension, the type is
-  /// application/octet-stream. The file is read when the form is encoded.
+  /// Media types come from `/etc/mime.types`, or from a built-in table if that file is missing. For an unknown extension, the
+  /// type is application/octet-stream. The file is read when the form is encoded.
   ///
   /// Encoding fails with `.bodyPartFilenameInvalid` for a name without an extension, and with the errors of
   /// ``append(_:withName:fileName:mimeType:)-(URL,_,_,_)``.
@@ -92,8 +92,8 @@ open class MultipartFormData: CustomStringConvertible {
   /// Appends a file, which is read when the form is encoded.
   ///
   /// Encoding fails with `.bodyPartURLInvalid`, `.bodyPartFileNotReachable`, `.bodyPartFileNotReachableWithError`,
-  /// `.bodyPartFileIsDirectory`, `.bodyPartFileSizeNotAvailable` or `.bodyPartFileSizeQueryFailedWithError` unless the
-  /// URL is that of a readable regular file.
+  /// `.bodyPartFileIsDirectory`, `.bodyPartFileSizeNotAvailable` or `.bodyPartFileSizeQueryFailedWithError` unless the URL refers
+  /// to a readable regular file.
   ///
   /// - Parameters:
   ///   - fileURL: The file with the part's body.
@@ -156,7 +156,7 @@ open class MultipartFormData: CustomStringConvertible {
   private func readableFileLength(_ fileURL: URL) throws(AFError) -> UInt64 {
     guard fileURL.isFileURL else { throw .multipartEncodingFailed(reason: .bodyPartURLInvalid(url: fileURL)) }
 
-    // attributesOfItem returns those of a symbolic link rather than of its target.
+    // attributesOfItem returns the attributes of a symbolic link, not of its target.
     let path = fileURL.resolvingSymlinksInPath().path
     let isReachable: Bool
     do {
@@ -192,7 +192,7 @@ open class MultipartFormData: CustomStringConvertible {
   /// Escapes the characters that would end a quoted name or its line, as the HTML standard specifies.
   private static func escaped(_ name: String) -> String {
     var escaped = String.UnicodeScalarView()
-    // By scalars, because CR and LF together are a single Character.
+    // The text is escaped by scalars, because CR and LF together are a single Character.
     for scalar in name.unicodeScalars {
       switch scalar {
       case "\"": escaped.append(contentsOf: "%22".unicodeScalars)

@@ -5,15 +5,15 @@ import Glibc
 import LupineURLSession
 import Synchronization
 
-// Unchecked because MultipartFormData isn't Sendable: it is accessed only with the Mutex held, and the caller must not
-// change it before the request has finished.
+// Unchecked because MultipartFormData isn't Sendable. It is accessed only with the Mutex held, and the caller must not change it
+// before the request has finished.
 /// A form and its request.
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
   private let form: MultipartFormData
   private let request: any URLRequestConvertible
   private let memoryThreshold: UInt64
   private let fileManager: FileManager
-  /// The result of encoding, kept because a stream in the form can be read only once.
+  /// The result of encoding. It is kept because a stream in the form can be read only once.
   private let result = Mutex<Result<UploadRequest.Uploadable, any Error>?>(nil)
 
   init(
@@ -68,7 +68,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
   }
 
   private func isOwn(_ folder: URL) throws -> Bool {
-    // attributesOfItem returns those of a symbolic link rather than of its target.
+    // attributesOfItem returns the attributes of a symbolic link, not of its target.
     let attributes = try fileManager.attributesOfItem(atPath: folder.path)
     let owner = attributes[.ownerAccountID] as? NSNumber
     return attributes[.type] as? FileAttributeType == .typeDirectory && owner?.uint32Value == geteuid()

@@ -7,7 +7,7 @@ public import LupineURLSession
 public protocol ParameterEncoder: Sendable {
   /// Returns `request` with `parameters` encoded into it, or unchanged if they are nil.
   ///
-  /// - Throws: Any error; the request then fails with it.
+  /// - Throws: Any error, which then fails the request.
   func encode<Parameters: Encodable & Sendable>(_ parameters: Parameters?, into request: URLRequest) throws
     -> URLRequest
 }
@@ -39,8 +39,8 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     self.init(encoder: encoder)
   }
 
-  /// Returns `request` with the JSON of `parameters` as its body, and with `Content-Type: application/json` unless it
-  /// has a Content-Type.
+  /// Returns `request` with the JSON of `parameters` as its body. Also sets `Content-Type:
+  /// application/json`, unless the request has a Content-Type.
   ///
   /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the parameters can't be encoded.
   open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
@@ -58,14 +58,14 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 
 /// Encodes parameters as a form, into a request's query or body.
 ///
-/// `@unchecked` because the class is open and the form encoder's closures may not be Sendable: the encoder is
-/// immutable, its only variable has a lock, and custom closures must be safe to call from several threads.
+/// Marked `@unchecked` because the class is open and the form encoder's closures may not be Sendable. The encoder is immutable,
+/// its only variable has a lock, and custom closures must be safe to call from several threads.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
-  /// Where the form is written.
+  /// The part of the request that receives the form.
   public enum Destination {
     /// The query for GET, HEAD and DELETE; the body for other methods.
     case methodDependent
-    /// The query; the form is appended to the URL's own query.
+    /// The query. The form is appended to the existing query of the URL.
     case queryString
     /// The body.
     case httpBody
@@ -84,21 +84,20 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
 
   /// The encoder that writes the form.
   public let encoder: URLEncodedFormEncoder
-  /// The place of the form.
+  /// The part of the request that receives the form.
   public let destination: Destination
 
-  /// Creates an encoder that writes a form with `encoder` to `destination`.
+  /// Creates an encoder that writes forms with `encoder` to `destination`.
   public init(encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(), destination: Destination = .methodDependent) {
     self.encoder = encoder
     self.destination = destination
   }
 
-  /// Returns `request` with the form of `parameters` in its query or as its body. With a body, it also gets
-  /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8` unless it has a Content-Type.
+  /// Returns `request` with the form of `parameters` in its query or as its body. With a body, also sets `Content-Type:
+  /// application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncoderFailed`: with `.missingRequiredComponent(.url)` if the request has no URL, or
-  ///   with `.encoderFailed` if the parameters can't be encoded or a custom set of allowed characters made an invalid
-  ///   URL.
+  /// - Throws: `AFError.parameterEncoderFailed` with `.missingRequiredComponent(.url)` if the request has no URL, or with
+  ///   `.encoderFailed` if the parameters can't be encoded or a custom set of allowed characters results in an invalid URL.
   open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
     guard let parameters else { return request }
     guard let url = request.url else {
@@ -123,7 +122,7 @@ extension ParameterEncoder where Self == JSONParameterEncoder {
   /// A JSON encoder with default settings.
   public static var json: JSONParameterEncoder { JSONParameterEncoder() }
 
-  /// A JSON encoder that writes with `encoder`.
+  /// A JSON encoder that uses `encoder`.
   public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
     JSONParameterEncoder(encoder: encoder)
   }
@@ -133,7 +132,7 @@ extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
   /// A form encoder with default settings.
   public static var urlEncodedForm: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-  /// A form encoder that writes with `encoder` to `destination`.
+  /// A form encoder that writes forms with `encoder` to `destination`.
   public static func urlEncodedForm(
     encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
     destination: URLEncodedFormParameterEncoder.Destination = .methodDependent

@@ -12,13 +12,13 @@ public typealias Parameters = [String: any Sendable]
 public protocol ParameterEncoding: Sendable {
   /// Returns the request with `parameters` encoded into it, or unchanged if they are nil.
   ///
-  /// - Throws: Any error; the request then fails with it.
+  /// - Throws: Any error, which then fails the request.
   func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
 }
 
 /// Encodes parameters as a request's JSON body.
 public struct JSONEncoding: ParameterEncoding {
-  /// The reason that parameters can't be represented as JSON.
+  /// The reason why parameters can't be represented as JSON.
   public enum Error: LocalizedError {
     /// A value can't be represented in JSON, or a key isn't a string.
     case invalidJSONObject
@@ -44,25 +44,25 @@ public struct JSONEncoding: ParameterEncoding {
 
   /// Creates an encoding.
   ///
-  /// - Parameter options: The options for writing JSON; with `.fragmentsAllowed`, the top level may be a single value.
+  /// - Parameter options: The options for writing JSON. With `.fragmentsAllowed`, the top level may be a single value.
   public init(options: JSONSerialization.WritingOptions = []) {
     self.options = options
   }
 
-  /// Returns the request with the JSON of `parameters` as its body, and with `Content-Type: application/json` unless it
-  /// has a Content-Type.
+  /// Returns the request with the JSON of `parameters` as its body. Also sets `Content-Type: application/json`, unless the
+  /// request has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the parameters can't be encoded, or the
-  ///   error of `asURLRequest()`.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the parameters can't
+  ///   be encoded, or the error of `asURLRequest()`.
   public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
     try encode(urlRequest, withJSONObject: parameters)
   }
 
-  /// Returns the request with the JSON of `jsonObject`, an array or a dictionary, as its body, and with `Content-Type:
-  /// application/json` unless it has a Content-Type. Without an object, the request is unchanged.
+  /// Returns the request with the JSON of `jsonObject`, an array or a dictionary, as its body. Also sets `Content-Type:
+  /// application/json`, unless the request has a Content-Type. If `jsonObject` is nil, the request is unchanged.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the object can't be encoded, or the
-  ///   error of `asURLRequest()`.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the object can't
+  ///   be encoded, or the error of `asURLRequest()`.
   public func encode(_ urlRequest: any URLRequestConvertible, withJSONObject jsonObject: Any? = nil) throws
     -> URLRequest
   {
@@ -86,9 +86,9 @@ public struct JSONEncoding: ParameterEncoding {
 
 /// Encodes parameters as a property list, which becomes the request's body.
 ///
-/// Alamofire 5 has no such encoding; this one has the form of Alamofire 4's.
+/// Alamofire 5 has no such encoding. This one has the same API as Alamofire 4's.
 public struct PropertyListEncoding: ParameterEncoding {
-  /// The formats that Foundation can write. It would trap on the old OpenStep format, which is read-only.
+  /// The formats that Foundation can write. The old OpenStep format is read-only, and Foundation would trap when writing it.
   public enum Format: Sendable {
     /// Human-readable text.
     case xml
@@ -113,11 +113,11 @@ public struct PropertyListEncoding: ParameterEncoding {
     self.format = format
   }
 
-  /// Returns the request with the property list of `parameters` as its body, and with `Content-Type:
-  /// application/x-plist` unless it has a Content-Type.
+  /// Returns the request with the property list of `parameters` as its body. Also sets `Content-Type: application/x-plist`,
+  /// unless the request has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.customEncodingFailed` if a parameter can't be represented in a
-  ///   property list, such as `NSNull`, or the error of `asURLRequest()`.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.customEncodingFailed` if a parameter can't be represented in a property
+  ///   list, such as `NSNull`, or the error of `asURLRequest()`.
   public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
     let request = try urlRequest.asURLRequest()
     guard let parameters else { return request }

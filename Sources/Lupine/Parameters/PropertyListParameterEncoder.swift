@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-// Unchecked because the class is open: the encoder is immutable, and PropertyListEncoder is Sendable.
+// Unchecked because the class is open. The encoder is immutable, and PropertyListEncoder is Sendable.
 /// Encodes parameters as a property list, which becomes the request's body. Alamofire 5 has no such encoder.
 open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// An encoder that writes XML.
@@ -18,7 +18,7 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// The encoder that writes the property list.
   public let encoder: PropertyListEncoder
 
-  /// Creates an encoder that writes with `encoder`, in that encoder's format.
+  /// Creates an encoder that uses `encoder` and its format.
   public init(encoder: PropertyListEncoder) {
     self.encoder = encoder
   }
@@ -30,11 +30,11 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
     self.init(encoder: encoder)
   }
 
-  /// Returns `request` with the property list of `parameters` as its body, and with `Content-Type: application/x-plist`
-  /// unless it has a Content-Type.
+  /// Returns `request` with the property list of `parameters` as its body. Also sets `Content-Type: application/x-plist`, unless
+  /// the request has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.customEncodingFailed` if the parameters can't be encoded, or if
-  ///   the encoder's format is OpenStep, which is read-only.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.customEncodingFailed` if the parameters can't be encoded, or if the
+  ///   encoder's format is OpenStep, which is read-only.
   open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
     guard let parameters else { return request }
 
@@ -54,7 +54,7 @@ extension ParameterEncoder where Self == PropertyListParameterEncoder {
   /// A property list encoder that writes XML.
   public static var propertyList: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-  /// A property list encoder that writes with `encoder`, in that encoder's format.
+  /// A property list encoder that uses `encoder` and its format.
   public static func propertyList(encoder: PropertyListEncoder) -> PropertyListParameterEncoder {
     PropertyListParameterEncoder(encoder: encoder)
   }

@@ -5,24 +5,24 @@ public import LupineURLSession
 
 /// An adapter that sends bodies with the content coding `deflate`, the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
 ///
-/// Use it only for servers known to decode requests: many don't, and none announces it.
+/// Use it only for servers known to decode requests. Many servers don't, and none announces whether it does.
 public struct DeflateRequestCompressor: RequestInterceptor {
-  /// How a request is handled that already has a Content-Encoding field.
+  /// The action for a request that already has a Content-Encoding field.
   public enum DuplicateHeaderBehavior: Sendable {
-    /// The request fails with ``DuplicateHeaderError``.
+    /// Fails the request with ``DuplicateHeaderError``.
     case error
-    /// The body is compressed, and the field is replaced by `deflate`.
+    /// Compresses the body, and replaces the field's value with `deflate`.
     case replace
-    /// The request is sent unchanged.
+    /// Sends the request unchanged.
     case skip
   }
 
   /// The error for a request with a Content-Encoding field, whose body may already be compressed.
   public struct DuplicateHeaderError: Error, Sendable {}
 
-  /// How a request is handled that already has a Content-Encoding field.
+  /// The action for a request that already has a Content-Encoding field.
   public let duplicateHeaderBehavior: DuplicateHeaderBehavior
-  /// Returns whether to compress a body; called on an internal queue.
+  /// Returns whether to compress a body. Called on an internal queue.
   public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
   /// Creates a compressor. By default, it compresses every body, and fails if a body may already be compressed.
@@ -35,8 +35,8 @@ public struct DeflateRequestCompressor: RequestInterceptor {
     self.shouldCompressBodyData = shouldCompressBodyData
   }
 
-  /// Calls `completion` synchronously with the request and its compressed `httpBody`, or with the unchanged request if
-  /// it has no body or isn't to be compressed.
+  /// Calls `completion` synchronously with the request and its compressed `httpBody`. The request is unchanged if it has no body
+  /// or if ``shouldCompressBodyData`` returns false.
   ///
   /// Fails with ``DuplicateHeaderError``, or if memory is exhausted.
   @preconcurrency
@@ -77,7 +77,7 @@ extension RequestInterceptor where Self == DeflateRequestCompressor {
   /// A compressor with all defaults.
   public static var deflateCompressor: DeflateRequestCompressor { DeflateRequestCompressor() }
 
-  /// A compressor; for the parameters see ``DeflateRequestCompressor``.
+  /// A compressor with the given parameters; see ``DeflateRequestCompressor``.
   @preconcurrency
   public static func deflateCompressor(
     duplicateHeaderBehavior: DeflateRequestCompressor.DuplicateHeaderBehavior = .error,

@@ -31,7 +31,7 @@ extension URL: URLConvertible {
 extension URLComponents: URLConvertible {
   /// Returns the URL with these components.
   ///
-  /// - Throws: ``AFError/invalidURL(url:)`` if they don't form one, such as a host with a relative path.
+  /// - Throws: ``AFError/invalidURL(url:)`` if the components don't form a URL, such as a host with a relative path.
   public func asURL() throws -> URL {
     guard let url else { throw AFError.invalidURL(url: self) }
     return url
@@ -42,7 +42,7 @@ extension URLComponents: URLConvertible {
 public protocol URLRequestConvertible: Sendable {
   /// Returns the request that this value represents.
   ///
-  /// - Throws: Any error. The response then has it in ``AFError/createURLRequestFailed(error:)``.
+  /// - Throws: Any error. The response's error is then ``AFError/createURLRequestFailed(error:)``, which wraps it.
   func asURLRequest() throws -> URLRequest
 }
 

@@ -5,14 +5,14 @@ public import LupineURLSession
 
 /// Encodes parameters as percent-encoded `key=value` pairs, for the query or a form body.
 ///
-/// The pairs are sorted by key. A number is written as the description of its `NSNumber`, without a fraction if it is
-/// whole: `1.0` is `1`. Other values than numbers, strings, arrays and dictionaries are written as their descriptions.
+/// The pairs are sorted by key. A number is written as the description of its `NSNumber`, without a fraction if it is whole:
+/// `1.0` becomes `1`. Values other than numbers, strings, arrays and dictionaries are written as their descriptions.
 public struct URLEncoding: ParameterEncoding {
-  /// The place of the form.
+  /// The part of the request that receives the form.
   public enum Destination: Sendable {
     /// The query for GET, HEAD and DELETE; the body for other methods.
     case methodDependent
-    /// The query; the form is appended to the URL's own query.
+    /// The query. The form is appended to the existing query of the URL.
     case queryString
     /// The body.
     case httpBody
@@ -26,7 +26,7 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// The keys of an array's elements.
+  /// The format of the keys of an array's elements.
   public enum ArrayEncoding: Sendable {
     /// `key[]` for every element.
     case brackets
@@ -34,7 +34,7 @@ public struct URLEncoding: ParameterEncoding {
     case noBrackets
     /// `key[0]`, `key[1]` and so on.
     case indexInBrackets
-    /// The closure's result for the array's key and the element's index, which starts at 0.
+    /// The closure's result. It is called with the array's key and the element's index, which starts at 0.
     case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
     fileprivate func key(_ key: String, at index: Int) -> String {
@@ -49,9 +49,9 @@ public struct URLEncoding: ParameterEncoding {
 
   /// The spelling of `Bool` values.
   public enum BoolEncoding: Sendable {
-    /// `1` and `0`.
+    /// Writes `true` as `1` and `false` as `0`.
     case numeric
-    /// `true` and `false`.
+    /// Writes `true` as `true` and `false` as `false`.
     case literal
 
     fileprivate func text(_ value: Bool) -> String {
@@ -71,9 +71,9 @@ public struct URLEncoding: ParameterEncoding {
   /// An encoding into the body.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-  /// The place of the form.
+  /// The part of the request that receives the form.
   public let destination: Destination
-  /// The keys of an array's elements.
+  /// The format of the keys of an array's elements.
   public let arrayEncoding: ArrayEncoding
   /// The spelling of `Bool` values.
   public let boolEncoding: BoolEncoding
@@ -88,11 +88,11 @@ public struct URLEncoding: ParameterEncoding {
     self.boolEncoding = boolEncoding
   }
 
-  /// Returns the request with the form of `parameters` in its query or as its body. With a body, it also gets
-  /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8` unless it has a Content-Type.
+  /// Returns the request with the form of `parameters` in its query or as its body. With a body, also sets `Content-Type:
+  /// application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.missingURL` if the query is the destination and the request has
-  ///   no URL, or the error of `asURLRequest()`.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.missingURL` if the query is the destination and the request has no URL,
+  ///   or the error of `asURLRequest()`.
   public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
     var request = try urlRequest.asURLRequest()
     guard let parameters else { return request }
@@ -120,8 +120,7 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// Returns the text with every character percent-encoded (RFC 3986 §2.1) that isn't in
-  /// `CharacterSet.afURLQueryAllowed`.
+  /// Returns the text with every character percent-encoded (RFC 3986 §2.1) except those in `CharacterSet.afURLQueryAllowed`.
   public func escape(_ string: String) -> String {
     PercentEscapeTable.formDefault.escape(string)
   }
@@ -142,7 +141,7 @@ public struct URLEncoding: ParameterEncoding {
   }
 
   private func text(_ number: NSNumber) -> String {
-    // The two Bool values are unique objects. A cast to Bool isn't a test, because it also accepts the numbers 0 and 1.
+    // Compares identities, because the two Bool values are unique objects. A cast to Bool would also accept the numbers 0 and 1.
     if number === Self.yes { return boolEncoding.text(true) }
     if number === Self.no { return boolEncoding.text(false) }
     let text = number.description

@@ -1,10 +1,10 @@
-// Adds encoded parameters to a request: as its body, or in its query.
+// URLRequest+Parameters: adds encoded parameters to a request, as its body or in its query.
 
 import Foundation
 import LupineURLSession
 
 extension URLRequest {
-  /// Returns the request with `body` and, unless it has a Content-Type, with `type` as its Content-Type.
+  /// Returns the request with `body` as its body. Also sets `type` as its Content-Type, unless it has one.
   func carrying(_ body: Data, type: String) -> URLRequest {
     var request = self
     if request.value(forHTTPHeaderField: "Content-Type") == nil {
@@ -18,7 +18,7 @@ extension URLRequest {
 extension URL {
   /// Returns the absolute URL with `form` appended to its query. Throws `AFError.invalidURL` if the result isn't a URL.
   ///
-  /// Edits the text, because the setter of URLComponents traps on characters that a query can't contain.
+  /// Edits the URL's text, because the setter of URLComponents traps on characters that a query can't contain.
   func appendingToQuery(_ form: String) throws -> URL {
     if form.isEmpty { return self }
 

@@ -3,8 +3,8 @@
 public import Foundation
 public import LupineURLSession
 
-/// Reads the body as an XML or binary property list: `String`, `NSNumber`, `Date`, `Data`, and arrays and dictionaries
-/// of these. An empty body, where allowed, becomes `NSNull`.
+/// Reads the body as an XML or binary property list: `String`, `NSNumber`, `Date`, `Data`, and arrays and dictionaries of these.
+/// If an empty body is allowed, it becomes `NSNull`.
 public final class PropertyListResponseSerializer: ResponseSerializer {
   /// Transforms a body that isn't empty.
   public let dataPreprocessor: any DataPreprocessor
@@ -12,7 +12,7 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
   public let emptyResponseCodes: Set<Int>
   /// The methods whose responses may be empty.
   public let emptyRequestMethods: Set<HTTPMethod>
-  /// Foundation's reading options. The delivered values are immutable, whatever the options.
+  /// Foundation's reading options. The delivered values are always immutable, regardless of the options.
   public let options: PropertyListSerialization.ReadOptions
 
   /// Creates a serializer.
@@ -30,9 +30,9 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
 
   /// Returns the property list in the preprocessed body.
   ///
-  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the
-  ///   preprocessor's error; or `.customSerializationFailed`, with a ``PropertyListError`` if the body is unsafe or has
-  ///   a value without a plain form, or with Foundation's error if it isn't a property list.
+  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error;
+  ///   or `.customSerializationFailed`, with a ``PropertyListError`` if the body is unsafe or contains a value that only archives
+  ///   have, or with Foundation's error if the body isn't a property list.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> any Sendable {
@@ -54,17 +54,17 @@ extension ResponseSerializer where Self == PropertyListResponseSerializer {
 }
 
 extension DataRequest {
-  /// Calls `completionHandler` with the body as a property list. An empty body is an error, unless the method or the
-  /// status allows it.
+  /// Adds a handler that receives the body as a property list. An empty body is an error
+  /// unless the method or the status code allows it.
   ///
-  /// Alamofire 5 has no such handler; this one has the form of Alamofire 4's.
+  /// Alamofire 5 has no such handler. This one has the same API as Alamofire 4's.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
-  ///   - options: The reading options.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
+  ///   - options: The options for reading property lists.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -85,7 +85,7 @@ extension DataRequest {
   }
 }
 
-/// Converts the tree to types known to be Sendable. The check has limited the nesting.
+/// Converts the tree to types that are known to be Sendable. The check has limited the nesting.
 private func sendable(_ list: Any) throws -> any Sendable {
   switch list {
   case let text as String: text
@@ -100,7 +100,7 @@ private func sendable(_ list: Any) throws -> any Sendable {
 }
 
 extension PropertyListDecoder: DataDecoder {
-  // Named differently, because two methods with one name would be ambiguous in direct calls of the decoder.
+  // The name differs from the decoder's, because two methods with the same name would be ambiguous in direct calls.
   /// Checks `data`, then decodes a value from it.
   ///
   /// - Throws: ``PropertyListError`` for unsafe data, or the decoder's error.

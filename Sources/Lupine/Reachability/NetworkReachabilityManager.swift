@@ -1,13 +1,13 @@
-// NetworkReachabilityManager: whether a host is reachable, and notifications of changes.
+// NetworkReachabilityManager: reports whether a host is reachable, and notifies a listener of changes.
 
 public import Dispatch
 import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open. All state is in the Mutex.
+// Unchecked because the class is open. All state is protected by the Mutex.
 /// Reports whether a host, or the internet, is reachable, and notifies a listener of changes.
 ///
-/// A host is reachable if the kernel has a usable route to one of its addresses. That doesn't mean that the host responds: use
+/// A host is reachable if the kernel has a usable route to one of its addresses. That doesn't mean that the host responds. Use
 /// reachability to explain failures or to choose a time for a retry, but not to prevent a request.
 ///
 /// ```swift
@@ -15,8 +15,8 @@ import Synchronization
 /// manager?.startListening { status in print("The network is \(status)") }
 /// ```
 ///
-/// The state comes from the kernel's netlink interface, which reports changes of links, addresses and routes without polling.
-/// In a sandbox that doesn't permit netlink, ``status`` is ``NetworkReachabilityStatus/unknown``, and
+/// The state comes from the kernel's netlink interface, which reports changes of links, addresses and routes without polling. In
+/// a sandbox that doesn't permit netlink, ``status`` is ``NetworkReachabilityStatus/unknown``, and
 /// ``startListening(onQueue:onUpdatePerforming:)`` returns false.
 open class NetworkReachabilityManager: @unchecked Sendable {
   /// The reachability of a host.
@@ -28,7 +28,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     /// There is a route to the host.
     case reachable(ConnectionType)
 
-    /// The kind of network that leads to the host.
+    /// The kind of network through which the host is reached.
     public enum ConnectionType: Equatable, Hashable, Sendable {
       /// Any network that isn't known to be a mobile network.
       case ethernetOrWiFi
@@ -52,7 +52,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// A manager for the internet: the default route of IPv4 or IPv6.
   public static let `default` = NetworkReachabilityManager()
 
-  /// Whether the host is reachable. Like ``flags``, it reads the present state.
+  /// Whether the host is reachable at present. Like ``flags``, this reads the current state.
   open var isReachable: Bool { if case .reachable = status { true } else { false } }
 
   /// Whether the host is reachable through a mobile network.
@@ -64,28 +64,28 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// The queue on which changes are processed before the listener is called on its own queue.
   public let reachabilityQueue = DispatchQueue(label: "org.alamofire.reachabilityQueue")
 
-  /// The present state as flags, or nil if it can't be read.
+  /// The current state as flags, or nil if it can't be read.
   ///
-  /// Blocks for the lookup of a host's name unless the manager is listening, so don't use it on a queue that must not block.
+  /// Blocks while it looks up a host's name, unless the manager is listening. Don't use it on a queue that must not block.
   open var flags: SCNetworkReachabilityFlags? { SCNetworkReachabilityFlags(reachability.current()) }
 
-  /// The present status.
+  /// The current status.
   ///
-  /// Blocks for the lookup of a host's name unless the manager is listening, so don't use it on a queue that must not block.
+  /// Blocks while it looks up a host's name, unless the manager is listening. Don't use it on a queue that must not block.
   open var status: NetworkReachabilityStatus { NetworkReachabilityStatus(flags) }
 
   private struct State {
     var listener: Listener?
     var queue: DispatchQueue?
     var previousStatus: NetworkReachabilityStatus?
-    /// The number of calls of `startListening`, to recognize late reports for an earlier listener.
+    /// The number of calls of `startListening`. It identifies late reports that belong to an earlier listener.
     var generation = 0
   }
 
   private let reachability: HostReachability
   private let state = Mutex(State())
 
-  /// Creates a manager for a host's name or numeric address. Returns nil if it is empty.
+  /// Creates a manager for a host's name or numeric address. Returns nil if `host` is empty.
   public convenience init?(host: String) {
     guard let reachability = HostReachability(host: host) else { return nil }
     self.init(reachability)
@@ -105,13 +105,13 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     stopListening()
   }
 
-  /// Calls the listener with the present status and after each change, and replaces an earlier listener.
+  /// Calls the listener with the current status and after each change, and replaces an earlier listener.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the listener is called; the main queue by default.
-  ///   - listener: Called when the status differs from the one that it was called with before.
-  /// - Returns: False if changes can't be observed, because the system permits no netlink or has no descriptors or threads
-  ///   left. The listener isn't called then.
+  ///   - queue: The queue on which the listener is called. The main queue by default.
+  ///   - listener: Called each time that the status differs from the previously reported one.
+  /// - Returns: False if changes can't be observed, because the system permits no netlink or has no descriptors or threads left.
+  ///   In that case, the listener isn't called.
   @discardableResult
   open func startListening(onQueue queue: DispatchQueue = .main, onUpdatePerforming listener: @escaping Listener)
     -> Bool

@@ -4,9 +4,9 @@ import LupineURLSession
 
 /// The properties of the path to a host.
 ///
-/// Flags of SystemConfiguration about connections that are made on demand don't exist, because Linux makes none.
+/// SystemConfiguration's flags for on-demand connections are omitted, because Linux has no such connections.
 public struct SCNetworkReachabilityFlags: OptionSet, Sendable {
-  /// The flags' bits, those of SystemConfiguration.
+  /// The flags as bits, with the same values as in SystemConfiguration.
   public let rawValue: UInt32
 
   /// Creates flags from their bits.

@@ -3,7 +3,7 @@
 import Foundation
 import LupineURLSession
 
-/// A URL, a method, header fields and parameters that are converted to a `URLRequest` when it is needed.
+/// A URL, a method, header fields and parameters, which are converted to a `URLRequest` when it is needed.
 struct BuiltRequest: URLRequestConvertible {
   private let url: any URLConvertible
   private let method: HTTPMethod
@@ -36,7 +36,7 @@ struct BuiltRequest: URLRequestConvertible {
     _ parameters: Parameters?, _ encoding: any ParameterEncoding
   ) {
     var encode: (@Sendable (URLRequest) throws -> URLRequest)?
-    // `URLEncoding` changes nothing without parameters; a custom encoding may.
+    // Without parameters, `URLEncoding` changes nothing, but a custom encoding may change the request.
     if parameters != nil || type(of: encoding) != URLEncoding.self {
       encode = { try encoding.encode($0, with: parameters) }
     }

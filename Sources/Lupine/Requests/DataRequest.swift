@@ -4,7 +4,7 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the superclass is. The added state is constant or in the Mutex.
+// Unchecked because the superclass is. The added state is constant or protected by the Mutex.
 /// A request that passes its response body to handlers as `Data`, text or a decoded value.
 ///
 /// Create one with a `request` method of ``Session``.
@@ -30,7 +30,7 @@ public class DataRequest: Request, @unchecked Sendable {
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// The part of the response body received so far; nil if it is empty.
+  /// The part of the response body received so far, or nil if it is empty.
   public var data: Data? {
     let data = received.withLock { $0.data }
     return data.isEmpty ? nil : data
@@ -49,7 +49,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
   func didReceive(_ data: Data, from task: URLSessionTask) {
     let count = received.withLock { received in
-      // The first piece is kept without a copy.
+      // The first piece is stored without copying it.
       if received.data.isEmpty { received.data = data } else { received.data.append(data) }
       return Int64(received.data.count)
     }
@@ -58,10 +58,10 @@ public class DataRequest: Request, @unchecked Sendable {
 
   // MARK: The response head
 
-  /// Lets `handler` decide about the response after its head has arrived.
+  /// Adds a handler that allows or cancels the response after its head has arrived.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which `handler` is called; the main queue by default.
+  ///   - queue: The queue on which `handler` is called. The main queue by default.
   ///   - handler: Receives the response and a completion handler. The body isn't read before the completion handler is called.
   @preconcurrency
   @_disfavoredOverload
@@ -91,9 +91,10 @@ public class DataRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a validation. Validations run in order on the underlying queue after the body's end, until one rejects the response.
+  /// Adds a validation. Validations run in order on the underlying queue after the end of the
+  /// body, until one of them rejects the response.
   ///
-  /// A rejected response fails with the validation's error, or is retried if a retrier decides so:
+  /// A rejected response fails with the validation's error, unless a retrier decides to retry the request:
   ///
   /// ```swift
   /// AF.request("https://example.org/items").validate { _, response, _ in
@@ -123,7 +124,7 @@ public class DataRequest: Request, @unchecked Sendable {
   /// Adds a handler that receives the body unchanged, or nil if it is empty.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - completionHandler: Called once, after the last attempt.
   @preconcurrency
   @discardableResult
@@ -136,17 +137,17 @@ public class DataRequest: Request, @unchecked Sendable {
       let response = DataResponse(
         request: request, response: response, data: data, metrics: metrics, serializationDuration: 0, result: result)
       dataMonitors?.request(self, didParseResponse: response)
-      // There is no serialization, so its failure can't be retried.
+      // Nothing is serialized, so there is no failure to retry.
       return SerializedResponse(error: nil) { [self] _ in deliver(response, on: queue, to: completionHandler) }
     }
     return self
   }
 
-  /// Adds a handler that receives the body as serialized by `responseSerializer`.
+  /// Adds a handler that receives the body serialized by `responseSerializer`.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
-  ///   - responseSerializer: Converts the body; called on the request's serialization queue.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
+  ///   - responseSerializer: Serializes the body. Called on the request's serialization queue.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -157,11 +158,11 @@ public class DataRequest: Request, @unchecked Sendable {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the body as serialized by `responseSerializer`.
+  /// Adds a handler that receives the body serialized by `responseSerializer`.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
-  ///   - responseSerializer: Converts the body; called on the request's serialization queue.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
+  ///   - responseSerializer: Serializes the body. Called on the request's serialization queue.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -172,8 +173,8 @@ public class DataRequest: Request, @unchecked Sendable {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the body as serialized by `responseSerializer`. For handlers that take an
-  /// `AFDataResponse<Any>`, such as those of a ``JSONResponseSerializer``.
+  /// Adds a handler that receives the body serialized by `responseSerializer`, for handlers that take an `AFDataResponse<Any>`,
+  /// such as those of a ``JSONResponseSerializer``.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -213,12 +214,12 @@ public class DataRequest: Request, @unchecked Sendable {
   /// Adds a handler that receives the body as `Data`.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the body before it is serialized.
-  ///   - emptyResponseCodes: The status codes that allow an empty body; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow an empty body; `HEAD` by default.
-  ///   - completionHandler: Called once, after the last attempt. An empty body is an error unless the status code or the method
-  ///     allows it.
+  ///   - emptyResponseCodes: The status codes that allow an empty body. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow an empty body. `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt. An empty body is an error
+  ///     unless the status code or the method allows it.
   @preconcurrency
   @discardableResult
   public func responseData(
@@ -239,13 +240,13 @@ public class DataRequest: Request, @unchecked Sendable {
   /// Adds a handler that receives the body as text.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the body before it is decoded.
-  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
-  ///   - emptyResponseCodes: The status codes that allow an empty body; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow an empty body; `HEAD` by default.
-  ///   - completionHandler: Called once, after the last attempt. An empty body is an error unless the status code or the method
-  ///     allows it.
+  ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
+  ///   - emptyResponseCodes: The status codes that allow an empty body. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow an empty body. `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt. An empty body is an error
+  ///     unless the status code or the method allows it.
   @preconcurrency
   @discardableResult
   public func responseString(
@@ -268,11 +269,11 @@ public class DataRequest: Request, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - type: The type to decode.
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the body before it is decoded.
-  ///   - decoder: Decodes the value; a `JSONDecoder` by default.
-  ///   - emptyResponseCodes: The status codes that allow an empty body; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow an empty body; `HEAD` by default.
+  ///   - decoder: Decodes the value. A `JSONDecoder` by default.
+  ///   - emptyResponseCodes: The status codes that allow an empty body. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow an empty body. `HEAD` by default.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
@@ -293,7 +294,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 }
 
-/// Receives the events of data requests only.
+/// Receives the events that only data requests have.
 protocol DataRequestMonitor: RequestMonitor {
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,

@@ -1,12 +1,12 @@
-// From the end of a request's task to its response handlers: validate, serialize, deliver.
+// Request+Finishing: the steps from the end of a request's task to its response handlers: validate, serialize, deliver.
 
 import Foundation
 import LupineURLSession
 import Synchronization
 
 extension Request {
-  /// Adds a response handler. The first one resumes the request if the request or its session is configured to do so. If the
-  /// request has finished already, the handler runs at once.
+  /// Adds a response handler. The first handler resumes the request if the request or its session is configured to do so. If the
+  /// request has already finished, the handler runs immediately.
   func append(_ handler: @escaping ResponseHandler) {
     let (isLate, isFirst) = mutableState.withLock { state in
       state.responses.append(handler)
@@ -44,7 +44,7 @@ extension Request {
     do {
       result = .success(try body())
     } catch {
-      // A serializer that can't recover from the request's error rethrows it, as an AFError.
+      // A serializer that can't recover from the request's error throws that error again, as an AFError.
       result = .failure(
         error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))
     }
@@ -55,11 +55,11 @@ extension Request {
   func deliver<Response: Sendable>(
     _ response: Response, on queue: DispatchQueue, to completionHandler: @escaping @Sendable (Response) -> Void
   ) {
-    // This runs on the underlying queue already.
+    // The caller is already on the underlying queue.
     if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
   }
 
-  /// Calls `handler` when the response handlers have run; immediately if they have run already.
+  /// Calls `handler` after the response handlers have run, or immediately if they have already run.
   func onFinish(_ handler: @escaping @Sendable () -> Void) {
     let isOver = mutableState.withLock { state in
       if case .done = state.stage { return true }
@@ -103,8 +103,8 @@ extension Request {
     retryOrFinish()
   }
 
-  /// Ends the request with an error of its session, unless its response handlers are running. Keeps the error of a cancellation,
-  /// but replaces a failure that could have been retried.
+  /// Ends the request with an error of its session, unless its response handlers are running. The error of a cancellation is
+  /// kept, but a failure that could have been retried is replaced.
   func end(with error: AFError) {
     let task = mutableState.withLock { state in
       switch state.stage {
@@ -116,8 +116,8 @@ extension Request {
     if let task { task.cancel() } else { stopWaiting() }
   }
 
-  /// Sets the reason for which the running task is about to fail. Called before the task is stopped, because it may complete on
-  /// another thread at once.
+  /// Sets the error with which the running task is about to fail. Called before the task is stopped, because the task may
+  /// complete immediately on another thread.
   func expectEnd(with error: AFError) {
     mutableState.withLock { state in
       if state.runningTask != nil, state.state != .cancelled { state.error = error }
@@ -155,8 +155,8 @@ extension Request {
     }
   }
 
-  /// Serializes for the remaining handlers, including those added meanwhile, before any response is delivered. On the
-  /// serialization queue.
+  /// Serializes the response for the remaining handlers, including handlers added in the meantime, before any response is
+  /// delivered. Called on the serialization queue.
   func serializeRemaining() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler()
@@ -179,10 +179,10 @@ extension Request {
       case serialize, waitInLine
       case deliver(ResponseHandlers, [@Sendable () -> Void])
     }
-    // The handlers leave the state, so that the caller's closures aren't released while the lock is held.
+    // The handlers are removed from the state, so that the caller's closures aren't released while the lock is held.
     let next = mutableState.withLock { state -> Next in
       guard state.responses.next == nil else { return .serialize }
-      // If monitors are notified on the underlying queue, they are notified of the end before the responses are delivered.
+      // If monitors are notified on the underlying queue, they must learn of the end before the responses are delivered.
       guard hasWaitedInLine || !state.endsInLine else { return .waitInLine }
       state.stage = .done
       defer { state.finishHandlers = [] }

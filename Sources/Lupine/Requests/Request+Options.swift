@@ -1,37 +1,37 @@
-// The options of a request: adapters, retriers, handlers, a credential, monitors.
+// Request+Options: the options of a request: adapters, retriers, handlers, a credential and monitors.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
 extension Request {
-  /// Adds an interceptor, which runs after the session's interceptor and those added before.
+  /// Adds an interceptor, which runs after the session's interceptor and after the interceptors added before.
   @discardableResult
   public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
     mutableState.withLock { $0.append(interceptor) }
     return self
   }
 
-  /// Adds an adapter, which runs after those added before.
+  /// Adds an adapter, which runs after the adapters added before.
   @discardableResult
   public func adapt(using adapter: any RequestAdapter) -> Self {
     interceptor(Interceptor(adapters: [adapter]))
   }
 
-  /// Adds a retrier, which decides after those added before.
+  /// Adds a retrier, which decides after the retriers added before.
   @discardableResult
   public func retry(using retrier: any RequestRetrier) -> Self {
     interceptor(Interceptor(retriers: [retrier]))
   }
 
-  /// Sets the handler of this request's redirects, which replaces the session's.
+  /// Sets the handler of this request's redirects. It is used instead of the session's handler.
   @discardableResult
   public func redirect(using handler: any RedirectHandler) -> Self {
     set(\.redirectHandler, to: handler)
     return self
   }
 
-  /// Sets the handler that decides about storing this request's response, which replaces the session's.
+  /// Sets the handler that decides whether this request's response is stored. It is used instead of the session's handler.
   @discardableResult
   public func cacheResponse(using handler: any CachedResponseHandler) -> Self {
     set(\.cachedResponseHandler, to: handler)
@@ -43,7 +43,7 @@ extension Request {
   /// - Parameters:
   ///   - username: The user's name.
   ///   - password: The user's password.
-  ///   - persistence: How long the session keeps the credential; until its end by default.
+  ///   - persistence: How long the session keeps the credential. Until its end by default.
   @discardableResult
   public func authenticate(
     username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -58,7 +58,7 @@ extension Request {
     return self
   }
 
-  /// Sets an option. Releases the old value after the lock, because its `deinit` may access the request.
+  /// Sets an option. Releases the old value after the lock, because the value's `deinit` may access the request.
   func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
     _ = mutableState.withLock { state in
       let old = state[keyPath: path]
@@ -67,10 +67,10 @@ extension Request {
     }
   }
 
-  /// Adds a monitor of this request, notified after the session's monitors and those that were added before.
+  /// Adds a monitor of this request, which is notified after the session's monitors and the monitors added before.
   ///
-  /// It receives the `request…` events. Those of the `URLSession` and its tasks (`urlSession(…)`) go to the session's
-  /// monitors only.
+  /// The monitor receives the `request…` events. Only the session's monitors receive the events of the
+  /// `URLSession` and its tasks (`urlSession(…)`).
   @discardableResult
   public func eventMonitor(_ monitor: any EventMonitor) -> Self {
     mutableState.withLock { state in
@@ -82,8 +82,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on `queue` with each `URLRequest` created for this request, before it is sent. If there is one already,
-  /// calls it with the latest at once.
+  /// Calls `handler` on `queue` with each `URLRequest` created for this request, before it is sent. If there already is one,
+  /// calls `handler` immediately with the latest.
   @preconcurrency
   @discardableResult
   public func onURLRequestCreation(
@@ -95,8 +95,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on `queue` with each task created for this request, before it is resumed. If there is one already, calls it
-  /// with the latest at once.
+  /// Calls `handler` on `queue` with each task created for this request, before it is resumed. If there already is one, calls
+  /// `handler` immediately with the latest.
   @preconcurrency
   @discardableResult
   public func onURLSessionTaskCreation(
@@ -112,8 +112,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on the underlying queue each time that a `URLRequest` is created, or can't be. If there was such an event
-  /// before, calls it with the latest.
+  /// Calls `handler` on the underlying queue each time that a `URLRequest` is created or can't be created. If that has already
+  /// happened, also calls `handler` with the latest result.
   func onCreation(_ handler: @escaping CreationHandler) {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)

@@ -1,19 +1,19 @@
-// A request's upload and download progress, and the handlers that receive it.
+// Request+Progress: a request's upload and download progress, and the handlers that receive it.
 
 public import Foundation
 import LupineURLSession
 import Synchronization
 
 extension Request {
-  /// The progress of sending the request body, in bytes. Its total is -1 while the length is unknown; if the request succeeds, it
-  /// becomes the number of bytes sent.
+  /// The progress of sending the request body, in bytes. The total is -1 while the length is unknown. If the request succeeds,
+  /// the total becomes the number of bytes sent.
   public var uploadProgress: Progress { progress(\.uploadProgress).progress }
 
-  /// The progress of receiving the response body, in bytes. Its total is -1 while the length is unknown; if the request succeeds,
-  /// it becomes the number of bytes received.
+  /// The progress of receiving the response body, in bytes. The total is -1 while the length is unknown. If the request succeeds,
+  /// the total becomes the number of bytes received.
   public var downloadProgress: Progress { progress(\.downloadProgress).progress }
 
-  /// Calls `closure` on `queue` with the progress of sending the request body. Replaces a closure set before.
+  /// Calls `closure` on `queue` with the progress of sending the request body. Replaces an earlier closure.
   @preconcurrency
   @discardableResult
   public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -21,7 +21,7 @@ extension Request {
     return self
   }
 
-  /// Calls `closure` on `queue` with the progress of receiving the response body. Replaces a closure set before.
+  /// Calls `closure` on `queue` with the progress of receiving the response body. Replaces an earlier closure.
   @preconcurrency
   @discardableResult
   public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -29,12 +29,12 @@ extension Request {
     return self
   }
 
-  /// The handler of the upload progress, and its queue.
+  /// The handler of the upload progress and its queue, or nil if there is none.
   public var uploadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
     mutableState.withLock { $0.uploadProgress }?.currentHandler
   }
 
-  /// The handler of the download progress, and its queue.
+  /// The handler of the download progress and its queue, or nil if there is none.
   public var downloadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
     mutableState.withLock { $0.downloadProgress }?.currentHandler
   }
@@ -58,7 +58,7 @@ extension Request {
   }
 
   private func sentBytes(of task: URLSessionTask) -> (count: Int64, total: Int64) {
-    // A server may respond before it has received all of the body.
+    // A server may respond before it has received the entire body.
     let isSent = lastMetrics?.transactionMetrics.last?.requestEndDate != nil
     let (count, total) = (task.countOfBytesSent, task.countOfBytesExpectedToSend)
     return (count, isSent ? known(total, of: task, orElse: count) : total)
@@ -78,8 +78,8 @@ extension Request {
   private func progress(_ path: WritableKeyPath<MutableState, TransferProgress?>) -> TransferProgress {
     if let progress = mutableState.withLock({ $0[keyPath: path] }) { return progress }
     let progress = TransferProgress()
-    // A progress object created late starts with the current counts. The next update, or the task's end, adds bytes that arrive
-    // in between.
+    // A progress object created late starts with the current counts. Bytes that arrive in between are
+    // added by the next update or at the task's end.
     if let task = lastTask {
       let bytes = path == \.uploadProgress ? sentBytes(of: task) : receivedBytes(of: task)
       if bytes.count > 0 { progress.update(bytes.count, of: bytes.total) }

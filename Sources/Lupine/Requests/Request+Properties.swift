@@ -1,4 +1,4 @@
-// The properties of a request.
+// Request+Properties: the public properties of a request.
 
 public import Foundation
 public import LupineURLSession
@@ -8,7 +8,7 @@ extension Request {
   /// A unique identifier of the request.
   public var id: UUID {
     mutableState.withLock { state in
-      // Created on first access: few programs read it, and it costs as much as building the request.
+      // Created on first access, because few programs read it and it costs as much as building the request.
       if let id = state.id { return id }
       let id = UUID()
       state.id = id
@@ -16,16 +16,16 @@ extension Request {
     }
   }
 
-  /// The state of the request, as the caller has requested it.
+  /// The state of the request as set by the caller.
   public var state: State { mutableState.withLock { $0.state } }
-  /// The error of the request; nil while there is none.
+  /// The error of the request, or nil while there is none.
   public var error: AFError? { mutableState.withLock { $0.error } }
   /// The number of retries so far.
   public var retryCount: Int { mutableState.withLock { $0.retryCount } }
-  /// The session that created the request; nil if the session has been released.
+  /// The session that created the request, or nil if the session has been released.
   public var delegate: (any RequestDelegate)? { session }
 
-  /// All requests created, in order, including those that adapters returned.
+  /// All `URLRequest`s created, in order, including those that adapters returned.
   public var requests: [URLRequest] { mutableState.withLock { Array($0.requests) } }
   /// The first of `requests`.
   public var firstRequest: URLRequest? { mutableState.withLock { $0.requests.first } }
@@ -36,7 +36,7 @@ extension Request {
   /// The requests that the tasks sent last, after redirects.
   public var performedRequests: [URLRequest] { tasks.compactMap(\.currentRequest) }
 
-  /// All tasks, in order; each retry adds one.
+  /// All tasks in order. Each retry adds one.
   public var tasks: [URLSessionTask] { mutableState.withLock { Array($0.tasks) } }
   /// The first of `tasks`.
   public var firstTask: URLSessionTask? { mutableState.withLock { $0.tasks.first } }
@@ -44,10 +44,10 @@ extension Request {
   public var lastTask: URLSessionTask? { mutableState.withLock { $0.tasks.last } }
   /// The last of `tasks`.
   public var task: URLSessionTask? { lastTask }
-  /// The head of the last task's response; nil before it has arrived.
+  /// The head of the last task's response, or nil before it has arrived.
   public var response: HTTPURLResponse? { lastTask?.httpResponse }
 
-  /// The metrics of all tasks that have completed.
+  /// The metrics of all completed tasks.
   public var allMetrics: [URLSessionTaskMetrics] { mutableState.withLock { Array($0.metrics) } }
   /// The first of `allMetrics`.
   public var firstMetrics: URLSessionTaskMetrics? { mutableState.withLock { $0.metrics.first } }
@@ -60,30 +60,31 @@ extension Request {
 
   // MARK: Options
 
-  /// The request's adapters and retriers as one interceptor, without the session's; nil if there are none.
+  /// The adapters and retriers of the request, without those of the session, as one interceptor, or nil if there are none.
   public var interceptor: (any RequestInterceptor)? {
     let interceptors = interceptors
     return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
   }
-  /// The monitors of the request's own events: the session's, then those added to the request; nil if there are none.
+  /// The monitors of the request's own events: those of the session, followed by those
+  /// added to the request, or nil if there are none.
   public var eventMonitor: (any EventMonitor)? {
     mutableState.withLock { $0.eventMonitor } as? CompositeEventMonitor
   }
-  /// The handler of this request's redirects; nil to use the session's.
+  /// The handler of this request's redirects, or nil to use the session's handler.
   public var redirectHandler: (any RedirectHandler)? { mutableState.withLock { $0.redirectHandler } }
-  /// The handler that decides about storing this request's response; nil to use the session's.
+  /// The handler that decides whether this request's response is stored, or nil to use the session's handler.
   public var cachedResponseHandler: (any CachedResponseHandler)? {
     mutableState.withLock { $0.cachedResponseHandler }
   }
-  /// The credential for servers that request authentication.
+  /// The credential for servers that request authentication, or nil if none was set.
   public var credential: URLCredential? { mutableState.withLock { $0.credential } }
 
-  /// Decides about the response after its head has arrived.
+  /// The closure that allows or cancels the response after its head has arrived, or nil if there is none.
   var responseDecision: ResponseDecision? { mutableState.withLock { $0.responseDecision } }
 
-  /// The receiver of all events; nil if there are no monitors, or only those that post notifications.
+  /// The receiver of all events, or nil if there are no monitors or only monitors that post notifications.
   var monitors: (any RequestMonitor)? { mutableState.withLock { $0.listeningMonitors } }
-  /// The receiver of the events that are also posted as notifications.
+  /// The receiver of the events that are also posted as notifications, or nil if there are no monitors.
   var notifiedMonitors: (any RequestMonitor)? { mutableState.withLock { $0.eventMonitor } }
 }
 

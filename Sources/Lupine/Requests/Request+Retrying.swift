@@ -1,11 +1,11 @@
-// Retrying a failed request: asking the retriers, waiting for the delay, and starting another attempt.
+// Request+Retrying: retries a failed request: calls the retriers, waits for the delay, and starts another attempt.
 
 import Foundation
 import LupineURLSession
 import Synchronization
 
-// Everything here runs on the underlying queue, except asking about responses that can't be serialized, which runs on the
-// serialization queue.
+// Everything here runs on the underlying queue, except for retriers' decisions about responses that can't be serialized, which
+// are requested on the serialization queue.
 extension Request {
   func retryOrFinish() {
     let isAsked = error.map { error in
@@ -20,10 +20,10 @@ extension Request {
     if isAsked != true { finish() }
   }
 
-  /// Asks the retriers about a failure. Returns false if there is no retrier or the request is cancelled.
+  /// Calls the retriers for a failure. Returns false if there is no retrier or the request is cancelled.
   ///
-  /// `proceed` is called once, on the underlying queue: with the retriers' decision, or with `.doNotRetry` if the request is
-  /// cancelled or its session is released before they decide.
+  /// `proceed` is called once, on the underlying queue, with the retriers' decision. If the request is cancelled or its session
+  /// is released before they decide, the decision is `.doNotRetry`.
   func askRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
     guard let session, session.hasRetrier(for: self) else { return false }
     let pendingRetry = PendingRetry(proceed: proceed)
@@ -49,8 +49,8 @@ extension Request {
     if isOpen { pendingRetry.proceed(isCancelled ? .doNotRetry : result) }
   }
 
-  /// Continues without the retriers' decision or the rest of the delay, because the request is ending. Called on the underlying
-  /// queue.
+  /// Continues without waiting for the retriers' decision or the rest of the delay, because the
+  /// request is ending. Called on the underlying queue.
   func stopWaiting() {
     if let pendingRetry = mutableState.withLock({ $0.pendingRetry.take() }) {
       pendingRetry.proceed(.doNotRetry)
@@ -77,7 +77,7 @@ extension Request {
     guard let delay, delay > 0 else { return beginAnotherRound() }
     // Caps the delay at 100 years, so that the deadline doesn't overflow.
     underlyingQueue.asyncAfter(deadline: .now() + min(delay, 100 * 365 * 86_400)) { [weak self] in
-      // The session retains the waiting request. A cancelled request isn't retained, and is released at once.
+      // The session retains the waiting request. A cancelled request isn't retained and is released immediately.
       self?.beginAnotherRound()
     }
   }
@@ -87,7 +87,8 @@ extension Request {
       guard case .waiting = state.stage else { return false }
       state.stage = .building
       state.retryCount += 1
-      // Cleared in the same step as the stage changes; later, it could erase the error of a cancellation of the new attempt.
+      // Cleared together with the change of the stage. Clearing it later could erase
+      // the error of a cancellation of the new attempt.
       state.error = nil
       return true
     }
@@ -102,7 +103,7 @@ extension Request {
     if result.retryRequired, dropResponses() { return retry(after: result.delay) }
     let replacement = result.error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
     mutableState.withLock { $0.responses.add { response.deliver(replacement) } }
-    // Asynchronous, because retriers that decide at once would make the calls recurse.
+    // Asynchronous, because the calls would recurse if the retriers decide immediately.
     serializationQueue.async { self.serializeRemaining() }
   }
 

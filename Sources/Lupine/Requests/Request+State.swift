@@ -1,4 +1,4 @@
-// The state of a request: the caller's state, and the stage of its life cycle.
+// Request+State: the caller's state of a request, and the stage of its life cycle.
 
 import LupineURLSession
 
@@ -7,7 +7,7 @@ extension Request {
   public enum State: Sendable {
     /// The request was created, but not resumed.
     case initialized
-    /// The request is running, or will as soon as it is built.
+    /// The request is running, or will run as soon as it has been built.
     case resumed
     /// The request is suspended until it is resumed.
     case suspended
@@ -29,19 +29,20 @@ extension Request {
     }
   }
 
-  /// The request's progress through its life cycle, independent of what the caller wants.
+  /// The stage of the request's life cycle, which is independent of the caller's `State`.
   enum Stage {
-    /// Nothing has been done yet.
+    /// No attempt has started.
     case unbuilt
     /// An attempt to create a task is in progress; see `RequestBuild`.
     case building
     case running(URLSessionTask)
-    /// The task has ended, or couldn't be created. `pendingRetry` is the decision that the retriers haven't made.
+    /// The task has ended, or couldn't be created. `pendingRetry` is the decision for which
+    /// the request waits, or nil if it waits for none.
     case completing(pendingRetry: PendingRetry?)
-    /// Waiting for the delay before another attempt.
+    /// The request waits for the delay before another attempt.
     case waiting
-    /// The response handlers are running. `pendingRetry` is the decision about a response that can't be
-    /// serialized.
+    /// The response handlers are running. `pendingRetry` is the decision for which the request waits
+    /// because a response couldn't be serialized, or nil.
     case finishing(pendingRetry: PendingRetry?)
     case done
   }
@@ -59,7 +60,7 @@ extension Request {
 }
 
 extension Request.MutableState {
-  /// The request's state for the caller.
+  /// The request's state as the caller sees it.
   var state: Request.State { isDone && intent != .cancelled ? .finished : intent }
 
   var isDone: Bool {
@@ -71,12 +72,12 @@ extension Request.MutableState {
     if case .building = stage { retryCount == attempt } else { false }
   }
 
-  /// The task, if it is running.
+  /// The task if it is running, or nil.
   var runningTask: URLSessionTask? {
     if case .running(let task) = stage { task } else { nil }
   }
 
-  /// The decision that the retriers haven't made. It can be set only while the request is completing or finishing.
+  /// The retriers' decision for which the request waits, or nil. It can be set only while the request is completing or finishing.
   var pendingRetry: PendingRetry? {
     get {
       switch stage {
@@ -94,7 +95,7 @@ extension Request.MutableState {
   }
 }
 
-/// A decision that the retriers haven't made, with the continuation that receives it.
+/// A decision that the retriers haven't made yet, with the continuation that receives it.
 final class PendingRetry: Sendable {
   let proceed: @Sendable (RetryResult) -> Void
 

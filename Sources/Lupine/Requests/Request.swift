@@ -1,14 +1,14 @@
-// Request: its mutable state, the methods that resume, suspend and cancel it, and the steps that subclasses override.
-// Request+….swift have the rest of its life cycle.
+// Request: its mutable state, the methods that resume, suspend and cancel it, and the steps that subclasses override. The files
+// Request+….swift contain the rest of its life cycle.
 
 public import Foundation
 import LupineURLSession
 import Synchronization
 
-// Unchecked because the class has subclasses. All state is constant or in a Mutex.
-/// The superclass of all requests: their state, tasks, progress and metrics.
+// Unchecked because the class has subclasses. All state is constant or protected by a Mutex.
+/// The superclass of all requests, with their state, tasks, progress and metrics.
 ///
-/// A request is created by a ``Session``. All methods may be called from any thread. Add handlers and validations in a chain:
+/// A ``Session`` creates requests. All methods may be called from any thread. Add handlers and validations in a chain:
 ///
 /// ```swift
 /// let request = AF.request("https://example.org/image.png")
@@ -31,9 +31,9 @@ public class Request: @unchecked Sendable {
     case cancel
   }
 
-  /// The `URLRequest` of an attempt could not be created or adapted.
+  /// The failure to create or adapt the `URLRequest` of an attempt.
   struct BuildFailure: Error {
-    /// The request passed to the adapters; nil if it couldn't be created.
+    /// The request passed to the adapters, or nil if it couldn't be created.
     let initialRequest: URLRequest?
   }
 
@@ -45,10 +45,10 @@ public class Request: @unchecked Sendable {
     let state: State
     /// The task that was running at the time of the change.
     let task: URLSessionTask?
-    /// The work that the change requires besides notifying monitors.
+    /// The work that the change requires in addition to notifying monitors, or nil if there is none.
     let work: Work?
 
-    /// `build` retains the session until the request is set up, so that a request that was resumed in time is still performed.
+    /// `build` retains the session until the request is set up, so that a request resumed in time is still sent.
     enum Work { case build((any RequestSession)?), stopWaiting }
   }
 
@@ -56,15 +56,15 @@ public class Request: @unchecked Sendable {
   struct MutableState {
     weak var session: (any RequestSession)?
     var id: UUID?
-    /// The state set by the caller; never `finished`, which follows from `stage`.
+    /// The state set by the caller. Never `finished`, because that follows from `stage`.
     var intent = State.initialized
     var stage = Stage.unbuilt
-    /// Transitions not yet reported to monitors, oldest first.
+    /// The transitions that haven't been reported to monitors yet, oldest first.
     var transitions: ShortList<Transition> = []
     var error: AFError?
     var retryCount = 0
     var requests: ShortList<URLRequest> = []
-    /// Whether an attempt failed to create or adapt its `URLRequest`. `requests` isn't empty if only adapting failed.
+    /// Whether an attempt failed to create or adapt its `URLRequest`. If only adapting failed, `requests` isn't empty.
     var hasFailedToBuild = false
     var tasks: ShortList<URLSessionTask> = []
     var metrics: ShortList<URLSessionTaskMetrics> = []
@@ -82,21 +82,21 @@ public class Request: @unchecked Sendable {
     var creationHandlers: [CreationHandler] = []
     var taskHandlers: [TaskHandler] = []
     var finishHandlers: [@Sendable () -> Void] = []
-    /// Whether closures other than response handlers may be enqueued on the underlying queue. If so, the request's end is
-    /// enqueued there too, so that it doesn't overtake them; otherwise the end is processed at once.
+    /// Whether the underlying queue may contain enqueued closures other than response handlers. If so, the request's end is
+    /// enqueued there too, so that it doesn't overtake them. Otherwise, the end is processed immediately.
     var endsInLine = false
     var uploadProgress: TransferProgress?
     var downloadProgress: TransferProgress?
   }
 
-  /// The queue of the request's internal work: the session's root queue. Serial.
+  /// The queue of the request's internal work, which is the session's serial root queue.
   public let underlyingQueue: DispatchQueue
   /// The queue on which response bodies are serialized.
   public let serializationQueue: DispatchQueue
-  /// Whether the first response handler resumes the request; nil to use the session's setting.
+  /// Whether the first response handler resumes the request, or nil to use the session's setting.
   public let shouldAutomaticallyResume: Bool?
 
-  /// Performs work on the underlying queue, and defines its order. All work on that queue goes through it.
+  /// Performs all work on the underlying queue, in a defined order.
   let root: SerialQueue
   let mutableState: Mutex<MutableState>
   @usableFromInline package let registrySlot = RegistrySlot()
@@ -113,7 +113,7 @@ public class Request: @unchecked Sendable {
 
   // MARK: Steps that subclasses override
 
-  /// Creates the request that is adapted and sent. Called on the request queue in each attempt.
+  /// Creates the `URLRequest` to adapt and send. Called on the request queue in each attempt.
   func makeURLRequest() throws -> URLRequest {
     preconditionFailure("each kind of request makes its own")
   }
@@ -129,7 +129,7 @@ public class Request: @unchecked Sendable {
   /// Creates the task of a request that needs no `URLRequest`, or returns nil. Called on the underlying queue in each attempt.
   func makeReadyTask(in session: URLSession) -> URLSessionTask? { nil }
 
-  /// Cancels the task in the way of the request's type.
+  /// Cancels the task. Overridden by types of requests that cancel differently.
   func cancelTask(_ task: URLSessionTask) { task.cancel() }
 
   /// Called when the task has ended, before validation. Called on the underlying queue.
@@ -139,7 +139,7 @@ public class Request: @unchecked Sendable {
   /// and no error.
   func validate(_ response: HTTPURLResponse) -> AFError? { nil }
 
-  /// Drops the results of the previous attempt. Its error is dropped separately, when the new attempt is certain.
+  /// Drops the results of the previous attempt, except for its error, which is dropped when the new attempt is certain.
   func reset() {
     mutableState.withLock { state in
       state.uploadProgress?.reset()
@@ -152,8 +152,8 @@ public class Request: @unchecked Sendable {
 
   // MARK: Control
 
-  /// Begins the first attempt immediately, for a session with `requestSetup` `.eager`. Retains the session until the request is
-  /// set up.
+  /// Begins the first attempt immediately, for a session whose `requestSetup` is `.eager`.
+  /// Retains the session until the request is set up.
   func prepareEagerly(in session: any RequestSession) {
     let isUnbuilt = mutableState.withLock { state in
       guard case .unbuilt = state.stage else { return false }
@@ -189,7 +189,7 @@ public class Request: @unchecked Sendable {
     return self
   }
 
-  /// Cancels the request. Its handlers receive `AFError.explicitlyCancelled`, unless it has failed before.
+  /// Cancels the request. Its handlers receive `AFError.explicitlyCancelled`, unless the request has already failed.
   ///
   /// - Returns: The request.
   @discardableResult
@@ -198,8 +198,8 @@ public class Request: @unchecked Sendable {
     return self
   }
 
-  /// Cancels the request. Calls `note` under the lock, with whether this call is the one that cancels it, and whether its task is
-  /// running.
+  /// Cancels the request. Calls `note` under the lock; `isFirst` says whether this call is the one that cancels the request, and
+  /// `isRunning` whether its task is running.
   func cancel(noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void) {
     move { state in
       let (isFirst, task) = (state.state.canTransition(to: .cancelled), state.runningTask)
@@ -215,7 +215,7 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Makes the transition that `change` returns, if any. Calls `change` under the lock.
+  /// Makes the transition that `change` returns, unless it returns nil. Calls `change` under the lock.
   private func move(_ change: (inout MutableState) -> Transition?) {
     let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
       guard let transition = change(&state) else { return (nil, false) }
@@ -232,12 +232,12 @@ public class Request: @unchecked Sendable {
   /// Reports the pending transitions on the underlying queue, in the order in which they were made.
   private func tellTransitions() {
     root.perform {
-      // One at a time, because reporting a transition can cause further ones.
+      // One at a time, because reporting a transition can cause further transitions.
       while let transition = self.mutableState.withLock({ $0.transitions.popFirst() }) { self.tell(transition) }
     }
   }
 
-  /// Notifies the monitors of a transition, and does the work that it requires. Called on the underlying queue.
+  /// Notifies the monitors of a transition and performs the work that it requires. Called on the underlying queue.
   func tell(_ transition: Transition) {
     if let monitors = notifiedMonitors {
       switch transition.state {
@@ -260,7 +260,7 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Begins an attempt, unless the request has left the stage of building in the meantime. Called on the root queue.
+  /// Begins an attempt, unless the request is no longer being built. Called on the root queue.
   func build(in session: (any RequestSession)?) {
     let attempt = mutableState.withLock { state in state.isBuilding(state.retryCount) ? state.retryCount : nil }
     guard let attempt else { return }
@@ -269,7 +269,8 @@ public class Request: @unchecked Sendable {
     session.build(self, attempt: attempt)
   }
 
-  /// Brings the task to the request's state. Repeats if another thread has changed the state in the meantime.
+  /// Resumes, suspends or cancels the task according to the request's state. Repeats if another
+  /// thread has changed the state in the meantime.
   func steer(_ task: URLSessionTask) {
     var wanted: State
     repeat {
@@ -277,7 +278,7 @@ public class Request: @unchecked Sendable {
       switch wanted {
       case .resumed: task.resumeFully()
       case .suspended: task.suspendOnce()
-      // Not resumed first, because the task would then send the request.
+      // The task isn't resumed first, because it would then send the request.
       case .cancelled: cancelTask(task)
       case .initialized, .finished: break
       }

@@ -1,4 +1,4 @@
-// From a resumed request to its task: the steps of one attempt, in order.
+// RequestBuild: the steps of one attempt, in order, from a resumed request to its task.
 
 import Foundation
 import LupineURLSession
@@ -16,7 +16,7 @@ struct RequestBuild: Sendable {
   /// The request's `retryCount` during the attempt.
   let attempt: Int
 
-  /// Starts with the first step, or with the last one if the request has a task already. Called on the root queue.
+  /// Starts with the first step, or with the last one if the request already has a task. Called on the root queue.
   func start() {
     if session.session.isValid, let task = request.makeReadyTask(in: session.session) { return begin(task) }
     if session.buildsOnRootQueue { createRequest() } else { onRequestQueue { createRequest() } }
@@ -43,14 +43,14 @@ struct RequestBuild: Sendable {
   private func adapt(_ initialRequest: URLRequest) {
     guard let adapter = session.interceptors(for: request) else { return prepareBody(initialRequest) }
     let state = RequestAdapterState(requestID: request.id, session: session)
-    // Captured weakly: a slow adapter doesn't keep the session alive, and the session's requests end with it.
+    // Captured weakly, so that a slow adapter doesn't keep the session alive. When the session is released, its requests end.
     adapter.adapt(initialRequest, using: state) { [weak session, request, attempt] result in
       guard let session else { return request.root.perform { request.end(with: .sessionDeinitialized) } }
       RequestBuild(request: request, session: session, attempt: attempt).didAdapt(initialRequest, result)
     }
   }
 
-  /// Receives the adapters' result, on any thread.
+  /// Receives the adapters' result. Called on any thread.
   private func didAdapt(_ initialRequest: URLRequest, _ result: Result<URLRequest, any Error>) {
     let urlRequest: URLRequest
     do {
@@ -93,9 +93,9 @@ struct RequestBuild: Sendable {
     begin(request.makeTask(urlRequest, in: session.session))
   }
 
-  /// Assigns the task to the request, and brings it to the request's current state.
+  /// Assigns the task to the request, and resumes, suspends or cancels it according to the request's state.
   private func begin(_ task: URLSessionTask) {
-    // A session that was invalidated in the meantime doesn't own the task and wouldn't report its end.
+    // If the session was invalidated in the meantime, it doesn't own the task and wouldn't report its end.
     guard session.session.owns(task) else { return fail(with: .sessionInvalidated(error: nil)) }
     typealias Known = (Request.State, ShortList<Request.Transition>, (any RequestMonitor)?, [Request.TaskHandler])
     let known = request.mutableState.withLock { state -> Known? in
@@ -121,7 +121,7 @@ struct RequestBuild: Sendable {
     request.steer(task)
   }
 
-  /// Ends the attempt without a task, and asks the retriers. Called on the root queue.
+  /// Ends the attempt without a task, and calls the retriers. Called on the root queue.
   private func fail(with error: AFError) {
     let isCurrent = request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return false }
@@ -132,7 +132,7 @@ struct RequestBuild: Sendable {
     if isCurrent { request.retryOrFinish() }
   }
 
-  /// Ends the attempt because there is no `URLRequest`: notifies the monitors with `event`, then the creation handlers.
+  /// Ends the attempt because there is no `URLRequest`. Notifies the monitors with `event`, then the creation handlers.
   private func fail(
     with error: AFError, initialRequest: URLRequest?, event: (any RequestMonitor) -> Void
   ) {
@@ -164,7 +164,8 @@ struct RequestBuild: Sendable {
 
   // MARK: Hops
 
-  /// Performs a step on the request queue: enqueued, or at once if that is the root queue and the caller runs on it.
+  /// Performs a step on the request queue. If that is the root queue and the caller
+  /// already runs on it, performs the step immediately.
   private func onRequestQueue(_ step: @escaping @Sendable () -> Void) {
     if session.buildsOnRootQueue {
       session.root.perform(.atOnce) { if isCurrent { step() } }

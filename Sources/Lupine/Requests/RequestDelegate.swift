@@ -1,4 +1,4 @@
-// RequestDelegate: a request's view of the session that created it.
+// RequestDelegate: the interface through which a request uses the session that created it.
 
 public import Foundation
 import LupineURLSession
@@ -7,7 +7,7 @@ import LupineURLSession
 public protocol RequestDelegate: AnyObject, Sendable {
   /// The configuration of the session.
   var sessionConfiguration: URLSessionConfiguration { get }
-  /// Whether a request is resumed when it gets its first response handler.
+  /// Whether adding the first response handler resumes a request.
   var startImmediately: Bool { get }
   /// Called before a request is built.
   func readyToPerform(request: Request)
@@ -15,26 +15,26 @@ public protocol RequestDelegate: AnyObject, Sendable {
   func cleanup(after request: Request)
   /// Decides whether a failed request is retried. Calls `completion` once, on any thread.
   func retryResult(for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
-  /// Retries the request after a delay in seconds; nil for no delay.
+  /// Retries the request after a delay in seconds, or nil for no delay.
   func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?)
 }
 
-/// The further methods that a request calls on its session. Requests use this protocol instead of ``Session``, because
+/// The internal methods that a request calls on its session. Requests use this protocol instead of ``Session``, because
 /// ``Session`` refers to all types of requests.
 protocol RequestSession: RequestDelegate {
   var rootQueue: DispatchQueue { get }
   var serializationQueue: DispatchQueue { get }
   /// Performs work on the root queue.
   var root: SerialQueue { get }
-  /// The session's monitors; nil if there are none.
+  /// The session's monitors, or nil if there are none.
   var requestMonitor: (any RequestMonitor)? { get }
 
   /// Keeps the request alive until `cleanup(after:)`.
   func keep(_ request: Request)
-  /// Builds the request's task; called on the root queue.
+  /// Builds the request's task. Called on the root queue.
   func build(_ request: Request, attempt: Int)
-  /// Returns whether there is a retrier to ask about a failure; false if no further task could be created.
+  /// Returns whether there is a retrier to call for a failure. Returns false if no further task could be created.
   func hasRetrier(for request: Request) -> Bool
-  /// Asks the retriers about a failure. They call `completion` once, on any thread.
+  /// Calls the retriers for a failure. They call `completion` once, on any thread.
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
 }

@@ -1,4 +1,4 @@
-// RequestMonitor: a request's view of the event monitors.
+// RequestMonitor: the interface through which a request notifies the event monitors.
 
 import Foundation
 import LupineURLSession
@@ -6,7 +6,7 @@ import LupineURLSession
 /// Receives the events of all types of requests. Requests use this protocol instead of ``EventMonitor``, because ``EventMonitor``
 /// refers to all types of requests. Each type declares a further protocol for its specific events.
 protocol RequestMonitor: AnyObject, Sendable {
-  /// Whether any monitor receives more events than those posted as notifications.
+  /// Whether any monitor receives events other than those posted as notifications.
   var hasListeners: Bool { get }
 
   func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)

@@ -1,9 +1,9 @@
-// ResponseDecision: the caller's closure that accepts or cancels a response after its head has arrived.
+// ResponseDecision: the caller's closure that allows or cancels a response after its head has arrived.
 
 import Foundation
 import LupineURLSession
 
-/// Asks the caller, on the caller's queue, whether to receive a response's body.
+/// Calls a closure, on the caller's queue, that decides whether to receive a response's body.
 struct ResponseDecision: Sendable {
   let queue: DispatchQueue
   let decide: @Sendable (HTTPURLResponse, @escaping @Sendable (Request.ResponseDisposition) -> Void) -> Void

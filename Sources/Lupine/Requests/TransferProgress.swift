@@ -1,4 +1,4 @@
-// The progress of one direction of a transfer, and the handler that is called with it.
+// TransferProgress: the progress of one direction of a transfer, and the handler that receives it.
 
 import Foundation
 import Synchronization
@@ -7,7 +7,7 @@ import Synchronization
 final class TransferProgress: Sendable {
   typealias Handler = @Sendable (Progress) -> Void
 
-  // A separate type: a closure in a tuple in a Mutex would be wrapped again at each access.
+  // A separate type, because a closure in a tuple in a Mutex would be wrapped again at each access.
   private struct Listener {
     let handler: Handler
     let queue: DispatchQueue
@@ -17,8 +17,8 @@ final class TransferProgress: Sendable {
   let progress = Progress(totalUnitCount: 0)
   private let listener = Mutex<Listener?>(nil)
 
-  /// Sets the handler. Releases the old one after the lock, because its captured values may access the progress when they are
-  /// released.
+  /// Sets the handler. Releases the old handler after the lock, because its captured values
+  /// may access the progress when they are released.
   func setHandler(_ handler: @escaping Handler, on queue: DispatchQueue) {
     _ = listener.withLock { listener in
       let old = listener
@@ -33,7 +33,7 @@ final class TransferProgress: Sendable {
 
   /// Updates the counts and calls the handler, unless nothing has changed.
   func update(_ count: Int64, of total: Int64) {
-    // Foundation traps when a total goes from above 0 to 0, so an unknown one is -1.
+    // Foundation traps when a total changes from a positive value to 0, so an unknown total is -1.
     let total = total > 0 ? total : -1
     guard progress.completedUnitCount != count || progress.totalUnitCount != total else { return }
     progress.totalUnitCount = total

@@ -4,19 +4,19 @@ public import Foundation
 import LupineURLSession
 import Synchronization
 
-// Unchecked because the superclass is. The added state is constant or in the Mutex.
+// Unchecked because the superclass is. The added state is constant or protected by the Mutex.
 /// A data request that uploads a body.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
   // Unchecked because InputStream isn't Sendable. The request owns the stream once it has received it, and BodyStream uses the
-  // stream on one queue at a time.
+  // stream on only one queue at a time.
   /// The source of a body.
   public enum Uploadable: @unchecked Sendable {
     /// Data in memory.
     case data(Data)
-    /// A file. If `shouldRemove` is true, it is deleted when the request has finished.
+    /// A file. If `shouldRemove` is true, the file is deleted when the request has finished.
     case file(URL, shouldRemove: Bool)
-    /// A stream that isn't open yet. The caller must not use it any more. It is read once, so a request that must be sent again
-    /// fails, unless the stream's class can be opened again after closing.
+    /// A stream that isn't open yet. The caller must not use it afterward. The stream is read once, so a request that must be
+    /// sent again fails, unless the stream's class can be opened again after closing.
     case stream(InputStream)
   }
 
@@ -29,7 +29,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
   /// The value that each attempt converts to the body.
   public let upload: any UploadableConvertible
-  /// Deletes the files that are no longer needed.
+  /// The file manager that deletes files that are no longer needed.
   public let fileManager: FileManager
 
   private let body = Mutex(Body())
@@ -43,7 +43,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     super.init(convertible, session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// The body; nil before it was created. A new value takes effect until the task is created.
+  /// The body, or nil before it is created. A new value takes effect until the task is created.
   public var uploadable: Uploadable? {
     get { body.withLock { $0.uploadable } }
     set { use(newValue) }
@@ -81,14 +81,14 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     }
   }
 
-  /// Returns the body's stream for a new pass over it, or nil if the body isn't a stream. Called on the underlying queue.
+  /// Returns the body's stream from its start, or nil if the body isn't a stream. Called on the underlying queue.
   func inputStream() -> InputStream? {
     guard case .stream(let stream) = uploadable else { return nil }
     uploadMonitors?.request(self, didProvideInputStream: stream)
     return stream
   }
 
-  /// Deletes the files to remove after the upload.
+  /// Deletes the files that were to be removed after the upload.
   public override func cleanup() {
     super.cleanup()
     let files = body.withLock { body in
@@ -115,7 +115,7 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 /// A value that can be converted to both a request and its body.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
 
-/// Receives the events of uploads only.
+/// Receives the events that only uploads have.
 protocol UploadRequestMonitor: RequestMonitor {
   func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable)
   func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)

@@ -6,7 +6,7 @@ public import Foundation
 public protocol DataPreprocessor: Sendable {
   /// Returns the data to serialize instead of `data`.
   ///
-  /// - Throws: Any error; the response has it as `.customSerializationFailed` unless it is an `AFError`.
+  /// - Throws: Any error. The response's error is then `.customSerializationFailed`, unless the thrown error is an `AFError`.
   func preprocess(_ data: Data) throws -> Data
 }
 
@@ -19,14 +19,14 @@ public struct PassthroughPreprocessor: DataPreprocessor {
   public func preprocess(_ data: Data) throws -> Data { data }
 }
 
-/// Removes the line `)]}',` that some services send before JSON, so that no script can include it.
+/// Removes the line `)]}',` that some services send before JSON to prevent scripts from including it.
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
   private static let prefix = Data(")]}',\n".utf8)
 
   /// Creates a preprocessor.
   public init() {}
 
-  /// Returns `data` without the line; unchanged if it doesn't start with it.
+  /// Returns `data` without the line, or unchanged if `data` doesn't start with the line.
   public func preprocess(_ data: Data) throws -> Data {
     data.starts(with: Self.prefix) ? data.dropFirst(Self.prefix.count) : data
   }

@@ -9,13 +9,13 @@ public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 /// A `Result` whose failures are `AFError`s.
 public typealias AFResult<Success> = Result<Success, AFError>
 
-/// The outcome of a data request: the serializer's result, and the request, response and metrics that led to it.
+/// The outcome of a data request: the serializer's result with its request, response and metrics.
 public struct DataResponse<Success, Failure: Error> {
-  /// The last request sent, after adaptation; nil if none could be created.
+  /// The last request sent, after adaptation, or nil if none could be created.
   public let request: URLRequest?
-  /// The server's response; nil if none was received.
+  /// The server's response, or nil if none was received.
   public let response: HTTPURLResponse?
-  /// The body, without its content coding; nil if it was empty.
+  /// The body after its content coding was removed, or nil if it was empty.
   public let data: Data?
   /// The metrics of the request's last task.
   public let metrics: URLSessionTaskMetrics?
@@ -51,24 +51,26 @@ public struct DataResponse<Success, Failure: Error> {
     if case .failure(let error) = result { error } else { nil }
   }
 
-  /// Returns a response with the successful value transformed.
+  /// Returns a response in which `transform` is applied to the successful value.
   public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
     replacingResult(with: result.map(transform))
   }
 
-  /// Returns a response with the successful value transformed. An error that `transform` throws becomes the failure.
+  /// Returns a response in which `transform` is applied to the successful value. If `transform`
+  /// throws an error, the error becomes the failure.
   public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DataResponse<NewSuccess, any Error> {
     replacingResult(with: Result { try transform(result.get()) })
   }
 
-  /// Returns a response with the failure transformed.
+  /// Returns a response in which `transform` is applied to the failure.
   public func mapError<NewFailure: Error>(_ transform: (Failure) -> NewFailure) -> DataResponse<Success, NewFailure> {
     replacingResult(with: result.mapError(transform))
   }
 
-  /// Returns a response with the failure transformed. An error that `transform` throws becomes the failure.
+  /// Returns a response in which `transform` is applied to the failure. If `transform`
+  /// throws an error, the error becomes the failure.
   public func tryMapError<NewFailure: Error>(
     _ transform: (Failure) throws -> NewFailure
   ) -> DataResponse<Success, any Error> {
@@ -94,7 +96,7 @@ public struct DataResponse<Success, Failure: Error> {
 extension DataResponse: Sendable where Success: Sendable {}
 
 extension DataResponse where Failure == AFError {
-  /// Returns the response with a failure as its result.
+  /// Returns the response with `error` as its result.
   func failing(with error: AFError) -> Self {
     DataResponse(
       request: request, response: response, data: data, metrics: metrics, serializationDuration: serializationDuration,

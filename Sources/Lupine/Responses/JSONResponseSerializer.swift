@@ -1,10 +1,10 @@
-// `JSONResponseSerializer`: reads untyped JSON, for programs that predate `Decodable`.
+// `JSONResponseSerializer`: reads untyped JSON, for programs written before `Decodable` existed.
 
 public import Foundation
 public import LupineURLSession
 
-/// Reads the body as untyped JSON: `NSNull`, `NSNumber`, `String`, and arrays and dictionaries of these. An empty body,
-/// where allowed, becomes `NSNull`.
+/// Reads the body as untyped JSON: `NSNull`, `NSNumber`, `String`, and arrays and dictionaries of these. If an empty body is
+/// allowed, it becomes `NSNull`.
 @available(*, deprecated, message: "Use DecodableResponseSerializer, which checks the body's structure.")
 public final class JSONResponseSerializer: ResponseSerializer {
   /// Transforms a body that isn't empty.
@@ -13,7 +13,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
   public let emptyResponseCodes: Set<Int>
   /// The methods whose responses may be empty.
   public let emptyRequestMethods: Set<HTTPMethod>
-  /// The reading options.
+  /// The options for reading JSON.
   public let options: JSONSerialization.ReadingOptions
 
   /// Creates a serializer.
@@ -22,7 +22,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
   ///   - dataPreprocessor: Transforms a body that isn't empty.
   ///   - emptyResponseCodes: The status codes whose responses may be empty.
   ///   - emptyRequestMethods: The methods whose responses may be empty.
-  ///   - options: The reading options. By default, the top level may be a single value (RFC 8259 §2).
+  ///   - options: The options for reading JSON. By default, the top level may be a single value (RFC 8259 §2).
   public init(
     dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
@@ -54,15 +54,14 @@ public final class JSONResponseSerializer: ResponseSerializer {
 }
 
 extension DataRequest {
-  /// Calls `completionHandler` with the body as JSON. An empty body is an error, unless the method or the status allows
-  /// it.
+  /// Adds a handler that receives the body as JSON. An empty body is an error unless the method or the status code allows it.
   ///
   /// - Parameters:
-  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - dataPreprocessor: Transforms the content before it is serialized.
-  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
-  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
-  ///   - options: The reading options.
+  ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
+  ///   - options: The options for reading JSON.
   ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
@@ -84,7 +83,7 @@ extension DataRequest {
   }
 }
 
-/// Converts the tree to types known to be Sendable. JSONSerialization limits the nesting to 512 levels.
+/// Converts the tree to types that are known to be Sendable. JSONSerialization limits the nesting to 512 levels.
 private func sendable(_ json: Any) -> any Sendable {
   switch json {
   case let text as String: text

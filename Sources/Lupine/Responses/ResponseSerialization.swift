@@ -11,10 +11,10 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
   /// Returns the value of a response.
   ///
   /// - Parameters:
-  ///   - request: The last request sent; nil if none could be created.
-  ///   - response: The server's response; nil if none was received.
-  ///   - data: The body; nil if it is empty.
-  ///   - error: The request's error, if any. A serializer that can't recover from it should throw it.
+  ///   - request: The last request sent, or nil if none could be created.
+  ///   - response: The server's response, or nil if none was received.
+  ///   - data: The body, or nil if it is empty.
+  ///   - error: The request's error, or nil. A serializer that can't recover from it should throw it.
   func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> SerializedObject
@@ -32,30 +32,30 @@ public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProt
 }
 
 extension ResponseSerializer {
-  /// Returns the body unchanged.
+  /// The default preprocessor, which returns the body unchanged.
   public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
 
-  /// HEAD, whose responses never have a body (RFC 9110 §9.3.2).
+  /// HEAD, because its responses never have a body (RFC 9110 §9.3.2).
   public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyResponseDefaults.methods }
 
-  /// 204 and 205, which have no content (RFC 9110 §15.3.5 and §15.3.6).
+  /// 204 and 205, because they have no content (RFC 9110 §15.3.5 and §15.3.6).
   public static var defaultEmptyResponseCodes: Set<Int> { EmptyResponseDefaults.codes }
 
-  /// Transforms a body that isn't empty; by default returns it unchanged.
+  /// Transforms a body that isn't empty. By default, returns it unchanged.
   public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
 
-  /// The methods whose responses may be empty; by default HEAD.
+  /// The methods whose responses may be empty. HEAD by default.
   public var emptyRequestMethods: Set<HTTPMethod> { Self.defaultEmptyRequestMethods }
 
-  /// The status codes whose responses may be empty; by default 204 and 205.
+  /// The status codes whose responses may be empty. 204 and 205 by default.
   public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
 
-  /// Returns whether the method of `request` allows an empty body; nil without a request.
+  /// Returns whether the method of `request` allows an empty body, or nil without a request.
   public func requestAllowsEmptyResponseData(_ request: URLRequest?) -> Bool? {
     request?.method.map(emptyRequestMethods.contains)
   }
 
-  /// Returns whether the status code of `response` allows an empty body; nil without a response.
+  /// Returns whether the status code of `response` allows an empty body, or nil without a response.
   public func responseAllowsEmptyResponseData(_ response: HTTPURLResponse?) -> Bool? {
     response.map { emptyResponseCodes.contains($0.statusCode) }
   }
@@ -65,10 +65,10 @@ extension ResponseSerializer {
     requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
   }
 
-  /// Returns the preprocessed body; nil if it is empty and may be.
+  /// Returns the preprocessed body, or nil if it is empty and may be empty.
   ///
-  /// - Throws: `error` if there is one; `AFError.responseSerializationFailed` with `.inputDataNilOrZeroLength` for a
-  ///   body that must not be empty; or the preprocessor's error.
+  /// - Throws: `error` if there is one; `AFError.responseSerializationFailed` with `.inputDataNilOrZeroLength` for a body that
+  ///   must not be empty; or the preprocessor's error.
   func preparedData(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> Data? {
@@ -81,17 +81,17 @@ extension ResponseSerializer {
   }
 }
 
-/// The responses that may be empty by default. The sets are created once.
+/// The responses that may be empty by default. The sets are created only once.
 private enum EmptyResponseDefaults {
   static let methods: Set<HTTPMethod> = [.head]
   static let codes: Set<Int> = [204, 205]
 }
 
 extension ResponseSerializer where Self == DataResponseSerializer {
-  /// Returns the body unchanged.
+  /// A serializer that returns the body unchanged.
   public static var data: DataResponseSerializer { DataResponseSerializer() }
 
-  /// Returns the preprocessed body.
+  /// A serializer that returns the preprocessed body.
   public static func data(
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -105,10 +105,10 @@ extension ResponseSerializer where Self == DataResponseSerializer {
 }
 
 extension ResponseSerializer where Self == StringResponseSerializer {
-  /// Reads the body as text in the response's charset.
+  /// A serializer that reads the body as text in the response's charset.
   public static var string: StringResponseSerializer { StringResponseSerializer() }
 
-  /// Reads the preprocessed body as text in `encoding`, or in the response's charset.
+  /// A serializer that reads the preprocessed body as text in `encoding`, or in the response's charset if `encoding` is nil.
   public static func string(
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
     encoding: String.Encoding? = nil,
@@ -124,7 +124,7 @@ extension ResponseSerializer where Self == StringResponseSerializer {
 }
 
 extension ResponseSerializer {
-  /// Decodes the preprocessed body as a `T`.
+  /// A serializer that decodes the preprocessed body as a `T`.
   public static func decodable<T: Decodable>(
     of type: T.Type,
     dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
@@ -144,7 +144,7 @@ extension ResponseSerializer {
 public protocol DataDecoder: Sendable {
   /// Returns the value of type `D` in `data`.
   ///
-  /// - Throws: Any error; the response has it as `.decodingFailed`.
+  /// - Throws: Any error. The response's error is then `.decodingFailed`, which wraps it.
   func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
 }
 

@@ -1,9 +1,9 @@
-// Serializers for bytes, text and `Decodable` values.
+// ResponseSerializers: the serializers for bytes, text and `Decodable` values.
 
 public import Foundation
 public import LupineURLSession
 
-/// Returns the body as bytes; an empty body, where allowed, as empty `Data`.
+/// Returns the body as bytes. If an empty body is allowed, returns empty `Data` for it.
 public final class DataResponseSerializer: ResponseSerializer {
   /// Transforms a body that isn't empty.
   public let dataPreprocessor: any DataPreprocessor
@@ -34,11 +34,11 @@ public final class DataResponseSerializer: ResponseSerializer {
   }
 }
 
-/// Reads the body as text; an empty body, where allowed, as an empty string.
+/// Reads the body as text. If an empty body is allowed, returns an empty string for it.
 public final class StringResponseSerializer: ResponseSerializer {
   /// Transforms a body that isn't empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// The encoding of the body; nil to use the response's charset.
+  /// The encoding of the body, or nil to use the response's charset.
   public let encoding: String.Encoding?
   /// The status codes whose responses may be empty.
   public let emptyResponseCodes: Set<Int>
@@ -58,14 +58,14 @@ public final class StringResponseSerializer: ResponseSerializer {
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the preprocessed body as text: in ``encoding`` if set, else in the response's charset, else in ISO
-  /// Latin-1.
+  /// Returns the preprocessed body as text: in ``encoding`` if it is set, otherwise in the response's charset, or in ISO Latin-1
+  /// if the response names none.
   ///
-  /// An unknown charset is ignored. EUC-JP is known, but Foundation on Linux can't decode it, so it is always an error;
-  /// let the server send UTF-8, or decode `Data` with a library.
+  /// An unknown charset is ignored. EUC-JP is known, but Foundation on Linux can't decode it, so it always results in an error.
+  /// In that case, have the server send UTF-8, or decode `Data` with a library.
   ///
-  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the
-  ///   preprocessor's error; or `.stringSerializationFailed` if the body isn't valid text in that encoding.
+  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error;
+  ///   or `.stringSerializationFailed` if the body isn't valid text in that encoding.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> String {
@@ -81,7 +81,7 @@ public final class StringResponseSerializer: ResponseSerializer {
   }
 }
 
-/// Decodes the body as a `T`; an empty body, where allowed, becomes the empty value of an `EmptyResponse`.
+/// Decodes the body as a `T`. If an empty body is allowed, returns the empty value of an `EmptyResponse`.
 public final class DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
   /// Transforms a body that isn't empty.
   public let dataPreprocessor: any DataPreprocessor

@@ -1,12 +1,12 @@
-// Charset names of the IANA registry, and the encodings with which Foundation on Linux decodes them.
+// StringEncoding+CharsetName: the charset names of the IANA registry, and the
+// encodings with which Foundation on Linux decodes them.
 
 import Foundation
 
 extension String.Encoding {
-  /// Creates the encoding of an IANA charset name, in any case; nil for an unknown name.
+  /// Creates the encoding of an IANA charset name, ignoring case. Returns nil for an unknown name.
   ///
-  /// EUC-JP is included although Foundation on Linux can't decode it, so that such text is an error rather than
-  /// garbage.
+  /// EUC-JP is included although Foundation on Linux can't decode it, so that such text is an error rather than garbage.
   init?(charsetName: String) {
     guard let encoding = encodings[charsetName.lowercased()] else { return nil }
     self = encoding

@@ -1,9 +1,9 @@
-// Validation of responses by status code and media type (RFC 9110 §15 and §8.3.1).
+// Validation: validates responses by status code and media type (RFC 9110 §15 and §8.3.1).
 
 import Foundation
 
 extension DataRequest {
-  /// Accepts only these status codes; any other fails the request with `.unacceptableStatusCode`.
+  /// Accepts only these status codes. Any other status code fails the request with `.unacceptableStatusCode`.
   @discardableResult
   public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response, _ in
@@ -11,8 +11,8 @@ extension DataRequest {
     }
   }
 
-  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Another type fails the request
-  /// with `.unacceptableContentType`; a missing one fails it with `.missingContentType`, unless `*/*` is acceptable.
+  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Any other type fails the request with
+  /// `.unacceptableContentType`. A missing type fails it with `.missingContentType`, unless `*/*` is acceptable.
   ///
   /// `acceptableContentTypes` is evaluated after the response has arrived. A response without a body is accepted.
   @preconcurrency
@@ -45,7 +45,7 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-  /// Accepts only these status codes; any other fails the request with `.unacceptableStatusCode`.
+  /// Accepts only these status codes. Any other status code fails the request with `.unacceptableStatusCode`.
   @discardableResult
   public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response, _ in
@@ -53,11 +53,11 @@ extension DownloadRequest {
     }
   }
 
-  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Another type fails the request
-  /// with `.unacceptableContentType`; a missing one fails it with `.missingContentType`, unless `*/*` is acceptable.
+  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Any other type fails the request with
+  /// `.unacceptableContentType`. A missing type fails it with `.missingContentType`, unless `*/*` is acceptable.
   ///
-  /// `acceptableContentTypes` is evaluated after the response has arrived. An empty file is accepted. The request fails
-  /// with `.dataFileNil` without a file, and with `.dataFileReadFailed` if the file can't be opened.
+  /// `acceptableContentTypes` is evaluated after the response has arrived. An empty file is accepted. The request fails with
+  /// `.dataFileNil` if there is no file, and with `.dataFileReadFailed` if the file can't be opened.
   @preconcurrency
   @discardableResult
   public func validate<S: Sequence & Sendable>(
@@ -80,7 +80,7 @@ extension DownloadRequest {
 }
 
 extension DataStreamRequest {
-  /// Accepts only these status codes; any other fails the request with `.unacceptableStatusCode`.
+  /// Accepts only these status codes. Any other status code fails the request with `.unacceptableStatusCode`.
   @discardableResult
   public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response in
@@ -88,11 +88,11 @@ extension DataStreamRequest {
     }
   }
 
-  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Another type fails the request
-  /// with `.unacceptableContentType`; a missing one fails it with `.missingContentType`, unless `*/*` is acceptable.
+  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Any other type fails the request with
+  /// `.unacceptableContentType`. A missing type fails it with `.missingContentType`, unless `*/*` is acceptable.
   ///
-  /// `acceptableContentTypes` is evaluated after the body's end. The body isn't stored, so the rule also applies to
-  /// empty ones.
+  /// `acceptableContentTypes` is evaluated after the end of the body. The body isn't
+  /// stored, so the rule also applies to empty bodies.
   @preconcurrency
   @discardableResult
   public func validate<S: Sequence & Sendable>(
@@ -142,7 +142,7 @@ enum ResponseRules {
     hasBody ? validate(contentType: contentType(), in: acceptable()) : .success(())
   }
 
-  /// Validates a media type. A malformed one counts as missing.
+  /// Validates a media type. A malformed media type counts as missing.
   static func validate(contentType: String?, in acceptable: [String]) -> Result<Void, any Error> {
     let ranges = acceptable.compactMap(MediaRange.init)
     guard let contentType, let type = MediaRange(contentType) else {
@@ -158,7 +158,7 @@ enum ResponseRules {
           acceptableContentTypes: acceptable.sorted(), responseContentType: contentType)))
   }
 
-  /// Validates the media type of a body in a file, of which one byte is read.
+  /// Validates the media type of a body in a file. Reads one byte of the file.
   static func validate(
     contentType: @autoclosure () -> String?, of fileURL: URL?, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
@@ -172,7 +172,7 @@ enum ResponseRules {
     return validate(contentType: contentType(), ofBody: hasBody, in: acceptable())
   }
 
-  /// Returns the media types of an Accept field; `*/*` without one.
+  /// Returns the media types of an Accept field, or `*/*` if there is no field.
   static func acceptableContentTypes(accept: String?) -> [String] {
     accept.map { $0.split(separator: ",").map(\.trimmingBlanks) } ?? ["*/*"]
   }
@@ -185,7 +185,7 @@ struct MediaRange: Equatable {
   let type: String
   let subtype: String
 
-  /// Parses `text`; nil if it has no type or no subtype.
+  /// Parses `text`. Returns nil if it has no type or no subtype.
   init?(_ text: String) {
     let essence = text.prefix { $0 != ";" }
     let parts = essence.split(separator: "/", omittingEmptySubsequences: false)
@@ -198,7 +198,7 @@ struct MediaRange: Equatable {
   /// Whether this is `*/*`.
   var isAny: Bool { type == "*" && subtype == "*" }
 
-  /// Whether both parts are equal, or `*` on either side.
+  /// Returns whether the types and subtypes are equal. `*` on either side equals everything.
   func matches(_ other: MediaRange) -> Bool {
     (type == other.type || type == "*" || other.type == "*")
       && (subtype == other.subtype || subtype == "*" || other.subtype == "*")

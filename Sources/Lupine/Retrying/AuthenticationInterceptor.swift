@@ -1,4 +1,4 @@
-// `AuthenticationInterceptor`: applies a credential to requests and refreshes it, once for all requests that need it.
+// `AuthenticationInterceptor`: applies a credential to requests, and refreshes it once for all requests that need it.
 
 public import Foundation
 public import LupineURLSession
@@ -8,13 +8,13 @@ import Synchronization
 public protocol AuthenticationCredential {
   /// Whether the credential must be refreshed before it is used, for example because it expires soon.
   ///
-  /// Read for each request, on several threads.
+  /// Read for each request, on any thread.
   var requiresRefresh: Bool { get }
 }
 
 /// Applies and refreshes the credentials of one authentication method, for an ``AuthenticationInterceptor``.
 ///
-/// Methods are called on several threads, but not while `refresh` itself is being called.
+/// The methods may be called on several threads, but not while a call of `refresh` is in progress.
 public protocol Authenticator: Sendable {
   /// The type of the credential.
   associatedtype Credential: AuthenticationCredential & Sendable
@@ -24,8 +24,8 @@ public protocol Authenticator: Sendable {
 
   /// Obtains a new credential to replace `credential`, then calls `completion` once, on any thread.
   ///
-  /// Requests wait for `completion`, so call it in every case, after a time limit of your choice if necessary. Further
-  /// calls are ignored. A request made here must not use this interceptor, because it would wait for itself.
+  /// Requests wait for `completion`, so call it in every case, if necessary after a time limit. Further calls are ignored. A
+  /// request sent by this method must not use this interceptor, because it would wait for itself.
   @preconcurrency
   func refresh(
     _ credential: Credential, for session: Session,
@@ -40,7 +40,7 @@ public protocol Authenticator: Sendable {
   func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
-/// The reason that an ``AuthenticationInterceptor`` fails a request.
+/// The reason why an ``AuthenticationInterceptor`` fails a request.
 public enum AuthenticationError: Error {
   /// The interceptor has no credential.
   case missingCredential
@@ -75,14 +75,14 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   /// The type of the credential.
   public typealias Credential = AuthenticatorType.Credential
 
-  /// The maximum number of refreshes in an interval; further ones fail with `.excessiveRefresh`.
+  /// The maximum number of refreshes in an interval. Further refreshes fail with `.excessiveRefresh`.
   public struct RefreshWindow: Sendable {
-    /// The length of the interval in seconds, up to the present.
+    /// The length of the interval in seconds. The interval ends at the present.
     public let interval: TimeInterval
     /// The maximum number of refreshes that may begin in the interval.
     public let maximumAttempts: Int
 
-    /// Creates a window; by default, five refreshes in 30 seconds.
+    /// Creates a window. By default, it allows five refreshes in 30 seconds.
     public init(interval: TimeInterval = 30.0, maximumAttempts: Int = 5) {
       self.interval = interval
       self.maximumAttempts = maximumAttempts
@@ -99,9 +99,9 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   }
 
   private let authenticator: AuthenticatorType
-  /// Returns the seconds of a monotonic clock.
+  /// Returns the time of a monotonic clock in seconds.
   private let uptime: @Sendable () -> TimeInterval
-  /// Runs refreshes and completions, so that none is called within another call or with the lock held.
+  /// The queue of refreshes and completions, so that none is called within another call or while the lock is held.
   private let queue = DispatchQueue(label: "lupine.authentication")
   private let state: Mutex<AuthenticationState<Credential, Waiter>>
 
@@ -109,9 +109,9 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   ///
   /// - Parameters:
   ///   - authenticator: Applies and refreshes credentials.
-  ///   - credential: The initial credential. Without one, requests fail with `.missingCredential`.
-  ///   - refreshWindow: The maximum frequency of refreshes. With nil, a server that rejects every new credential is
-  ///     retried without end.
+  ///   - credential: The initial credential. If it is nil, requests fail with `.missingCredential`.
+  ///   - refreshWindow: The maximum frequency of refreshes. If it is nil, a request to a server that
+  ///     rejects every new credential is retried forever.
   public convenience init(
     authenticator: AuthenticatorType, credential: Credential? = nil, refreshWindow: RefreshWindow? = RefreshWindow()
   ) {
@@ -131,7 +131,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         credential: credential, window: refreshWindow.map { ($0.interval, $0.maximumAttempts) }))
   }
 
-  /// The current credential; it may be set at any time. A refresh in progress replaces it when it finishes.
+  /// The current credential. It may be set at any time. A refresh in progress replaces it when it finishes.
   public var credential: Credential? {
     get { state.withLock { $0.current?.credential } }
     set { state.withLock { $0.replaceCredential(newValue) } }
@@ -155,7 +155,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
           state.withLock { $0.clearFailure(of: current) }
           return completion(.success(applying(current.credential, to: urlRequest)))
         }
-        // If the credential was replaced just now, the new one is tried.
+        // If the credential was replaced in the meantime, the new one is tried.
         if join(waiter, after: current, for: session) { return }
       }
     }
@@ -179,7 +179,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     }
     guard authenticator.isRequest(urlRequest, authenticatedWith: current.credential) else { return completion(.retry) }
     if !join(.retry(completion), after: current, for: session) {
-      // The credential was replaced just now, so the request was sent with an earlier one.
+      // The credential was replaced in the meantime, so the request was sent with an earlier one.
       completion(credential == nil ? .doNotRetryWithError(AuthenticationError.missingCredential) : .retry)
     }
   }
@@ -190,7 +190,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     return authenticated
   }
 
-  /// Adds a waiter for a refresh, and begins one if none is running. Returns false if `credential` isn't current.
+  /// Adds a waiter for a refresh, and begins a refresh if none is running. Returns false if `credential` isn't current.
   private func join(_ waiter: Waiter, after credential: Numbered<Credential>, for session: Session) -> Bool {
     let now = uptime()
     switch state.withLock({ $0.join(waiter, isAdapt: waiter.isAdapt, after: credential, now: now) }) {

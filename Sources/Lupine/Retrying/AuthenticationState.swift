@@ -1,5 +1,5 @@
-// `AuthenticationState`: the state and decisions of an authentication interceptor. It is pure, so that the caller acts
-// outside its lock.
+// `AuthenticationState`: the state and decisions of an authentication interceptor. It has no side effects, so that the
+// interceptor acts outside its lock.
 
 import Foundation
 
@@ -14,16 +14,16 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
   enum Admission {
     case missing
     case waiting
-    /// The current credential; the caller checks whether it must be refreshed.
+    /// The current credential. The caller checks whether it must be refreshed.
     case current(Numbered<Credential>)
   }
 
   enum Joining {
-    /// The caller must begin the refresh with this number; the waiter waits for it.
+    /// The waiter waits for the refresh with this number, which the caller must begin.
     case begin(Int)
     case waiting
     case refused(any Error)
-    /// The credential has been replaced, so that a refresh may not be needed.
+    /// The credential has been replaced, so a refresh may not be needed.
     case outdated
   }
 
@@ -31,7 +31,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     let number: Int
     /// The number of the credential when the refresh began.
     let credentialNumber: Int
-    /// Whether unsent requests wait for the refresh; further ones then wait too.
+    /// Whether unsent requests wait for the refresh. If so, further unsent requests wait too.
     var holdsAdapts = false
     /// Whether rejected requests wait for the refresh.
     var holdsRetries = false
@@ -45,9 +45,9 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
   private var failure: (any Error)?
   private var waiters: [Waiter] = []
 
-  /// The length of the window in seconds, and the maximum number of refreshes in it; nil for no limit.
+  /// The length of the window in seconds, and the maximum number of refreshes in it, or nil for no limit.
   private let window: (interval: TimeInterval, attemptsMax: Int)?
-  /// The times at which the window's refreshes began.
+  /// The times when the refreshes within the window began.
   private var beginnings: [TimeInterval] = []
 
   init(credential: Credential?, window: (interval: TimeInterval, attemptsMax: Int)?) {
@@ -61,7 +61,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     failure = nil
   }
 
-  /// Admits a request that is about to be sent. It waits if unsent requests are waiting already.
+  /// Admits a request that is about to be sent. The request must wait if other unsent requests are already waiting.
   mutating func admit(_ waiter: Waiter) -> Admission {
     if refresh?.holdsAdapts == true {
       waiters.append(waiter)
@@ -70,12 +70,13 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return current.map { .current($0) } ?? .missing
   }
 
-  /// Clears the failure, because a request is sent with the credential and its rejection justifies another refresh.
+  /// Clears the failure, because a request is being sent with the credential, and its rejection would justify another refresh.
   mutating func clearFailure(of credential: Numbered<Credential>) {
     if current?.number == credential.number { failure = nil }
   }
 
-  /// Adds a waiter for a credential newer than `credential`, before a request is sent (`isAdapt`) or after a rejection.
+  /// Adds a waiter for a credential newer than `credential`. `isAdapt` is true before a
+  /// request is sent, and false after a rejection.
   mutating func join(
     _ waiter: Waiter, isAdapt: Bool, after credential: Numbered<Credential>, now: TimeInterval
   ) -> Joining {
@@ -84,7 +85,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
       hold(waiter, isAdapt: isAdapt)
       return .waiting
     }
-    // Only after a rejection: an expired credential could never be refreshed otherwise.
+    // Only after a rejection, because otherwise an expired credential could never be refreshed.
     if let failure, !isAdapt { return .refused(failure) }
     guard mayBeginRefresh(now: now) else { return .refused(AuthenticationError.excessiveRefresh) }
     refreshCount += 1
@@ -93,7 +94,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return .begin(refreshCount)
   }
 
-  /// Ends the refresh with this number and returns its waiters; none if it had ended before.
+  /// Ends the refresh with this number and returns its waiters. Returns an empty array if it had already ended.
   mutating func finishRefresh(_ number: Int, _ result: Result<Credential, any Error>) -> [Waiter] {
     guard let ended = refresh, ended.number == number else { return [] }
     refresh = nil

@@ -1,10 +1,10 @@
-// `Adapter`, `Retrier` and `Interceptor`: interceptors made from closures and from other interceptors.
+// `Adapter`, `Retrier` and `Interceptor`: interceptors made of closures and of other interceptors.
 
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open: all state is constant.
-/// An adapter that calls a closure; it never retries.
+// Unchecked because the class is open. All state is constant.
+/// An adapter that calls a closure. It never retries requests.
 open class Adapter: RequestInterceptor, @unchecked Sendable {
   private let adaptHandler: AdaptHandler
 
@@ -33,8 +33,8 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
   }
 }
 
-// Unchecked because the class is open: all state is constant.
-/// A retrier that calls a closure; it doesn't adapt requests.
+// Unchecked because the class is open. All state is constant.
+/// A retrier that calls a closure. It doesn't adapt requests.
 open class Retrier: RequestInterceptor, @unchecked Sendable {
   private let retryHandler: RetryHandler
 
@@ -54,12 +54,12 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
   }
 }
 
-// Unchecked because the class is open: all state is constant.
+// Unchecked because the class is open. All state is constant.
 /// A sequence of adapters and a sequence of retriers.
 ///
-/// Each adapter receives the request that the previous one returned; the first failure ends the sequence. The first
-/// retrier whose answer isn't ``RetryResult/doNotRetry`` decides. Only a member's first answer counts; the next member
-/// is called on the thread of that answer. The sequences may have any length.
+/// Each adapter receives the request that the previous one returned; the first failure ends the sequence. The first retrier whose
+/// answer isn't ``RetryResult/doNotRetry`` decides. Only a member's first answer counts, and the next member is called on the
+/// thread of that answer. The sequences may have any length.
 open class Interceptor: RequestInterceptor, @unchecked Sendable {
   /// The adapters in the order in which they are called.
   public let adapters: [any RequestAdapter]
@@ -79,8 +79,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     retriers = [retrier]
   }
 
-  /// Creates an interceptor from any number of members. `interceptors` are called after the other adapters and
-  /// retriers.
+  /// Creates an interceptor from any number of members. `interceptors` are called after the members of `adapters` and `retriers`.
   public init(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []
@@ -89,7 +88,8 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     self.retriers = retriers + interceptors
   }
 
-  /// Calls the adapters' `adapt(_:for:completion:)`. Sessions call `adapt(_:using:completion:)`: override that too.
+  /// Calls the adapters' `adapt(_:for:completion:)`. A subclass must also override
+  /// `adapt(_:using:completion:)`, which sessions call.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -97,7 +97,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   ) {
     InterceptorChain(
       members: adapters,
-      // Weak, here and below, so that a slow member doesn't keep the session alive.
+      // Captured weakly, here and below, so that a slow member doesn't keep the session alive.
       ask: { [weak session] adapter, urlRequest, completion in
         guard let session else { return completion(.failure(AFError.sessionDeinitialized)) }
         adapter.adapt(urlRequest, for: session, completion: completion)
@@ -163,7 +163,7 @@ extension RequestInterceptor where Self == Interceptor {
     Interceptor(adapter: adapter, retrier: retrier)
   }
 
-  /// An interceptor from any number of members. `interceptors` are called after the other adapters and retriers.
+  /// An interceptor from any number of members. `interceptors` are called after the members of `adapters` and `retriers`.
   public static func interceptor(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []
@@ -173,7 +173,7 @@ extension RequestInterceptor where Self == Interceptor {
 }
 
 /// The interceptors that were added to one request, in order. The request stores them as `any Sendable`, because their protocol
-/// refers to ``Session``, which refers to all requests.
+/// refers to ``Session``, which refers to all types of requests.
 struct InterceptorList: Sendable {
   fileprivate(set) var members: [any RequestInterceptor] = []
 }

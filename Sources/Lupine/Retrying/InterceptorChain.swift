@@ -1,18 +1,18 @@
-// `InterceptorChain`: one pass through a chain of adapters or retriers, which complete synchronously or later.
+// `InterceptorChain`: calls the adapters or retriers of a chain, which complete synchronously or later.
 
 import Synchronization
 
-/// Calls the members in order until an answer ends the pass or all have been called.
+/// Calls the members in order until an answer ends the chain or all members have been called.
 ///
-/// Members that answer synchronously are called in a loop, so that a long chain needs no stack. Only a member's first
-/// answer counts, so that the rest of the chain runs once.
+/// Members that answer synchronously are called in a loop, so that a long chain doesn't overflow the stack. Only a member's first
+/// answer counts, so that the rest of the chain runs only once.
 struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Sendable {
   typealias Completion = @Sendable (Answer) -> Void
 
   let members: [Member]
   /// Calls a member, which passes its answer to the completion.
   let ask: @Sendable (Member, Value, @escaping Completion) -> Void
-  /// Returns the input of the next member; nil if the answer ends the pass.
+  /// Returns the input of the next member, or nil if the answer ends the chain.
   let carry: @Sendable (Answer) -> Value?
 
   /// Calls `completion` once with the last answer, or with `start` if the chain is empty.
@@ -39,20 +39,21 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   }
 }
 
-/// The state of one member's call. If its answer comes while `ask` is running, the loop uses it; a later one continues
-/// the chain itself.
+/// The state of one member's call. If the member answers while `ask` is running, the loop takes the answer. A later answer
+/// continues the chain itself.
 private final class Turn<Answer: Sendable>: Sendable {
   private enum State {
     case asked
     case answered(Answer)
-    /// The loop has stopped; the answer continues the chain.
+    /// The loop has stopped, so the answer must continue the chain.
     case left
     case over
   }
 
   private let state = Mutex(State.asked)
 
-  /// Stores the first answer for the loop, or returns true if the loop has already stopped. Drops further answers.
+  /// Stores the first answer for the loop. Returns true if the loop has already stopped, so that the caller must continue the
+  /// chain. Ignores further answers.
   func isLate(_ answer: Answer) -> Bool {
     state.withLock { state in
       switch state {
@@ -67,7 +68,7 @@ private final class Turn<Answer: Sendable>: Sendable {
     }
   }
 
-  /// Returns the answer if there is one; otherwise, the loop stops.
+  /// Returns the answer if there is one. Otherwise returns nil, and the loop must stop.
   func leave() -> Answer? {
     state.withLock { state in
       guard case .answered(let answer) = state else {

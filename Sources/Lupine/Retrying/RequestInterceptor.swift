@@ -11,18 +11,17 @@ public struct RequestAdapterState: Sendable {
   public let session: Session
 }
 
-/// Changes a request before each time that it is sent, retries included.
+/// Changes a request each time before it is sent, including retries.
 public protocol RequestAdapter: Sendable {
-  /// Adapts `urlRequest`, then calls `completion` once, on any thread, with the request to send or the error to fail
-  /// with.
+  /// Adapts `urlRequest`, then calls `completion` once, on any thread, with the request to send or the error with which to fail.
   ///
-  /// The request waits for `completion`. Further calls of it are ignored.
+  /// The request waits for `completion`. Further calls are ignored.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-  /// Adapts `urlRequest` with more context. Sessions call this method; by default it calls `adapt(_:for:completion:)`.
+  /// Adapts `urlRequest` with more context. Sessions call this method. By default, it calls `adapt(_:for:completion:)`.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -40,18 +39,18 @@ extension RequestAdapter {
   }
 }
 
-/// Decides about sending a request again after it has failed.
+/// Decides whether a failed request is sent again.
 public protocol RequestRetrier: Sendable {
-  /// Decides about a failed request, then calls `completion` once, on any thread.
+  /// Decides whether `request` is retried, then calls `completion` once, on any thread.
   ///
-  /// The request waits for `completion`. Further calls of it are ignored.
+  /// The request waits for `completion`. Further calls are ignored.
   @preconcurrency
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (_ result: RetryResult) -> Void)
 }
 
-/// An adapter and a retrier in one. By default, it changes nothing and doesn't retry.
+/// A type that is both an adapter and a retrier. By default, it changes nothing and doesn't retry.
 ///
 /// ```swift
 /// struct APIKey: RequestInterceptor {
@@ -87,14 +86,14 @@ extension RequestInterceptor {
   }
 }
 
-/// The closure of an ``Adapter``; it must call its completion once.
+/// The closure of an ``Adapter``. It must call its completion once.
 public typealias AdaptHandler =
   @Sendable (
     _ urlRequest: URLRequest, _ session: Session,
     _ completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
   ) -> Void
 
-/// The closure of a ``Retrier``; it must call its completion once.
+/// The closure of a ``Retrier``. It must call its completion once.
 public typealias RetryHandler =
   @Sendable (
     _ request: Request, _ session: Session, _ error: any Error,

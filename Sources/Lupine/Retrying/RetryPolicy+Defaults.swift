@@ -1,12 +1,12 @@
-// `RetryPolicy`'s defaults, and shorthands for the policies.
+// RetryPolicy+Defaults: the defaults of `RetryPolicy`, and shorthands for the policies.
 
 public import Foundation
 
 extension RetryPolicy {
-  /// The maximum number of retries: two, so three attempts.
+  /// The maximum number of retries: 2, which means at most three attempts.
   public static let defaultRetryLimit: UInt = 2
 
-  /// The factor of the delays: each is twice the previous one.
+  /// The base of the delays: 2, so that each delay is twice the previous one.
   public static let defaultExponentialBackoffBase: UInt = 2
 
   /// The delay before the first retry: half a second.
@@ -15,7 +15,7 @@ extension RetryPolicy {
   /// The idempotent methods (RFC 9110 §9.2.2).
   public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
 
-  /// Request Timeout and the server errors that are often transient (RFC 9110 §15.5.9 and §15.6).
+  /// 408 (Request Timeout), and the server errors that are often transient (RFC 9110 §15.5.9 and §15.6).
   public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
 
   /// Errors of the network, the name service or the server that are often transient. Errors that a retry can't correct,
@@ -53,7 +53,7 @@ extension RequestInterceptor where Self == ConnectionLostRetryPolicy {
   /// A policy for lost connections with all defaults.
   public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
-  /// A policy for lost connections; for the parameters see ``ConnectionLostRetryPolicy``.
+  /// A policy for lost connections with the given parameters; see ``ConnectionLostRetryPolicy``.
   public static func connectionLostRetryPolicy(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

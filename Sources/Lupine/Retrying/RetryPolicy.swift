@@ -1,15 +1,15 @@
-// `RetryPolicy`: retries by method, status code and URLError, with increasing delays.
+// `RetryPolicy`: retries requests by method, status code and URLError, with increasing delays.
 
 public import Foundation
 
-// Unchecked because the class is open: all state is constant.
+// Unchecked because the class is open. All state is constant.
 /// Retries requests after transient failures, with exponentially increasing delays.
 ///
 /// By default, only idempotent methods are retried; see ``shouldRetry(request:dueTo:)``.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   /// The maximum number of retries per request.
   public let retryLimit: UInt
-  /// The factor by which each delay exceeds the previous one; at least 2.
+  /// The factor between two consecutive delays, at least 2.
   public let exponentialBackoffBase: UInt
   /// The delay before the first retry in seconds.
   public let exponentialBackoffScale: Double
@@ -24,7 +24,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - retryLimit: The maximum number of retries per request.
-  ///   - exponentialBackoffBase: The factor by which each delay exceeds the previous one; at least 2.
+  ///   - exponentialBackoffBase: The factor between two consecutive delays, at least 2.
   ///   - exponentialBackoffScale: The delay before the first retry in seconds.
   ///   - retryableHTTPMethods: The methods that may be retried.
   ///   - retryableHTTPStatusCodes: The status codes after which a request is retried.
@@ -47,8 +47,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     self.retryableURLErrorCodes = retryableURLErrorCodes
   }
 
-  /// Calls `completion` with ``RetryResult/retryWithDelay(_:)`` if the limit isn't reached and
-  /// ``shouldRetry(request:dueTo:)`` returns true; otherwise with ``RetryResult/doNotRetry``.
+  /// Calls `completion` with ``RetryResult/retryWithDelay(_:)`` if the limit isn't reached and ``shouldRetry(request:dueTo:)``
+  /// returns true, and with ``RetryResult/doNotRetry`` otherwise.
   ///
   /// The delay is `exponentialBackoffScale * pow(exponentialBackoffBase, retryCount)` seconds.
   @preconcurrency
@@ -62,7 +62,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     completion(.retryWithDelay(delay))
   }
 
-  /// Returns whether the method is retryable, and either the response's status code or the error is too.
+  /// Returns whether the request may be retried: its method is retryable, and so is
+  /// either the response's status code or the error.
   ///
   /// The error may be a `URLError`, or an ``AFError`` that wraps one.
   open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
@@ -71,13 +72,13 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     return Self.urlErrorCode(of: error).map(retryableURLErrorCodes.contains) ?? false
   }
 
-  /// Returns the delay before the next retry in seconds; nil if the limit is reached.
+  /// Returns the delay before the next retry in seconds, or nil if the limit is reached.
   func delay(afterRetries count: Int) -> TimeInterval? {
     guard count < retryLimit else { return nil }
     return pow(Double(exponentialBackoffBase), Double(count)) * exponentialBackoffScale
   }
 
-  /// Returns the code of the `URLError` that `error` is or wraps.
+  /// Returns the code of `error` if it is a `URLError`, or of the `URLError` that it wraps.
   private static func urlErrorCode(of error: any Error) -> URLError.Code? {
     var innermost = error
     while let underlying = innermost.asAFError?.underlyingError { innermost = underlying }
@@ -85,14 +86,15 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   }
 }
 
-// Unchecked for the same reason as the superclass; it adds no state.
+// Unchecked for the same reason as the superclass. It adds no state.
 /// Retries requests whose connection was lost, as RFC 9110 §9.2.2 allows for idempotent methods.
 open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
-  /// Creates a policy that retries only after `URLError.networkConnectionLost`, and otherwise as ``RetryPolicy``.
+  /// Creates a policy that retries only after `URLError.networkConnectionLost`. In all
+  /// other respects, it behaves like ``RetryPolicy``.
   ///
   /// - Parameters:
   ///   - retryLimit: The maximum number of retries per request.
-  ///   - exponentialBackoffBase: The factor by which each delay exceeds the previous one; at least 2.
+  ///   - exponentialBackoffBase: The factor between two consecutive delays, at least 2.
   ///   - exponentialBackoffScale: The delay before the first retry in seconds.
   ///   - retryableHTTPMethods: The methods that may be retried.
   public init(

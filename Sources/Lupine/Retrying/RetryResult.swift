@@ -4,13 +4,13 @@ public import Foundation
 
 /// The decision of a retrier about a failed request.
 public enum RetryResult: Sendable {
-  /// Retries the request at once.
+  /// Retries the request immediately.
   case retry
   /// Retries the request after this delay in seconds.
   case retryWithDelay(TimeInterval)
   /// Doesn't retry the request, unless a later retrier decides otherwise.
   case doNotRetry
-  /// Doesn't retry the request, and fails it with this error. Later retriers aren't asked.
+  /// Doesn't retry the request, and fails it with this error. Later retriers aren't called.
   case doNotRetryWithError(any Error)
 
   /// Whether the request is retried.
@@ -21,12 +21,12 @@ public enum RetryResult: Sendable {
     }
   }
 
-  /// The delay before the retry in seconds, if any.
+  /// The delay before the retry in seconds, or nil if there is none.
   var delay: TimeInterval? {
     if case .retryWithDelay(let delay) = self { delay } else { nil }
   }
 
-  /// The error that replaces the request's own, if any.
+  /// The error that replaces the request's error, or nil if there is none.
   var error: (any Error)? {
     if case .doNotRetryWithError(let error) = self { error } else { nil }
   }

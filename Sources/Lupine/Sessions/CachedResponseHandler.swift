@@ -7,22 +7,22 @@ public import LupineURLSession
 ///
 /// Sessions have no cache yet: a handler is called and monitors are notified, but the result is discarded.
 public protocol CachedResponseHandler: Sendable {
-  /// Calls `completion` with the response to cache, or with nil to cache none.
+  /// Calls `completion` with the response to cache, or with nil to cache nothing.
   @preconcurrency
   func dataTask(
     _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
     completion: @escaping @Sendable (CachedURLResponse?) -> Void)
 }
 
-/// Caches every response unchanged, none, or a changed one.
+/// A cached-response handler that treats every response in the same way.
 public struct ResponseCacher: CachedResponseHandler {
-  /// How responses are cached.
+  /// The ways to handle a response.
   public enum Behavior: Sendable {
-    /// The response is cached unchanged.
+    /// Caches the response unchanged.
     case cache
-    /// The response isn't cached.
+    /// Doesn't cache the response.
     case doNotCache
-    /// The closure's result is cached; nil caches nothing.
+    /// Caches the closure's result, or nothing if the result is nil.
     case modify(@Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?)
   }
 
@@ -31,15 +31,15 @@ public struct ResponseCacher: CachedResponseHandler {
   /// Caches no response.
   public static let doNotCache = ResponseCacher(behavior: .doNotCache)
 
-  /// How responses are cached.
+  /// The way in which responses are handled.
   public let behavior: Behavior
 
-  /// Creates a handler that treats every response alike.
+  /// Creates a handler that treats every response in the same way.
   public init(behavior: Behavior) {
     self.behavior = behavior
   }
 
-  /// Calls `completion` with the response as ``behavior`` changes it.
+  /// Calls `completion` with the response to cache according to ``behavior``.
   @preconcurrency
   public func dataTask(
     _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
@@ -54,11 +54,11 @@ public struct ResponseCacher: CachedResponseHandler {
 }
 
 extension CachedResponseHandler where Self == ResponseCacher {
-  /// Caches every response unchanged.
+  /// A handler that caches every response unchanged.
   public static var cache: ResponseCacher { .init(behavior: .cache) }
-  /// Caches no response.
+  /// A handler that caches no response.
   public static var doNotCache: ResponseCacher { .init(behavior: .doNotCache) }
-  /// Caches the result of `closure`.
+  /// A handler that caches the result of `closure`.
   @preconcurrency
   public static func modify(
     using closure: @escaping @Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?

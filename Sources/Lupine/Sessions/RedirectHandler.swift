@@ -4,32 +4,32 @@ public import LupineURLSession
 
 /// Decides about a redirect before it is followed.
 public protocol RedirectHandler: Sendable {
-  /// Decides about a redirect, then calls `completion` once, on any thread, with the request to send; or with nil not
-  /// to follow the redirect, so that its response becomes the task's response.
+  /// Decides about a redirect, then calls `completion` once, on any thread, with the request to send. With nil, the redirect
+  /// isn't followed, and its response becomes the task's response.
   ///
-  /// A redirect from https to http, or to a Unix socket, is refused. It stays refused if the handler changes anything
-  /// but the scheme: adding a query, for example, isn't a decision to send the request in the clear. It is followed
-  /// only if the handler itself changes another scheme to http.
+  /// A redirect from https to http, or to a Unix socket, is refused. It remains refused if the handler changes anything but the
+  /// scheme: adding a query, for example, isn't a decision to send the request unencrypted. It is followed only if the handler
+  /// itself changes another scheme to http.
   ///
   /// - Parameters:
   ///   - task: The redirected task, which waits for `completion`.
   ///   - request: The request that follows the redirect (RFC 9110 §15.4).
   ///   - response: The redirect's response.
-  ///   - completion: Takes the request to send, or nil.
+  ///   - completion: Receives the request to send, or nil.
   func task(
     _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
     completion: @escaping (URLRequest?) -> Void)
 }
 
-/// A redirect handler that treats every redirect alike.
+/// A redirect handler that treats every redirect in the same way.
 public struct Redirector: RedirectHandler {
-  /// How redirects are handled.
+  /// The ways to handle a redirect.
   public enum Behavior: Sendable {
-    /// The redirect is followed with the proposed request.
+    /// Follows the redirect with the proposed request.
     case follow
-    /// The redirect isn't followed; its response is the result.
+    /// Doesn't follow the redirect. Its response is the task's response.
     case doNotFollow
-    /// The redirect is followed with the closure's request; with nil, it isn't followed.
+    /// Follows the redirect with the closure's request, or doesn't follow it if the closure returns nil.
     case modify(@Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?)
   }
 
@@ -38,7 +38,7 @@ public struct Redirector: RedirectHandler {
   /// Follows no redirect.
   public static let doNotFollow = Redirector(behavior: .doNotFollow)
 
-  /// How redirects are handled.
+  /// The way in which redirects are handled.
   public let behavior: Behavior
 
   /// Creates a redirector.
@@ -46,7 +46,7 @@ public struct Redirector: RedirectHandler {
     self.behavior = behavior
   }
 
-  /// Calls `completion` synchronously, as ``behavior`` says.
+  /// Calls `completion` synchronously with the request to send according to ``behavior``.
   public func task(
     _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
     completion: @escaping (URLRequest?) -> Void
@@ -60,13 +60,13 @@ public struct Redirector: RedirectHandler {
 }
 
 extension RedirectHandler where Self == Redirector {
-  /// Follows every redirect, which is also the behavior without a handler.
+  /// A handler that follows every redirect, which is also the behavior without a handler.
   public static var follow: Redirector { Redirector(behavior: .follow) }
 
-  /// Follows no redirect; its response is the result.
+  /// A handler that follows no redirect. The redirect's response is the task's response.
   public static var doNotFollow: Redirector { Redirector(behavior: .doNotFollow) }
 
-  /// Follows redirects with the request that `closure` returns; with nil, a redirect isn't followed.
+  /// A handler that follows redirects with the request that `closure` returns. If it returns nil, the redirect isn't followed.
   @preconcurrency
   public static func modify(
     using closure:

@@ -1,4 +1,5 @@
-// The active requests of a session, which it retains from their first attempt until their response handlers have run.
+// Session+ActiveRequests: the active requests of a session, which it retains from their first
+// attempt until their response handlers have run.
 
 public import Foundation
 import LupineURLSession
@@ -14,8 +15,8 @@ extension Session {
   /// Cancels all active requests, then calls `completion` on `queue`.
   ///
   /// - Parameters:
-  ///   - queue: The queue of `completion`; the main queue by default.
-  ///   - completion: Called after the requests were cancelled, which may be before their response handlers run.
+  ///   - queue: The queue on which `completion` is called. The main queue by default.
+  ///   - completion: Called after the requests have been cancelled, which may be before their response handlers run.
   @preconcurrency
   public func cancelAllRequests(
     completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
@@ -44,7 +45,7 @@ extension Session {
     activeRequests.withLock { $0.insert(request) }
   }
 
-  /// Sets up a new request: adds its interceptor, and builds it at once if `requestSetup` is `.eager`.
+  /// Sets up a new request: adds its interceptor, and builds it immediately if `requestSetup` is `.eager`.
   func made<Made: Request>(_ request: Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
     if let interceptor { request.interceptor(interceptor) }
     if requestSetup == .eager { request.prepareEagerly(in: self) }

@@ -1,10 +1,10 @@
-// Session's initializer from a configuration, and its defaults.
+// Session+Configuration: Session's initializer from a configuration, and its defaults.
 
 public import Foundation
 public import LupineURLSession
 
 extension Session {
-  /// When a request's `URLRequest` is created.
+  /// The time when a request's `URLRequest` is created.
   public enum RequestSetup: Sendable {
     /// As soon as the request is created. Its task still starts only when the request is resumed.
     case eager
@@ -19,17 +19,17 @@ extension Session {
   ///
   /// - Parameters:
   ///   - configuration: The configuration, which is copied.
-  ///   - delegate: The delegate of the new `URLSession`; it can serve only one `Session`.
+  ///   - delegate: The delegate of the new `URLSession`. A delegate can serve only one `Session`.
   ///   - rootQueue: The queue for internal work. If it is concurrent, the session uses a serial queue that targets it.
-  ///   - startRequestsImmediately: Whether a request is resumed when its first response handler is added.
+  ///   - startRequestsImmediately: Whether adding the first response handler resumes a request.
   ///   - requestSetup: When `URLRequest`s are created.
-  ///   - requestQueue: The queue on which `URLRequest`s are created; if nil, the root queue.
-  ///   - serializationQueue: The queue on which responses are serialized; if nil, the root queue.
+  ///   - requestQueue: The queue on which `URLRequest`s are created, or nil for the root queue.
+  ///   - serializationQueue: The queue on which responses are serialized, or nil for the root queue.
   ///   - interceptor: Adapts and retries every request.
   ///   - serverTrustManager: Evaluates the servers' certificates.
-  ///   - redirectHandler: Handles redirects; if nil, they are followed.
+  ///   - redirectHandler: Handles redirects. If it is nil, redirects are followed.
   ///   - cachedResponseHandler: Decides how responses are cached.
-  ///   - eventMonitors: Notified of each request's events; by default a monitor that posts notifications.
+  ///   - eventMonitors: The monitors of all requests' events. By default, one that posts notifications.
   public convenience init(
     configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
     delegate: SessionDelegate = SessionDelegate(),
@@ -54,7 +54,7 @@ extension Session {
       cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors)
   }
 
-  /// The monitors of a session that is created without any.
+  /// The monitors of a session that is created without monitors.
   @available(*, deprecated, message: "Pass all monitors to the initializer: it has these by default, and adds none.")
   public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
 }

@@ -1,4 +1,4 @@
-// Session as the delegate of its requests.
+// Session+RequestDelegate: the methods that requests call on their session.
 
 public import Foundation
 public import LupineURLSession
@@ -8,12 +8,12 @@ extension Session: RequestDelegate {
   /// A copy of the session's configuration. Changing it has no effect on the session.
   public var sessionConfiguration: URLSessionConfiguration { session.configuration }
 
-  /// Whether a request is resumed when its first response handler is added.
+  /// Whether adding the first response handler resumes a request.
   public var startImmediately: Bool { startRequestsImmediately }
 
   /// Called before a request is built. Retains the request until it has finished.
   public func readyToPerform(request: Request) {
-    // A request of another session stays with that session.
+    // A request of another session remains with that session.
     if request.session === self { keep(request) }
   }
 
@@ -22,7 +22,7 @@ extension Session: RequestDelegate {
     _ = activeRequests.withLock { $0.remove(request) }
   }
 
-  /// Asks the session's retriers, then the request's, and calls `completion` with their decision on the root queue.
+  /// Calls the session's retriers, then those of the request, and calls `completion` with their decision on the root queue.
   public func retryResult(
     for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
   ) {
@@ -30,7 +30,7 @@ extension Session: RequestDelegate {
     askRetriers(about: request, dueTo: error) { [root] result in root.perform { completion(result) } }
   }
 
-  /// Retries the request after a delay in seconds; nil for no delay.
+  /// Retries the request after a delay in seconds, or nil for no delay.
   public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
     root.perform(.atOnce) { request.retry(after: timeDelay) }
   }
@@ -50,15 +50,16 @@ extension Session: RequestSession {
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
   {
     guard let retrier = interceptors(for: request) else { return completion(.doNotRetry) }
-    // `interceptors(for:)` captures the session weakly: a slow retrier doesn't keep it alive, and its requests end with it.
+    // `interceptors(for:)` captures the session weakly, so that a slow retrier doesn't keep it alive. When the session is
+    // released, its requests end.
     retrier.retry(request, for: self, dueTo: error) { result in
       guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }
       completion(.doNotRetryWithError(AFError.requestRetryFailed(retryError: retryError, originalError: error)))
     }
   }
 
-  /// Returns the interceptors of the session and the request, in order; nil if there are none. Wraps even a single one in an
-  /// `Interceptor`, which ignores all answers after the first.
+  /// Returns the interceptors of the session and the request, in order, or nil if there are none. Even a single interceptor is
+  /// wrapped in an `Interceptor`, which ignores all answers after the first.
   func interceptors(for request: Request) -> Interceptor? {
     let interceptors = (interceptor.map { [$0] } ?? []) + request.interceptors
     return interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors)

@@ -4,19 +4,19 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open: all state is constant or in the Mutex.
-/// Creates requests and holds what they share: connections, queues, interceptor, monitors and trust settings.
+// Unchecked because the class is open. All state is constant or protected by the Mutex.
+/// Creates requests and holds the resources that they share: connections, queues, interceptor, monitors and trust settings.
 ///
-/// Use one session for many requests, because its connections are reused:
+/// Use one session for many requests, so that they reuse its connections:
 ///
 /// ```swift
 /// let session = Session(interceptor: RetryPolicy(), eventMonitors: [ClosureEventMonitor()])
 /// let response = await session.request("https://example.org/").serializingString().response
 /// ```
 ///
-/// Keep a reference to the session while its requests run. When it is released, its unfinished requests fail with
-/// `AFError.sessionDeinitialized`. A request that is being built retains the session until its task exists, but not while an
-/// adapter runs.
+/// Keep a reference to the session while its requests run. When the session is released, its unfinished
+/// requests fail with `AFError.sessionDeinitialized`. A request that is being built retains the session until
+/// its task exists, but not while an adapter runs.
 open class Session: @unchecked Sendable {
   /// The session that ``AF`` refers to.
   public static let `default` = Session()
@@ -27,45 +27,46 @@ open class Session: @unchecked Sendable {
   public let delegate: SessionDelegate
   /// The serial queue on which requests do their internal work.
   public let rootQueue: DispatchQueue
-  /// Whether a request is resumed when its first response handler is added.
+  /// Whether adding the first response handler resumes a request.
   public let startRequestsImmediately: Bool
   /// When the requests' `URLRequest`s are created.
   public let requestSetup: RequestSetup
-  /// The queue on which `URLRequest`s are created; by default the root queue.
+  /// The queue on which `URLRequest`s are created. The root queue by default.
   public let requestQueue: DispatchQueue
-  /// The queue on which responses are serialized; by default the root queue.
+  /// The queue on which responses are serialized. The root queue by default.
   public let serializationQueue: DispatchQueue
-  /// Adapts and retries every request of the session. It runs before a request's own interceptor.
+  /// The interceptor that adapts and retries every request of the session. It runs before the interceptor of a request.
   public let interceptor: (any RequestInterceptor)?
-  /// Evaluates the servers' certificates. If nil, the certificates are verified as the configuration says.
+  /// The manager that evaluates the servers' certificates. If it is nil, the
+  /// certificates are verified according to the configuration.
   public let serverTrustManager: ServerTrustManager?
-  /// Handles redirects of requests without a redirect handler. If nil, redirects are followed.
+  /// The redirect handler of requests that have none. If it is nil, redirects are followed.
   public let redirectHandler: (any RedirectHandler)?
-  /// Decides how responses are cached for requests without a cached-response handler.
+  /// The handler that decides how responses are cached, for requests that have no such handler.
   public let cachedResponseHandler: (any CachedResponseHandler)?
-  /// Notifies the session's monitors of each request's events, on the root queue.
+  /// The monitor that notifies the session's monitors of each request's events, on the root queue.
   public let eventMonitor: CompositeEventMonitor
 
-  /// Performs work on the root queue, and defines its order. All work on that queue goes through it.
+  /// Performs all work on the root queue, in a defined order.
   let root: SerialQueue
   let activeRequests = Mutex(Registry<Request>())
 
   /// Creates a session that uses an existing `URLSession`.
   ///
   /// - Parameters:
-  ///   - session: A session with `delegate` as its delegate, and a delegate queue whose underlying queue is
-  ///     `rootQueue`. With a server trust manager, it must not have sent a request yet.
-  ///   - delegate: The delegate of `session`; it can serve only one `Session`.
+  ///   - session: A session with `delegate` as its delegate, and a delegate queue whose underlying queue is `rootQueue`. With a
+  ///     server trust manager, it must not have sent a request yet.
+  ///   - delegate: The delegate of `session`. A delegate can serve only one `Session`.
   ///   - rootQueue: The serial queue for internal work.
-  ///   - startRequestsImmediately: Whether a request is resumed when its first response handler is added.
+  ///   - startRequestsImmediately: Whether adding the first response handler resumes a request.
   ///   - requestSetup: When `URLRequest`s are created.
-  ///   - requestQueue: The queue on which `URLRequest`s are created; if nil, the root queue.
-  ///   - serializationQueue: The queue on which responses are serialized; if nil, the root queue.
+  ///   - requestQueue: The queue on which `URLRequest`s are created, or nil for the root queue.
+  ///   - serializationQueue: The queue on which responses are serialized, or nil for the root queue.
   ///   - interceptor: Adapts and retries every request.
   ///   - serverTrustManager: Evaluates the servers' certificates.
-  ///   - redirectHandler: Handles redirects; if nil, they are followed.
+  ///   - redirectHandler: Handles redirects. If it is nil, redirects are followed.
   ///   - cachedResponseHandler: Decides how responses are cached.
-  ///   - eventMonitors: Notified of each request's events; by default a monitor that posts notifications.
+  ///   - eventMonitors: The monitors of all requests' events. By default, one that posts notifications.
   public init(
     session: URLSession,
     delegate: SessionDelegate,
@@ -123,11 +124,12 @@ open class Session: @unchecked Sendable {
   /// - Parameters:
   ///   - convertible: The URL.
   ///   - method: The method.
-  ///   - parameters: The parameters, if any.
+  ///   - parameters: The parameters, or nil for none.
   ///   - encoding: Encodes the parameters into the query or the body.
-  ///   - headers: Header fields, which replace the configuration's fields of the same name.
+  ///   - headers: Header fields, which replace the configuration's fields with the same names.
   ///   - interceptor: Adapts and retries this request, after the session's interceptor.
-  ///   - shouldAutomaticallyResume: Whether the first response handler resumes it; nil for ``startRequestsImmediately``.
+  ///   - shouldAutomaticallyResume: Whether the first response handler resumes the request, or nil to use
+  ///     ``startRequestsImmediately``.
   ///   - requestModifier: Changes the `URLRequest` before the parameters are encoded.
   /// - Returns: The request. It is sent when it is resumed.
   @preconcurrency open func request(
@@ -240,7 +242,7 @@ open class Session: @unchecked Sendable {
   ///   .responseString { print($0.result) }
   /// ```
   ///
-  /// `multipartFormData` fills the form; it is called once, before this method returns.
+  /// `multipartFormData` fills the form. It is called once, before this method returns.
   @preconcurrency open func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void, to url: any URLConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -266,9 +268,9 @@ open class Session: @unchecked Sendable {
 
   /// Creates a request that uploads a multipart form. Don't change the form before the request has finished.
   ///
-  /// The form is encoded once, on the request queue: in memory if it has fewer bytes than `encodingMemoryThreshold`, otherwise in
-  /// a temporary file, which is deleted after the request. Its media type replaces a Content-Type field of the request.
-  /// request.
+  /// The form is encoded once, on the request queue. A form with fewer bytes than `encodingMemoryThreshold` is encoded
+  /// in memory, and a larger one in a temporary file, which is deleted after the request. The form's media type
+  /// replaces a Content-Type field of the request.
   @preconcurrency open func upload(
     multipartFormData: MultipartFormData, to url: any URLConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -303,7 +305,7 @@ open class Session: @unchecked Sendable {
   ///   .serializingDownloadedFileURL().value
   /// ```
   ///
-  /// `destination` returns the file's destination. If it is nil, the file gets a new name among the temporary files.
+  /// `destination` returns the file's destination. If it is nil, the file gets a new name in the directory for temporary files.
   @preconcurrency open func download(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
@@ -340,7 +342,7 @@ open class Session: @unchecked Sendable {
 
   /// Creates a request that resumes an interrupted or cancelled download from its ``DownloadRequest/resumeData``.
   ///
-  /// It uses that download's `URLRequest`, without adapting it again. If the transfer can't be resumed, it restarts.
+  /// It uses that download's `URLRequest` without adapting it again. If the transfer can't be resumed, it restarts.
   @preconcurrency open func download(
     resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
     to destination: DownloadRequest.Destination? = nil

@@ -4,8 +4,9 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open: all state is constant or in the Mutex.
-/// The delegate of a ``Session``'s tasks. Called on the session's root queue. A subclass that overrides a method must call super.
+// Unchecked because the class is open. All state is constant or protected by the Mutex.
+/// The delegate of a ``Session``'s tasks. Its methods are called on the session's root queue. A
+/// subclass that overrides a method must call `super`.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
   private struct Wiring {
     weak var session: Session?
@@ -17,7 +18,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Creates a delegate.
   ///
-  /// - Parameter fileManager: Moves downloaded files to their destinations.
+  /// - Parameter fileManager: The file manager that moves downloaded files to their destinations.
   public init(fileManager: FileManager = .default) {
     self.fileManager = fileManager
   }
@@ -28,8 +29,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
   }
 
-  /// The session's monitors; nil if none of them observes these events. A single request's monitors receive only the
-  /// request's own events, not URLSession's.
+  /// The session's monitors, or nil if none of them observes these events. The monitors of a single request receive only the
+  /// request's own events, not those of URLSession.
   private var monitors: CompositeEventMonitor? { wiring.withLock { $0.eventMonitor } }
 
   /// The type's name.
@@ -46,16 +47,17 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionTaskDelegate
 
-  /// Answers with the request's credential at the request's own origin; otherwise with the session storage's proposal.
+  /// Answers the challenge with the request's credential if the challenge comes from the request's own origin, and otherwise with
+  /// the credential that the session's storage proposes.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
     monitors?.urlSession(session, task: task, didReceive: challenge)
-    // Answers only once, because a server that rejects the credential would reject it again.
+    // The credential is sent only once, because a server that has rejected it would reject it again.
     guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
-    // A redirect's target must not get the credential.
+    // The target of a redirect to another origin must not receive the credential.
     let isOwn = task.originalRequest?.url.map(challenge.protectionSpace.isAt) ?? false
     guard isOwn, let credential = task.request?.credential else {
       return completionHandler(.performDefaultHandling, nil)
@@ -74,7 +76,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
-  /// Provides the upload's stream, the same one each time. Without a stream, the task fails.
+  /// Provides the upload's stream, which is the same one each time. Without a stream, the task fails.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -84,7 +86,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler((task.request as? UploadRequest)?.inputStream())
   }
 
-  /// Calls the request's redirect handler, or the session's. Without either, the redirect is followed.
+  /// Calls the redirect handler of the request, or else of the session. Without a handler, the redirect is followed.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -112,7 +114,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.taskDidComplete(
       task,
       with: error.map { error in
-        // Cancelled with its session, not by the request; other errors are the task's own.
+        // The task was cancelled by the invalidation of its session, not by the
+        // request. Other errors are those of the task itself.
         let isInvalidated = !session.isValid && (error as? URLError)?.code == .cancelled
         return isInvalidated ? .sessionInvalidated(error: nil) : error.asAFError(or: .sessionTaskFailed(error: error))
       })
@@ -155,7 +158,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
   }
 
-  /// Calls the request's cached-response handler, or the session's.
+  /// Calls the cached-response handler of the request, or else of the session.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
@@ -168,7 +171,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDownloadDelegate
 
-  /// Reports the offset at which a download was resumed to the request.
+  /// Notifies the request of the offset at which its download was resumed.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
@@ -209,7 +212,8 @@ extension SessionDelegate: SelectiveDataDelegate {
 
   package func keptBody(of task: URLSessionDataTask) -> Data? { (task.request as? DataRequest)?.data }
 
-  // A stream's handlers may still be running. An error that one of them throws ends the request before its validation.
+  // The handlers of a stream may still be running. If one of them throws an error, the
+  // error ends the request before its validation.
   package func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void) {
     guard let request = task.request as? DataStreamRequest else { return completion() }
     request.drain(completion)
@@ -217,6 +221,6 @@ extension SessionDelegate: SelectiveDataDelegate {
 }
 
 extension URLSessionTask {
-  /// The request that the task belongs to; nil after the task has completed.
+  /// The request to which the task belongs, or nil after the task has completed.
   var request: Request? { owner as? Request }
 }

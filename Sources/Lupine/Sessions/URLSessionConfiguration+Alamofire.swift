@@ -1,4 +1,4 @@
-// `URLSessionConfiguration.af`: configurations that send the default header fields.
+// URLSessionConfiguration+Alamofire: configurations that send the default header fields, in the `af` namespace.
 
 public import LupineURLSession
 

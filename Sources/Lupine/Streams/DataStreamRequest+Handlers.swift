@@ -1,16 +1,16 @@
-// `DataStreamRequest`'s handlers: for bytes, text and decoded values, and an InputStream.
+// DataStreamRequest+Handlers: the handlers for bytes, text and decoded values, and the body as an InputStream.
 
 public import Foundation
 
 extension DataStreamRequest {
-  /// Calls `stream` on `queue` with each piece of the body unchanged, then with the completion.
+  /// Calls `stream` on `queue` with each piece of the body unchanged, and at the end with the completion.
   @preconcurrency
   @discardableResult
   public func responseStream(on queue: DispatchQueue = .main, stream: @escaping Handler<Data, Never>) -> Self {
     handleData(on: queue) { event, _ in try stream(event) }
   }
 
-  /// Calls `stream` on `queue` with each piece of the body serialized by `serializer`, then with the completion.
+  /// Calls `stream` on `queue` with each piece of the body serialized by `serializer`, and at the end with the completion.
   @preconcurrency
   @discardableResult
   public func responseStream<Serializer: DataStreamSerializer>(
@@ -20,17 +20,16 @@ extension DataStreamRequest {
     handle(using: serializer, on: queue) { event, _ in try stream(event) }
   }
 
-  /// Calls `stream` on `queue` with each piece of the body as UTF-8 text, then with the completion.
+  /// Calls `stream` on `queue` with each piece of the body as UTF-8 text, and at the end with the completion.
   ///
-  /// A character whose bytes are split between two pieces is delivered with the later one. Invalid UTF-8 becomes
-  /// U+FFFD.
+  /// A character whose bytes are split between two pieces is delivered with the later one. Invalid UTF-8 becomes U+FFFD.
   @preconcurrency
   @discardableResult
   public func responseStreamString(on queue: DispatchQueue = .main, stream: @escaping Handler<String, Never>) -> Self {
     handleStrings(on: queue) { event, _ in try stream(event) }
   }
 
-  /// Calls `stream` on `queue` with each piece of the body decoded as a `T`, then with the completion.
+  /// Calls `stream` on `queue` with each piece of the body decoded as a `T`, and at the end with the completion.
   @preconcurrency
   @discardableResult
   public func responseStreamDecodable<T: Decodable & Sendable>(

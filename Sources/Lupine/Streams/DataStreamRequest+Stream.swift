@@ -11,23 +11,23 @@ extension DataStreamRequest {
     /// The token that cancels the request.
     public let token: CancellationToken
 
-    /// Cancels the request; no more pieces are delivered.
+    /// Cancels the request. No more pieces are delivered.
     public func cancel() { token.cancel() }
   }
 
   /// An event of a stream.
   public enum Event<Success, Failure: Error> {
-    /// A piece was received and serialized, with this result.
+    /// A piece was received and serialized with this result.
     case stream(Result<Success, Failure>)
-    /// The request has ended; this is the last event.
+    /// The request has ended. This is the last event.
     case complete(Completion)
   }
 
   /// The end of a stream.
   public struct Completion: Sendable {
-    /// The last request sent; nil if none could be created.
+    /// The last request sent, or nil if none could be created.
     public let request: URLRequest?
-    /// The head of the server's response; nil if none was received.
+    /// The head of the server's response, or nil if none was received.
     public let response: HTTPURLResponse?
     /// The metrics of the last task.
     public let metrics: URLSessionTaskMetrics?
@@ -35,7 +35,7 @@ extension DataStreamRequest {
     public let error: AFError?
   }
 
-  /// Cancels a request; it may be passed anywhere. It references the request weakly.
+  /// A token that cancels a request. It can be passed to any thread, and references the request weakly.
   public struct CancellationToken: Sendable {
     private weak var request: DataStreamRequest?
 
@@ -52,22 +52,22 @@ extension DataStreamRequest.Stream: Sendable where Success: Sendable {}
 extension DataStreamRequest.Event: Sendable where Success: Sendable {}
 
 extension DataStreamRequest.Stream {
-  /// The result of serializing the piece; nil at the end.
+  /// The result of serializing the piece, or nil at the end.
   public var result: Result<Success, Failure>? {
     if case .stream(let result) = event { result } else { nil }
   }
 
-  /// The serialized value of the piece; nil if there is none.
+  /// The serialized value of the piece, or nil if there is none.
   public var value: Success? {
     if case .success(let value)? = result { value } else { nil }
   }
 
-  /// The error of serializing the piece; nil if there is none.
+  /// The error of serializing the piece, or nil if there is none.
   public var error: Failure? {
     if case .failure(let error)? = result { error } else { nil }
   }
 
-  /// The completion; nil for a piece.
+  /// The completion, or nil for a piece.
   public var completion: DataStreamRequest.Completion? {
     if case .complete(let completion) = event { completion } else { nil }
   }

@@ -4,14 +4,14 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the superclass is: the added state is constant or in the Mutex.
+// Unchecked because the superclass is. The added state is constant or protected by the Mutex.
 /// A request that delivers its response body while it arrives.
 ///
-/// Slow handlers cause backpressure: at most `EngineConfiguration.windowBytes` of received bytes wait for them. After
+/// Slow handlers cause backpressure: at most `EngineConfiguration.windowBytes` of received bytes are buffered for them. After a
 /// cancellation, no more pieces are delivered.
 public final class DataStreamRequest: Request, @unchecked Sendable {
-  /// Called with each piece, then with the completion. An error that it throws cancels the request and becomes its
-  /// error.
+  /// Called with each piece, and at the end with the completion. If it throws an error, the
+  /// request is cancelled and fails with that error.
   public typealias Handler<Success, Failure: Error> =
     @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
   /// Accepts or rejects a response.
@@ -27,7 +27,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   /// Whether a piece that can't be serialized cancels the request.
   public let automaticallyCancelOnStreamError: Bool
 
-  /// Entered when a piece is received; left when its handlers have returned.
+  /// A group that is entered when a piece is received, and left when its handlers have returned.
   let handlersAtWork = DispatchGroup()
   private let streaming = Mutex(Streaming())
 
@@ -87,9 +87,9 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   // MARK: The response head
 
-  /// Lets `handler` decide about the response after its head has arrived.
+  /// Adds a handler that allows or cancels the response after its head has arrived.
   ///
-  /// `handler` is called on `queue`; the body isn't read before it has called its completion handler.
+  /// `handler` is called on `queue`. The body isn't read before it has called its completion handler.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -118,7 +118,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a validation. Validations run in order after the body's end, until one rejects the response.
+  /// Adds a validation. Validations run in order after the end of the body, until one of them rejects the response.
   @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
@@ -138,7 +138,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   }
 }
 
-/// Receives the events of streams only.
+/// Receives the events that only streams have.
 protocol DataStreamRequestMonitor: RequestMonitor {
   func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,

@@ -9,11 +9,11 @@ public protocol DataStreamSerializer<SerializedObject>: Sendable {
 
   /// Returns the value of a piece.
   ///
-  /// - Throws: Any error; the stream reports it as `.customSerializationFailed` unless it is an `AFError`.
+  /// - Throws: Any error. The stream reports it as `.customSerializationFailed`, unless it is an `AFError`.
   func serialize(_ data: Data) throws -> SerializedObject
 }
 
-/// Returns pieces unchanged.
+/// A serializer that returns pieces unchanged.
 public struct PassthroughStreamSerializer: DataStreamSerializer {
   /// Creates a serializer.
   public init() {}
@@ -22,7 +22,7 @@ public struct PassthroughStreamSerializer: DataStreamSerializer {
   public func serialize(_ data: Data) throws -> Data { data }
 }
 
-/// Reads pieces as UTF-8. A stream joins the bytes of characters that are split between pieces.
+/// A serializer that reads pieces as UTF-8. A stream joins the bytes of characters that are split between pieces.
 public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSerializer {
   /// Creates a serializer.
   public init() {}
@@ -33,11 +33,11 @@ public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSeriali
   var aligner: any PieceAligner { UTF8Aligner() }
 }
 
-/// Decodes each piece as a `T`, for servers that send one complete value at a time.
+/// A serializer that decodes each piece as a `T`, for servers that send one complete value at a time.
 public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
-  /// Decodes a preprocessed piece.
+  /// The decoder of preprocessed pieces.
   public let decoder: any DataDecoder
-  /// Transforms a piece before it is decoded.
+  /// The preprocessor that transforms a piece before it is decoded.
   public let dataPreprocessor: any DataPreprocessor
 
   /// Creates a serializer.
@@ -62,17 +62,17 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
 }
 
 extension DataStreamSerializer where Self == PassthroughStreamSerializer {
-  /// Returns pieces unchanged.
+  /// A serializer that returns pieces unchanged.
   public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
 }
 
 extension DataStreamSerializer where Self == StringStreamSerializer {
-  /// Reads pieces as UTF-8.
+  /// A serializer that reads pieces as UTF-8.
   public static var string: StringStreamSerializer { StringStreamSerializer() }
 }
 
 extension DataStreamSerializer {
-  /// Decodes each piece as a `T`.
+  /// A serializer that decodes each piece as a `T`.
   public static func decodable<T: Decodable & Sendable>(
     of type: T.Type, decoder: any DataDecoder = JSONDecoder(),
     dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()

@@ -1,9 +1,9 @@
-// ResponseFeed: a buffer between a request, which must not block, and a reader, which may.
+// ResponseFeed: a buffer between a request, which must not block, and a reader, which may block.
 
 import Foundation
 import Synchronization
 
-/// The received, unread pieces of a body, for a reader that blocks.
+/// The received bytes of a body that haven't been read yet, for a reader that blocks.
 final class ResponseFeed: StreamConsumer {
   /// The result of a read.
   enum Next {
@@ -12,7 +12,7 @@ final class ResponseFeed: StreamConsumer {
     case failure
   }
 
-  /// The error of a stream whose request was retried after a part of the first response had been read.
+  /// The error of a stream whose request was retried after part of the first response had been read.
   struct ReadBeforeRetry: Error, CustomStringConvertible {
     var description: String {
       """
@@ -24,18 +24,18 @@ final class ResponseFeed: StreamConsumer {
 
   fileprivate struct Part {
     var data: Data
-    /// The piece, which counts against the window; nil once the window has its bytes back.
+    /// The piece whose bytes count against the window, or nil once they no longer count.
     var hold: StreamPiece?
   }
 
   fileprivate struct State {
-    /// Parts before `first` have been read.
+    /// The received parts. Those before `first` have been read.
     var parts: [Part] = []
     var first = 0
     var firstHeld = 0
     var unreadByteCount = 0
     var hasBeenRead = false
-    /// Set when no bytes can follow.
+    /// The result of the stream, or nil while more bytes can follow.
     var ending: Result<Void, any Error>?
     var waiterCount = 0
   }
@@ -53,7 +53,7 @@ final class ResponseFeed: StreamConsumer {
   /// Returns the next bytes, at most `count`. Blocks until there are bytes or the stream has ended.
   func next(upTo count: Int) -> Next {
     while true {
-      // Releases the pieces outside the lock, because that grants bytes to the server.
+      // The pieces are released outside the lock, because releasing them lets the server send more.
       let (next, _) = state.withLock { state -> (Next?, [StreamPiece]) in
         if let data = state.take(upTo: count) { return (.bytes(data), state.release(spare: spareByteCount)) }
         switch state.ending {
@@ -69,7 +69,7 @@ final class ResponseFeed: StreamConsumer {
     }
   }
 
-  /// The result of the stream, once everything has been read; nil before.
+  /// The result of the stream once everything has been read, or nil until then.
   var ending: Result<Void, any Error>? {
     state.withLock { $0.unreadByteCount == 0 ? $0.ending : nil }
   }
@@ -91,7 +91,7 @@ final class ResponseFeed: StreamConsumer {
   func endRound() {}
 
   func startAnew() {
-    // Drops unread bytes. Bytes that were read can't be taken back.
+    // Drops unread bytes. Bytes that were already read can't be replaced.
     if state.withLock({ $0.hasBeenRead }) { _ = stop(.failure(ReadBeforeRetry())) } else { change { $0.clear() } }
   }
 
@@ -125,7 +125,7 @@ final class ResponseFeed: StreamConsumer {
 }
 
 extension ResponseFeed.State {
-  /// Returns bytes of the first unread part.
+  /// Removes and returns bytes from the first unread part.
   fileprivate mutating func take(upTo count: Int) -> Data? {
     guard first < parts.count else { return nil }
     hasBeenRead = true
@@ -135,8 +135,8 @@ extension ResponseFeed.State {
     return data
   }
 
-  /// Returns the pieces whose bytes the server may send again: those that were read, or all if at most `spareByteCount` bytes are
-  /// unread.
+  /// Returns the pieces whose bytes no longer count against the window: those that were read, or all pieces if at most
+  /// `spareByteCount` bytes are unread.
   fileprivate mutating func release(spare spareByteCount: Int) -> [StreamPiece] {
     var released: [StreamPiece] = []
     while first < parts.count, parts[first].data.isEmpty {
@@ -150,7 +150,7 @@ extension ResponseFeed.State {
         firstHeld += 1
       }
     }
-    // Not at each read, so that each part is moved less than once on average.
+    // Parts aren't removed at each read, so that each part is moved less than once on average.
     if first > 32, first * 2 > parts.count {
       parts.removeFirst(first)
       firstHeld -= first
@@ -159,7 +159,7 @@ extension ResponseFeed.State {
     return released
   }
 
-  /// Drops all parts, and returns their pieces.
+  /// Drops all parts and returns their pieces.
   fileprivate mutating func clear() -> [StreamPiece] {
     let pieces = parts.compactMap(\.hold)
     (parts, first, firstHeld, unreadByteCount) = ([], 0, 0, 0)

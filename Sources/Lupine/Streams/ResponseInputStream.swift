@@ -1,10 +1,11 @@
-// `ResponseInputStream`: a response's body as an InputStream. Foundation on Linux can't bind two streams, so this one
-// reads from the request.
+// `ResponseInputStream`: a response's body as an InputStream. Foundation on Linux can't bind two
+// streams, so this stream reads from the request.
 
 import Foundation
 import Synchronization
 
-/// Reads a response body while it arrives; `read` blocks. Any thread may use it, but only one at a time.
+/// A stream that reads a response body while it arrives. `read` blocks. The stream may be
+/// used on any thread, but only on one at a time.
 final class ResponseInputStream: InputStream {
   private enum Life { case unopened, open, closed }
 
@@ -15,7 +16,7 @@ final class ResponseInputStream: InputStream {
   init(_ feed: ResponseFeed, of request: DataStreamRequest) {
     self.feed = feed
     self.request = request
-    // The superclass's own stream is never read.
+    // The superclass's data is never read.
     super.init(data: Data())
   }
 
@@ -33,7 +34,7 @@ final class ResponseInputStream: InputStream {
     stop()
   }
 
-  /// Cancels the request, because its body has no reader any more.
+  /// Cancels the request, because its body no longer has a reader.
   private func stop() {
     if feed.close() { request.cancel() }
   }
@@ -56,7 +57,7 @@ final class ResponseInputStream: InputStream {
     _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>
   ) -> Bool { false }
 
-  /// Whether `read` returns bytes or waits for them.
+  /// Whether `read` returns bytes or waits for bytes.
   override var hasBytesAvailable: Bool { life.withLock { $0 == .open } && feed.ending == nil }
 
   override var streamStatus: Stream.Status {

@@ -1,12 +1,11 @@
-// `StreamHandler`: serializes the pieces of a streamed body and delivers each once, in order, to one handler on its
-// queue.
+// `StreamHandler`: serializes the pieces of a streamed body, and delivers each once, in order, to a handler on its queue.
 
 import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A piece of a body. When it is released, the task's window grows by its length, so that the server may send as much
-/// again.
+/// A piece of a body. When it is released, the task's window grows by the piece's length, so
+/// that the server can send that many more bytes.
 final class StreamPiece: Sendable {
   let data: Data
   private let task: URLSessionTask
@@ -16,14 +15,14 @@ final class StreamPiece: Sendable {
     self.task = task
   }
 
-  // Whether it was handled, dropped, or left in a buffer without a reader.
+  // Also if the piece was dropped, or left in a buffer without a reader.
   deinit { task.grant(data.count) }
 }
 
-/// A consumer of a body's pieces; called on the request's underlying queue.
+/// A consumer of a body's pieces. Called on the request's underlying queue.
 protocol StreamConsumer: Sendable {
   func take(_ piece: StreamPiece)
-  /// Called when the task has ended. Delivers the bytes held back from its pieces.
+  /// Called when the task has ended. Delivers the bytes that were held back from earlier pieces.
   func endRound()
   /// Called when the request is about to be retried.
   func startAnew()
@@ -32,23 +31,22 @@ protocol StreamConsumer: Sendable {
 /// Serializes each piece and delivers it. Deliveries are serial, even if the queues are concurrent.
 final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   typealias Stream = DataStreamRequest.Stream<Success, Failure>
-  /// Receives an event and the piece that it was made from, which may be retained until it has been processed.
+  /// Receives an event and its piece, which the receiver may retain until it has processed the piece.
   typealias Receive = @Sendable (Stream, StreamPiece?) throws -> Void
 
   private unowned let request: DataStreamRequest
-  /// The caller's queue; nil for the underlying queue.
+  /// The caller's queue, or nil for the underlying queue.
   private let queue: DispatchQueue?
-  /// The serial queue on which pieces are delivered; nil for the underlying queue.
+  /// The serial queue on which pieces are delivered, or nil for the underlying queue.
   private let pieceQueue: DispatchQueue?
-  /// The serial queue for serialization; nil for the underlying queue.
+  /// The serial queue for serialization, or nil for the underlying queue.
   private let serializationQueue: DispatchQueue?
   private let aligner: Mutex<(any PieceAligner)?>
   private let isSerialized: Bool
   private let serialize: @Sendable (Data) -> Result<Success, Failure>
   private let receive: Receive
 
-  /// Creates a handler. If `isSerialized` is false, `serialize` runs on the underlying queue, and monitors aren't
-  /// notified.
+  /// Creates a handler. If `isSerialized` is false, `serialize` runs on the underlying queue, and monitors aren't notified.
   init(
     _ request: DataStreamRequest, on queue: DispatchQueue, isSerialized: Bool, aligner: (any PieceAligner)?,
     serialize: @escaping @Sendable (Data) -> Result<Success, Failure>, receive: @escaping Receive
@@ -65,7 +63,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   func take(_ piece: StreamPiece) {
     work { [self, request] in
-      // Delivers once for each piece, even if alignment holds back all of its bytes.
+      // Makes one delivery for each piece, even if the aligner holds back all of its bytes.
       let data = aligner.withLock { $0?.align(piece.data) } ?? piece.data
       let result = serialize(data)
       request.root.perform(.atOnce) { self.handOver(result, piece) }
@@ -105,7 +103,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
     }
     perform(on: pieceQueue) { [self, isCancelling] in
       defer { request.handlersAtWork.leave() }
-      // After a cancellation, only its reason is delivered.
+      // After a cancellation, only the error that caused it is delivered.
       guard isCancelling || !request.isCancelled else { return }
       do {
         try receive(Stream(event: .stream(result), token: .init(request)), piece)
@@ -118,8 +116,8 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   /// Delivers the completion. Called when the request has ended and all handlers have processed their pieces.
   func complete(_ completion: DataStreamRequest.Completion) {
     let stream = Stream(event: .complete(completion), token: .init(request))
-    // Uses the caller's queue, after the work that the request has enqueued there; on the queue of the pieces, it could
-    // run concurrently with the last handlers. An error thrown here has nothing left to end.
+    // Uses the caller's queue, after the work that the request has enqueued there. On the queue of the pieces, this call could
+    // run concurrently with the last handlers. An error thrown here is ignored, because the request has already ended.
     perform(on: queue) { [self] in try? receive(stream, nil) }
   }
 
@@ -129,7 +127,8 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 }
 
 extension DispatchQueue {
-  /// Returns a serial queue that targets this one, which may be concurrent; nil if this is `queue`, which is serial.
+  /// Returns a serial queue that targets this queue, which may be concurrent. Returns
+  /// nil if this queue is `queue`, which is serial.
   fileprivate func inOrder(behind queue: DispatchQueue) -> DispatchQueue? {
     self === queue ? nil : DispatchQueue(label: label, target: self)
   }

@@ -1,22 +1,22 @@
-// `PieceAligner`: moves the boundaries of a body's pieces so that each has whole UTF-8 characters (RFC 3629).
+// `PieceAligner`: moves the boundaries of a body's pieces so that each piece contains only whole UTF-8 characters (RFC 3629).
 
 import Foundation
 
-/// Moves the boundaries between pieces, by keeping bytes for the next one.
+/// Moves the boundaries between pieces by holding back bytes for the next piece.
 protocol PieceAligner: Sendable {
-  /// Returns the kept bytes and those of `data` that don't depend on later ones; keeps the rest.
+  /// Returns the bytes held back before, followed by those of `data` that don't depend on later bytes. Holds back the rest.
   mutating func align(_ data: Data) -> Data
-  /// Returns the kept bytes, because no piece follows.
+  /// Returns the bytes held back, because no piece follows.
   mutating func takeRest() -> Data
 }
 
 /// A serializer that needs aligned pieces.
 protocol AlignedStreamSerializer: DataStreamSerializer {
-  /// A new aligner, for one stream.
+  /// Creates an aligner for one stream.
   var aligner: any PieceAligner { get }
 }
 
-/// Keeps the bytes of an incomplete character: at most 3.
+/// Holds back the bytes of an incomplete character, at most 3.
 struct UTF8Aligner: PieceAligner {
   private var kept = Data()
 
@@ -32,7 +32,7 @@ struct UTF8Aligner: PieceAligner {
     return kept
   }
 
-  /// Returns the number of trailing bytes that start an incomplete character; 0 if they can't become a valid one.
+  /// Returns the number of trailing bytes that start an incomplete character, or 0 if they can't become a valid character.
   ///
   /// UTF8-2 = %xC2-DF UTF8-tail, UTF8-3 = ( %xE0 %xA0-BF / %xED %x80-9F / … ) UTF8-tail,
   /// UTF8-4 = ( %xF0 %x90-BF / %xF4 %x80-8F / … ) 2( UTF8-tail ), UTF8-tail = %x80-BF (RFC 3629 §4)
@@ -47,7 +47,7 @@ struct UTF8Aligner: PieceAligner {
         default: 1
         }
       guard count < length else { return 0 }
-      // The second byte excludes the sequences that the RFC forbids.
+      // The check of the second byte excludes the sequences that the RFC forbids.
       return count == 1 || allows(second: bytes[bytes.endIndex - count + 1], behind: byte) ? count : 0
     }
     return 0

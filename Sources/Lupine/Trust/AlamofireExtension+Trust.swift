@@ -1,4 +1,4 @@
-// The `af` extensions of certificates, trust objects and bundles, for trust evaluators and pinning.
+// AlamofireExtension+Trust: the `af` extensions of certificates, trust objects and bundles, for trust evaluators and pinning.
 
 public import Foundation
 public import LupineURLSession
@@ -18,22 +18,22 @@ extension AlamofireExtension where ExtendedType == SecTrust {
   /// The public keys of the certificates.
   public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
-  /// Makes these certificates the only trust anchors. Each is trusted by itself, even a server's own certificate. This
-  /// implementation never throws.
+  /// Makes these certificates the only trust anchors. Each of them is trusted directly, even if it is a server's own certificate.
+  /// This implementation never throws.
   public func setAnchorCertificates(_ certificates: [SecCertificate]) throws { type.trust(certificates) }
 
-  /// Throws unless the chain is valid for the request's host.
+  /// Throws an error unless the chain is valid for the request's host.
   public func evaluate() throws { try type.evaluate(forHost: type.host) }
 
-  /// Throws unless the chain is valid, for any host.
+  /// Throws an error unless the chain is valid, regardless of the host.
   public func performDefaultValidation(forHost host: String) throws { try type.evaluate(forHost: nil) }
 
-  /// Throws unless the chain is valid for `host`.
+  /// Throws an error unless the chain is valid for `host`.
   public func performValidation(forHost host: String) throws { try type.evaluate(forHost: host) }
 }
 
 extension SecTrust {
-  /// Throws `trustEvaluationFailed` unless the chain is trusted and, if `host` isn't nil, names it.
+  /// Throws `trustEvaluationFailed` unless the chain is trusted and, if `host` isn't nil, valid for it.
   func evaluate(forHost host: String?) throws(AFError) {
     guard let problem = problem(forHost: host) else { return }
     throw .serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))

@@ -1,9 +1,9 @@
-// Evaluators that pin certificates or public keys.
+// ServerTrustEvaluation+Pinning: evaluators that pin certificates or public keys.
 
 public import Foundation
 public import LupineURLSession
 
-/// Accepts a server whose certificate chain has one of the pinned certificates.
+/// Accepts a server whose certificate chain contains one of the pinned certificates.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
   private let certificates: [SecCertificate]
   private let acceptSelfSignedCertificates: Bool
@@ -13,7 +13,8 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
   /// Creates an evaluator.
   ///
   /// - Parameters:
-  ///   - certificates: The pinned certificates: the server's or its authority's; by default those in the main bundle.
+  ///   - certificates: The pinned certificates, which may be the server's or its
+  ///     authority's. By default, those in the main bundle.
   ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the only trust anchors.
   ///   - performDefaultValidation: Whether the chain must be valid.
   ///   - validateHost: Whether the chain must be valid for the host, even without `performDefaultValidation`.
@@ -27,7 +28,7 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws if there are no pins, if the required validation fails, or if no pinned certificate is in the chain.
+  /// Throws an error if there are no pins, if the required validation fails, or if no pinned certificate is in the chain.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     guard !certificates.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound) }
     if acceptSelfSignedCertificates { try trust.af.setAnchorCertificates(certificates) }
@@ -56,8 +57,8 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
   }
 }
 
-/// Accepts a server whose certificate chain has one of the pinned public keys. A key pin stays valid when the
-/// certificate is reissued for the same key.
+/// Accepts a server whose certificate chain contains one of the pinned public keys. A key pin remains valid when the certificate
+/// is reissued for the same key.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
   private let keys: [SecKey]
   private let performDefaultValidation: Bool
@@ -66,8 +67,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
   /// Creates an evaluator.
   ///
   /// - Parameters:
-  ///   - keys: The pinned keys: the server's or its authority's; by default those of the certificates in the main
-  ///     bundle.
+  ///   - keys: The pinned keys, which may be the server's or its authority's. By default,
+  ///     those of the certificates in the main bundle.
   ///   - performDefaultValidation: Whether the chain must be valid.
   ///   - validateHost: Whether the chain must be valid for the host, even without `performDefaultValidation`.
   public init(
@@ -78,7 +79,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws if there are no pins, if the required validation fails, or if no pinned key is in the chain.
+  /// Throws an error if there are no pins, if the required validation fails, or if no pinned key is in the chain.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
     if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }

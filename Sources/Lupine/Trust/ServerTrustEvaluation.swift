@@ -1,16 +1,16 @@
-// `ServerTrustManager` and its evaluators: decide for each host whether its server is trusted.
+// `ServerTrustManager` and its evaluators, which decide for each host whether its server is trusted.
 
 import Foundation
 public import LupineURLSession
 
-// Unchecked because the class is open: all state is constant.
+// Unchecked because the class is open. All state is constant.
 /// The trust evaluators of a session's hosts. Subclasses may choose evaluators differently.
 open class ServerTrustManager: @unchecked Sendable {
   /// Whether HTTPS requests to a host without an evaluator fail.
   public let allHostsMustBeEvaluated: Bool
   /// The evaluators by host name or address.
   public let evaluators: [String: any ServerTrustEvaluating]
-  /// The evaluators by normalized host, so that another spelling of a host doesn't bypass its evaluator.
+  /// The evaluators by normalized host, so that a different spelling of a host doesn't bypass its evaluator.
   private let evaluatorsBySpelling: [String: any ServerTrustEvaluating]
 
   /// Creates a manager.
@@ -26,7 +26,7 @@ open class ServerTrustManager: @unchecked Sendable {
       evaluators.map { (Self.spelling($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns the host in lowercase, an IPv6 address without brackets, a name without the trailing dot.
+  /// Returns the host in lowercase, without the brackets of an IPv6 address or the trailing dot of a name.
   private static func spelling(_ host: String) -> String {
     var host = host.lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
@@ -34,12 +34,12 @@ open class ServerTrustManager: @unchecked Sendable {
     return host
   }
 
-  /// Returns the evaluator of a host; nil to verify it as in a session without a manager.
+  /// Returns the evaluator of a host, or nil to verify the host as in a session without a manager.
   ///
   /// Called on an engine thread in each handshake that isn't a resumption.
   ///
-  /// - Throws: `AFError.ServerTrustFailureReason.noRequiredEvaluator(host:)` if there is none and all hosts must be
-  ///   evaluated.
+  /// - Throws: `AFError.ServerTrustFailureReason.noRequiredEvaluator(host:)` if there is
+  ///   no evaluator and all hosts must be evaluated.
   open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
     if let evaluator = evaluators[host] ?? evaluatorsBySpelling[Self.spelling(host)] { return evaluator }
     guard !allHostsMustBeEvaluated else {
@@ -51,11 +51,11 @@ open class ServerTrustManager: @unchecked Sendable {
 
 /// Decides whether a server is trusted during the TLS handshake.
 public protocol ServerTrustEvaluating: Sendable {
-  /// Throws an error to reject the server. Returning accepts it, even if OpenSSL rejects its certificates. An error
-  /// that isn't an ``AFError`` becomes `AFError.ServerTrustFailureReason.customEvaluationFailed(error:)`.
+  /// Throws an error to reject the server. If it returns, the server is accepted, even if OpenSSL rejects its certificates. An
+  /// error that isn't an ``AFError`` becomes `AFError.ServerTrustFailureReason.customEvaluationFailed(error:)`.
   ///
-  /// Called on an engine thread during a handshake, while all other connections of that thread wait: return quickly,
-  /// and don't block. Resumed sessions aren't evaluated again.
+  /// Called on an engine thread during a handshake, while all other connections of that thread wait, so it must return quickly
+  /// and must not block. Resumed sessions aren't evaluated again.
   func evaluate(_ trust: SecTrust, forHost host: String) throws
 }
 
@@ -63,12 +63,12 @@ public protocol ServerTrustEvaluating: Sendable {
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
   private let validateHost: Bool
 
-  /// Creates an evaluator. Without `validateHost`, the certificate may be for another host.
+  /// Creates an evaluator. If `validateHost` is false, the certificate may be for another host.
   public init(validateHost: Bool = true) {
     self.validateHost = validateHost
   }
 
-  /// Throws if the chain isn't valid, or is for another host.
+  /// Throws an error if the chain isn't valid, or if it is for another host.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     if validateHost { try trust.af.performValidation(forHost: host) }
     try trust.af.performDefaultValidation(forHost: host)
@@ -88,7 +88,7 @@ public final class DisabledTrustEvaluator: ServerTrustEvaluating {
 @available(*, deprecated, renamed: "DisabledTrustEvaluator")
 public typealias DisabledEvaluator = DisabledTrustEvaluator
 
-/// Accepts a server that all of several evaluators accept.
+/// Accepts a server only if all of several evaluators accept it.
 public final class CompositeTrustEvaluator: ServerTrustEvaluating {
   private let evaluators: [any ServerTrustEvaluating]
 
@@ -104,22 +104,22 @@ public final class CompositeTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
-  /// Accepts a server that all of `evaluators` accept.
+  /// An evaluator that accepts a server only if all of `evaluators` accept it.
   public static func composite(evaluators: [any ServerTrustEvaluating]) -> Self {
     CompositeTrustEvaluator(evaluators: evaluators)
   }
 }
 
 extension [any ServerTrustEvaluating] {
-  /// Calls the evaluators in order, and throws the first error. An empty array accepts every server.
+  /// Calls the evaluators in order, and throws the first error. If the array is empty, every server is accepted.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
   }
 }
 
 extension ServerTrustManager {
-  /// The manager's decision about a server, as a closure for the session's engine. It returns false for a host without an
-  /// evaluator, which the engine then verifies itself.
+  /// The manager's decision about a server, as a closure for the session's engine. The closure returns false for a host without
+  /// an evaluator, which the engine then verifies itself.
   var evaluation: ServerTrustEvaluation {
     { trust, host in
       do {

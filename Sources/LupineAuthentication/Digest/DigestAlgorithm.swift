@@ -10,7 +10,7 @@ package struct DigestAlgorithm: Sendable, Hashable {
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The token without `-sess`.
+    /// The token without `-sess`, such as `SHA-256`.
     var token: String {
       switch self {
       case .md5: "MD5"
@@ -24,7 +24,7 @@ package struct DigestAlgorithm: Sendable, Hashable {
     /// Whether OpenSSL's configuration allows the function.
     var isAvailable: Bool { Self.available.contains(self) }
 
-    /// The function's implementation.
+    /// OpenSSL's implementation of the function.
     package var digest: MessageDigest {
       switch self {
       case .md5: .md5
@@ -36,7 +36,7 @@ package struct DigestAlgorithm: Sendable, Hashable {
 
   /// The hash function.
   package let function: Function
-  /// Whether the key of the responses is derived once from the first nonces, as with the `-sess` algorithms (§3.4.2).
+  /// Whether the algorithm is a `-sess` algorithm, which derives its key once from the first nonces (§3.4.2).
   package let isSession: Bool
 
   /// Creates an algorithm.
@@ -47,7 +47,7 @@ package struct DigestAlgorithm: Sendable, Hashable {
 
   // algorithm = "algorithm" "=" ( "MD5" / "MD5-sess" / "SHA-256" / "SHA-256-sess" / "SHA-512-256" / "SHA-512-256-sess"
   // / token ) (§3.3)
-  /// Creates the algorithm with this token, ignoring case, or returns nil if there is none.
+  /// Creates the algorithm with this token, ignoring case. Returns nil if the token is unknown.
   package init?(token: String) {
     let name = token.lowercased()
     let found = Function.allCases.lazy.flatMap { [Self($0), Self($0, isSession: true)] }

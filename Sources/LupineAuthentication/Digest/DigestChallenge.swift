@@ -4,46 +4,46 @@ package import LupineWire
 
 /// A Digest challenge that can be answered.
 package struct DigestChallenge: Sendable, Hashable {
-  /// The quality of protection: what a response proves besides the knowledge of the password.
+  /// The quality of protection (qop): the parts of a request that a Digest response covers.
   package enum Protection: Sendable, Hashable {
-    /// The challenge has no qop, as in RFC 2069: the response covers method and target, and counts no nonces.
+    /// The challenge has no qop, as in RFC 2069. The response covers the method and target, and doesn't count nonces.
     case legacy
-    /// The response covers method and target.
+    /// The response covers the method and target.
     case method
-    /// The response covers method, target and content, because the server offers only `auth-int`.
+    /// The response covers the method, target and content, because the server offers only `auth-int`.
     case content
   }
 
-  /// The maximum length of realm, nonce and opaque in bytes: 4 KiB each. Requests repeat them, and servers limit request
-  /// heads to 8 KiB (nginx, Apache) or more. Known servers' nonces have fewer than 200 bytes.
+  /// The maximum length of realm, nonce and opaque in bytes: 4 KiB each. Requests repeat them, and servers limit request heads to
+  /// 8 KiB (nginx, Apache) or more. Nonces of known servers have fewer than 200 bytes.
   static let valueBytesMax = 4_096
-  /// The maximum number of URIs in `domain`: 64. More are dropped. No server is known to send more than a few.
+  /// The maximum number of URIs in `domain`: 64. Further URIs are dropped. No server is known to send more than a few.
   static let domainCountMax = 64
 
   /// The realm, which may be empty.
   package let realm: String
   /// The server's nonce.
   package let nonce: String
-  /// The text that requests repeat unchanged, or nil if there is none.
+  /// The server's text that requests repeat unchanged, or nil if there is none.
   package let opaque: String?
-  /// The algorithm; MD5 if the challenge has none.
+  /// The algorithm, which is MD5 if the challenge names none.
   package let algorithm: DigestAlgorithm
-  /// Whether the challenge has an algorithm parameter. Only then do requests have one.
+  /// Whether the challenge has an algorithm parameter. Requests have one only in that case.
   let namesAlgorithm: Bool
-  /// The quality of protection of the responses. `auth` is preferred if the server offers both, so that no content has
-  /// to be read twice.
+  /// The quality of protection of the responses. `auth` is preferred if the server
+  /// offers both, so that no content must be read twice.
   package let protection: Protection
-  /// URI references that define the protection space, as received. Empty stands for all URIs of the server.
+  /// The URI references that define the protection space, as received. If empty, the space is the whole server.
   package let domain: [String]
-  /// Whether the server refused a nonce whose response was otherwise correct, so that a new nonce needs no new
-  /// credential.
+  /// Whether the server refused only the nonce, although the response was otherwise correct. The same
+  /// credential can then be used with the new nonce.
   package let isStale: Bool
-  /// Whether requests contain a hash of the user name (§3.4.4).
+  /// Whether requests contain a hash of the user name instead of the name (§3.4.4).
   package let hashesUser: Bool
-  /// Whether the server expects user name and password in UTF-8, and so knows `username*` (§4).
+  /// Whether the server expects the user name and password in UTF-8, and therefore supports `username*` (§4).
   let expectsUTF8: Bool
 
-  /// The reason for which a challenge can't be answered.
+  /// The reason why a challenge can't be answered.
   package enum Defect: Error, Sendable, Hashable {
     /// The challenge lacks a required parameter.
     case missing(String)
@@ -51,11 +51,11 @@ package struct DigestChallenge: Sendable, Hashable {
     case tooLong(String)
     /// The algorithm is unknown, or OpenSSL's configuration forbids it.
     case unknownAlgorithm
-    /// The challenge has a qop parameter without a known value, or none with an algorithm that requires it.
+    /// The challenge has a qop parameter without a known value, or lacks a qop that its algorithm requires.
     case unknownProtection
   }
 
-  /// Reads a challenge of the Digest scheme.
+  /// Parses a challenge of the Digest scheme.
   package init(_ challenge: Challenge) throws(Defect) {
     realm = try Self.value("realm", of: challenge)
     nonce = try Self.value("nonce", of: challenge)
@@ -86,7 +86,7 @@ package struct DigestChallenge: Sendable, Hashable {
     offeredBy list: String?, with algorithm: DigestAlgorithm
   ) throws(Defect) -> Protection {
     guard let list else {
-      // RFC 2069 knows neither another function nor the client's nonce, from which -sess derives its key.
+      // RFC 2069 defines neither another hash function nor the client's nonce, from which -sess derives its key.
       guard algorithm == DigestAlgorithm(.md5) else { throw .unknownProtection }
       return .legacy
     }

@@ -1,4 +1,5 @@
-// DigestProof: the credentials of one request, with which the server's answer is verified (RFC 7616 §3.4, §3.5).
+// DigestProof: the Digest credentials of one request, and the verification of the
+// server's Authentication-Info (RFC 7616 §3.4, §3.5).
 
 import LupineTLS
 import LupineWire
@@ -8,7 +9,7 @@ package struct DigestProof: Sendable {
   /// The value of Authorization or Proxy-Authorization.
   package internal(set) var fieldValue = ""
   let digest: MessageDigest
-  /// H(A1).
+  /// H(A1), the key of the Digest formula.
   let key: String
   let nonce: String
   let count: String
@@ -23,13 +24,14 @@ package struct DigestProof: Sendable {
     return try digest.hex("\(key):\(nonce):\(count):\(clientNonce):\(qop):\(hashed)")
   }
 
-  /// What Authentication-Info proves about the server.
+  /// The result of verifying a server's Authentication-Info.
   package enum Verdict: Sendable, Hashable {
     /// The response has no `rspauth`, which is optional.
     case unproven
-    /// The server knows the password.
+    /// The server has proven that it knows the password.
     case proven
-    /// The server, or somebody on the path, doesn't know the password, or the field belongs to another request.
+    /// The `rspauth` is wrong: the server, or an attacker on the path, doesn't know the
+    /// password, or the field belongs to another request.
     case forged
   }
 
@@ -37,8 +39,8 @@ package struct DigestProof: Sendable {
   ///
   /// - Parameters:
   ///   - info: The response's Authentication-Info.
-  ///   - contentHash: The hash of the response's content. Called only for an `rspauth` that covers the content. If it
-  ///     returns nil, nothing is proven.
+  ///   - contentHash: Returns the hash of the response's content. Called only if the `rspauth` covers the content. If it returns
+  ///     nil, the result is `.unproven`.
   package func verify(_ info: DigestInformation, contentHash: () -> [UInt8]?) -> Verdict {
     guard let answer = info.responseProof else { return .unproven }
     let isForAnotherRequest = [(info.clientNonce, clientNonce), (info.count, count)].contains { received, sent in
@@ -63,7 +65,7 @@ package struct DigestProof: Sendable {
 }
 
 extension DigestProof: CustomStringConvertible, CustomReflectable {
-  /// The target without secrets.
+  /// The request target, without secrets.
   package var description: String { "DigestProof(target: \(target))" }
   /// A mirror without children, because `dump` would print the key.
   package var customMirror: Mirror { Mirror(self, children: []) }
@@ -71,7 +73,7 @@ extension DigestProof: CustomStringConvertible, CustomReflectable {
 
 /// The fields Authentication-Info and Proxy-Authentication-Info of the Digest scheme.
 package struct DigestInformation: Sendable, Hashable {
-  /// The nonce for the next request, or nil if the current one stays.
+  /// The nonce for the next request, or nil if the current nonce remains valid.
   package let nextNonce: String?
   let responseProof: String?
   let protection: String?
@@ -79,7 +81,7 @@ package struct DigestInformation: Sendable, Hashable {
   let count: String?
 
   // Authentication-Info = #auth-param (RFC 7615 §3)
-  /// Parses a field value. Like challenges, it is never refused: what isn't understood is skipped.
+  /// Parses a field value. Parsing never fails: like the parser of challenges, it skips what it doesn't understand.
   package init(_ value: String) {
     // The parameters of a challenge have the same syntax.
     let parameters = Challenge.parse("Digest " + value).first

@@ -2,32 +2,33 @@
 
 package import LupineTLS
 
-/// One credential in one realm of an origin or a proxy, with the server's current nonce.
+/// A credential for one realm of an origin or proxy, with the server's current nonce.
 ///
-/// It is a value: its owner guards it with a lock, so that concurrent requests never have the same nonce count.
+/// The session is a value type. Its owner must guard it with a lock, so that concurrent requests never use the same nonce count.
 package struct DigestSession: Sendable {
-  /// The reason for which a request gets no answer to the challenge.
+  /// The reason why a challenge isn't answered.
   package enum Failure: Error, Sendable, Hashable {
     /// The server accepts only `auth-int`, and the content can't be hashed before it is sent.
     case contentIsUnknown
     /// OpenSSL's configuration forbids the hash function.
     case hashIsUnavailable
-    /// The nonce was used 2³²−1 times, and its count has eight digits. A new challenge is needed.
+    /// The nonce was used 2³²−1 times, which is the maximum of its eight-digit count. A new challenge is needed.
     case nonceIsExhausted
   }
 
-  /// The challenge that started the session or, after `renew(with:)`, the last one.
+  /// The challenge that started the session, or the last one passed to `renew(with:)`.
   package private(set) var challenge: DigestChallenge
   private let user: String
-  /// H(user ":" realm ":" password), from which nobody can read the password, but which opens the realm.
+  /// H(user ":" realm ":" password). The password can't be derived from it, but it is sufficient to authenticate in the realm.
   private let secret: String
   private let hashedUser: String
   private var nonce: String
   private var nonceCount: UInt32 = 0
-  /// Earlier nonces with their counts, oldest first. Concurrent requests may be challenged with a nonce that another one
-  /// has used before, and no count may be used twice.
+  /// Earlier nonces with their counts, oldest first. A concurrent request may be challenged with a nonce that another request has
+  /// already used, and no count may be used twice.
   private var earlier: [(nonce: String, count: UInt32)] = []
-  /// The nonces of the first request of a `-sess` session, whose key is computed once (§3.4.2).
+  /// The client's nonce and the key of a `-sess` session, both from the session's first
+  /// request. The key is computed only once (§3.4.2).
   private var sessionKey: SessionKey?
 
   private struct SessionKey: Sendable {
@@ -35,7 +36,7 @@ package struct DigestSession: Sendable {
     let key: String
   }
 
-  /// The maximum number of earlier nonces whose counts are kept: 16, more than requests are usually concurrent.
+  /// The maximum number of earlier nonces whose counts are kept: 16, more than the usual number of concurrent requests.
   static let earlierNoncesMax = 16
 
   /// Starts a session.
@@ -48,8 +49,8 @@ package struct DigestSession: Sendable {
     hashedUser = try digest.hex("\(credential.user):\(challenge.realm)")
   }
 
-  /// Continues the session with a newer challenge of the same realm and algorithm. Returns false, without any effect,
-  /// for another one.
+  /// Continues the session with a newer challenge of the same realm and algorithm. For any
+  /// other challenge, has no effect and returns false.
   package mutating func renew(with newer: DigestChallenge) -> Bool {
     guard newer.realm == challenge.realm, newer.algorithm == challenge.algorithm else { return false }
     challenge = newer
@@ -59,8 +60,8 @@ package struct DigestSession: Sendable {
     return true
   }
 
-  /// Takes the nonce that a server announces for the next request (§3.5). If another response has replaced the proof's
-  /// nonce already, that newer nonce stays.
+  /// Stores the nonce that a server announces for the next request (§3.5). If another response has already replaced the proof's
+  /// nonce, the newer nonce remains.
   package mutating func adopt(_ nextNonce: String, announcedFor proof: DigestProof) {
     guard proof.nonce == nonce, nextNonce.utf8.count <= DigestChallenge.valueBytesMax else { return }
     replaceNonce(by: nextNonce)
@@ -74,14 +75,14 @@ package struct DigestSession: Sendable {
     if earlier.count > Self.earlierNoncesMax { earlier.removeFirst() }
   }
 
-  /// Returns the credentials for one request, and counts the nonce.
+  /// Returns the credentials for one request, and increments the nonce count.
   ///
   /// - Parameters:
   ///   - method: The request's method.
   ///   - target: The request target without scheme and authority, or host and port for CONNECT.
-  ///   - clientNonce: A random text for this request, of at least 64 bits.
-  ///   - contentHash: Returns the hash of the content, or nil if the content isn't known in advance. Called only if the
-  ///     server accepts only `auth-int`.
+  ///   - clientNonce: A random text of at least 64 bits for this request.
+  ///   - contentHash: Returns the hash of the content, or nil if the content isn't known in advance.
+  ///     Called only if the server accepts only `auth-int`.
   package mutating func proof(
     method: String, target: String, clientNonce: String, contentHash: (MessageDigest) -> [UInt8]?
   ) throws(Failure) -> DigestProof {
@@ -102,8 +103,8 @@ package struct DigestSession: Sendable {
   }
 
   // A1 = unq(username) ":" unq(realm) ":" passwd; with -sess: H( A1 ) ":" unq(nonce-prime) ":" unq(cnonce-prime)
-  /// Returns H(A1) with the client's nonce, which stays the same for a whole session of `-sess`, so that servers that
-  /// derive the key from each request's nonces compute the same one.
+  /// Returns H(A1) and the client's nonce. In a `-sess` session, both remain the same, so that servers that derive the key from
+  /// the nonces of each request compute the same key.
   private mutating func key(_ clientNonce: String) throws(Failure) -> (key: String, clientNonce: String) {
     guard challenge.algorithm.isSession else { return (secret, clientNonce) }
     if let sessionKey { return (sessionKey.key, sessionKey.clientNonce) }
@@ -128,8 +129,9 @@ package struct DigestSession: Sendable {
     return "Digest " + parameters.joined(separator: ", ")
   }
 
-  /// The user name: hashed if the server requests that, else quoted, or in the encoding of RFC 8187 if a quoted string
-  /// can't contain it or the server knows UTF-8 (§3.4.4). A server of RFC 2617 doesn't know `username*`.
+  /// The parameter with the user name, in one of three forms (§3.4.4): its hash if the server requests one; `username*` in the
+  /// encoding of RFC 8187 if the name has control characters, or if it isn't ASCII and the server supports UTF-8; otherwise a
+  /// quoted string. A server of RFC 2617 doesn't know `username*`.
   private var userParameter: String {
     if challenge.hashesUser { return "username=\"\(hashedUser)\"" }
     let hasControls = user.utf8.contains { $0 < 0x20 || $0 == 0x7F }

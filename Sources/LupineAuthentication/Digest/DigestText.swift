@@ -1,4 +1,4 @@
-// DigestText: hexadecimal hashes, quoted strings and extended values, as Digest's formulas and parameters contain them.
+// DigestText: the hexadecimal hashes, quoted strings and extended values of Digest's formulas and parameters.
 
 import LupineTLS
 
@@ -19,7 +19,7 @@ func quotedString(_ text: String) -> String {
 }
 
 // value-chars = *( pct-encoded / attr-char ) (RFC 8187 §3.2.1)
-/// Returns the text in UTF-8 with all bytes percent-encoded that aren't attr-char.
+/// Returns the text in UTF-8, with all bytes percent-encoded except those of attr-char.
 func extendedValue(_ text: String) -> String {
   let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~".utf8)
   return text.utf8.reduce(into: "") { value, byte in

@@ -1,8 +1,8 @@
 // MD4: the hash function of NTLM's password hashes (RFC 1320). OpenSSL 3 has it only in its legacy provider, which may be
-// missing. It is broken, so nothing else uses it.
+// missing. MD4 is broken, so nothing but NTLM uses it.
 
 enum MD4 {
-  /// Returns the hash of the bytes, of 16 bytes.
+  /// Returns the hash of the bytes, which has 16 bytes.
   static func hash(_ bytes: [UInt8]) -> [UInt8] {
     // One bit, then zeros up to 56 bytes modulo 64, then the length in bits (§3.1, §3.2).
     var message = bytes + [0x80]

@@ -1,8 +1,8 @@
-// NTLMChallenge: the server's CHALLENGE_MESSAGE, whose lengths and offsets are checked (MS-NLMP 2.2.1.2, 2.2.2.1).
+// NTLMChallenge: parses the server's CHALLENGE_MESSAGE and checks its lengths and offsets (MS-NLMP 2.2.1.2, 2.2.2.1).
 
-/// The reason for which an NTLM handshake fails.
+/// The reason why an NTLM handshake failed.
 package enum NTLMError: Error, Sendable, Hashable {
-  /// The message is malformed; the payload names the part.
+  /// The message is malformed. The associated value names the malformed part.
   case malformed(String)
   /// The message is longer than `NTLMChallenge.bytesMax`.
   case tooLong
@@ -21,7 +21,7 @@ struct NTLMChallenge: Sendable, Hashable {
   /// The maximum length of a message in bytes: 16 KiB. Windows' messages have a few hundred.
   static let bytesMax = 16_384
 
-  /// Flags of MS-NLMP 2.2.2.5.
+  /// The negotiation flags of MS-NLMP 2.2.2.5.
   struct Flags: OptionSet, Sendable, Hashable {
     let rawValue: UInt32
     static let unicode = Flags(rawValue: 0x0000_0001)
@@ -36,11 +36,11 @@ struct NTLMChallenge: Sendable, Hashable {
   }
 
   let flags: Flags
-  /// The server's nonce, of 8 bytes.
+  /// The server's nonce, which has 8 bytes.
   let nonce: [UInt8]
-  /// The attributes of the server without `endOfList`, in their order.
+  /// The server's attributes in their order, without `endOfList`.
   let attributes: [NTLMAttribute]
-  /// The message as received, which the integrity code covers.
+  /// The message as received, because the integrity code covers it.
   let message: [UInt8]
 
   // Signature (8), MessageType (4), TargetNameFields (8), NegotiateFlags (4), ServerChallenge (8), Reserved (8),
@@ -82,7 +82,7 @@ struct NTLMAttribute: Sendable, Hashable {
   let identifier: UInt16
   let value: [UInt8]
 
-  /// Parses a list, which must end with `endOfList`. Bytes after that are ignored.
+  /// Parses a list, which must end with `endOfList`. Bytes after the list are ignored.
   static func list(in bytes: ArraySlice<UInt8>) throws(NTLMError) -> [NTLMAttribute] {
     var rest = Array(bytes)[...]
     var attributes: [NTLMAttribute] = []
@@ -100,7 +100,7 @@ struct NTLMAttribute: Sendable, Hashable {
     throw .malformed("end of the attributes")
   }
 
-  /// Returns the bytes of a list with `endOfList`.
+  /// Returns the bytes of a list, followed by `endOfList`.
   static func encode(_ attributes: [NTLMAttribute]) -> [UInt8] {
     var bytes: [UInt8] = []
     for attribute in attributes + [NTLMAttribute(identifier: endOfList, value: [])] {

@@ -1,19 +1,20 @@
 // NTLMHandshake: the client's side of an NTLMv2 authentication on one connection (MS-NLMP 3.1.5).
 
-/// Produces the messages of one connection: first `start`, then `answer` to the server's challenge.
+/// Produces the client's messages on one connection: `start` returns the first, and
+/// `answer` the response to the server's challenge.
 ///
-/// LM, LMv2 and NTLMv1 responses are never sent. The last message has an integrity code over all three messages, so that
-/// nobody on the path can change the first two.
+/// LM, LMv2 and NTLMv1 responses are never sent. The last message has an integrity code over all three messages, so that an
+/// attacker on the path can't change the first two.
 package struct NTLMHandshake: Sendable {
   /// The inputs of the last message that don't come from the server.
   package struct Parameters: Sendable {
     /// The user name: `user`, `DOMAIN\user` or `user@domain`.
     package var credential: PasswordCredential
-    /// The host that was asked for, which becomes the service's name `HTTP/host`.
+    /// The host of the request, from which the service's name `HTTP/host` is formed.
     package var host: String
     /// The connection's binding, or nil without TLS.
     package var binding: ChannelBinding?
-    /// The time in units of 100 ns since 1601, which is sent if the server's challenge has none.
+    /// The time in units of 100 ns since 1601. It is sent if the server's challenge has no time.
     package var time: UInt64
     /// 8 random bytes.
     package var nonce: [UInt8]
@@ -50,7 +51,8 @@ package struct NTLMHandshake: Sendable {
 
   /// Returns the last message.
   ///
-  /// - Parameter token: The server's challenge. Nil if its response has none, which means a refusal.
+  /// - Parameter token: The server's challenge, or nil if its response has none, which
+  ///   means that the server refused the credential.
   package mutating func answer(_ token: [UInt8]?, with parameters: Parameters) throws(NTLMError) -> [UInt8] {
     guard case .negotiating(let first) = state else { throw .refused }
     guard let token else { throw .noChallenge }
@@ -72,7 +74,7 @@ package struct NTLMHandshake: Sendable {
     return message
   }
 
-  /// Splits `DOMAIN\user`. In `user@domain`, the server finds the domain.
+  /// Splits `DOMAIN\user`. A name in the form `user@domain` isn't split, because the server does that.
   private static func names(in text: String) -> (domain: String, user: String) {
     guard let separator = text.firstIndex(of: "\\") else { return ("", text) }
     return (String(text[..<separator]), String(text[text.index(after: separator)...]))
@@ -80,15 +82,15 @@ package struct NTLMHandshake: Sendable {
 }
 
 extension NTLMChallenge {
-  /// The server's time, or nil if it sent none.
+  /// The server's time, or nil if the server sent none.
   fileprivate var time: UInt64? {
     attributes.first { $0.identifier == NTLMAttribute.timestamp }.map { attribute in
       UInt64(attribute.value.littleEndianWord(at: 4)) << 32 | UInt64(attribute.value.littleEndianWord(at: 0))
     }
   }
 
-  /// The server's attributes with the client's: the integrity code's flag, the channel binding (zeros without one), and
-  /// the service's name (MS-NLMP 3.1.5.1.2).
+  /// Returns the server's attributes and those of the client: the flag of the integrity code, the channel binding (zeros if there
+  /// is none), and the service's name (MS-NLMP 3.1.5.1.2).
   fileprivate func targetInformation(
     for parameters: NTLMHandshake.Parameters
   ) throws(NTLMError) -> [UInt8] {

@@ -3,17 +3,17 @@
 enum NTLMMessage {
   static let signature = Array("NTLMSSP\0".utf8)
 
-  /// What the client requests. Neither signing nor sealing of messages is requested, as HTTP uses neither, so that no
-  /// session key is exchanged.
+  /// The flags that the client requests. HTTP uses neither signing nor sealing, so neither
+  /// is requested, and no session key is exchanged.
   static let flags: NTLMChallenge.Flags = [
     .unicode, .requestTarget, .ntlm, .alwaysSign, .extendedSessionSecurity, .targetInfo, .version, .key128, .key56,
   ]
 
   // ProductMajorVersion, ProductMinorVersion, ProductBuild (2), Reserved (3), NTLMRevisionCurrent: 15 (2.2.2.10)
-  /// A version that servers ignore, apart from the revision. gss-ntlmssp refuses messages without it.
+  /// The client's version. Servers ignore it, apart from the revision, but gss-ntlmssp refuses messages without a version.
   private static let version: [UInt8] = [10, 0, 0, 0, 0, 0, 0, 15]
 
-  /// Returns the first message, without names of a domain and workstation.
+  /// Returns the first message, which names no domain or workstation.
   static func negotiate() -> [UInt8] {
     var message = signature
     message.append(littleEndian: UInt32(1))
@@ -22,7 +22,7 @@ enum NTLMMessage {
     return message + version
   }
 
-  /// The position of the integrity code, of 16 bytes, in the last message.
+  /// The position of the 16-byte integrity code in the last message.
   static let integrityCodePosition = 72
 
   /// Returns the last message, with zeros in place of the integrity code.
@@ -47,7 +47,7 @@ enum NTLMMessage {
     return message + payloads.joined()
   }
 
-  /// Returns UTF-16, least significant byte first.
+  /// Returns the text in UTF-16, in little-endian byte order.
   static func utf16(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     for unit in text.utf16 { bytes.append(littleEndian: unit) }

@@ -2,11 +2,11 @@
 
 import LupineTLS
 
-/// The values that a password and a challenge determine.
+/// The response to a challenge, computed from the password and the challenge.
 struct NTLMResponse: Sendable {
-  /// NtChallengeResponse: the proof and the bytes that it covers.
+  /// NtChallengeResponse: the proof, followed by the bytes that it covers.
   let bytes: [UInt8]
-  /// SessionBaseKey, with which the messages' integrity code is computed.
+  /// SessionBaseKey, the key of the messages' integrity code.
   let sessionKey: [UInt8]
 
   // temp = Responserversion (1), HiResponserversion (1), Z(6), Time (8), ClientChallenge (8), Z(4), ServerName, Z(4)
@@ -27,7 +27,7 @@ struct NTLMResponse: Sendable {
   }
 
   // NTOWFv2 = HMAC_MD5(MD4(UNICODE(Passwd)), UNICODE(Uppercase(User) || UserDom))
-  /// Returns the key that proves the password. Upper case is that of each character alone, as in Windows.
+  /// Returns the key derived from the password. Each character is converted to uppercase separately, as in Windows.
   static func key(user: String, domain: String, password: String) throws(NTLMError) -> [UInt8] {
     var name = ""
     for scalar in user.unicodeScalars {

@@ -1,14 +1,14 @@
 // NegotiateHandshake: the client's side of a Negotiate authentication on one connection (RFC 4559 §4, §5).
 
-/// Exchanges tokens with a server, and verifies that it has proven its identity too.
+/// Exchanges tokens with a server, and verifies that the server has proven its identity.
 package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
-  /// The reason for which the handshake fails.
+  /// The reason why the handshake failed.
   package enum Failure: Error, Sendable, Hashable {
-    /// The context can't be established.
+    /// The security context can't be established.
     case context(SecurityContextError)
-    /// The server refused the first or a later token without sending one of its own.
+    /// The server refused a token without sending one in return.
     case refused
-    /// The server granted the request without a proof of its identity.
+    /// The server accepted the request without proving its identity.
     case serverIsUnproven
     /// The server sent more than `NegotiateHandshake.stepsMax` tokens.
     case tooManySteps
@@ -18,7 +18,7 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
   package static var stepsMax: Int { 10 }
 
   private enum State {
-    /// The context requires a token, after that many steps.
+    /// The context requires another token. `stepCount` is the number of steps so far.
     case open(stepCount: Int)
     /// The context needs no further token.
     case established
@@ -28,21 +28,22 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
   private var context: Context
   private var state = State.open(stepCount: 0)
 
-  /// Starts a handshake with a new context.
+  /// Creates a handshake with a new context.
   package init(_ context: Context) { self.context = context }
 
   /// Returns the first token.
   package mutating func start() throws(Failure) -> [UInt8] { try next(after: nil) }
 
-  /// Returns the token that follows a 401 or 407 response.
+  /// Returns the token to send after a 401 or 407 response.
   ///
-  /// - Parameter token: The token of the response's challenge, or nil if it has none, which means a refusal.
+  /// - Parameter token: The token of the response's challenge, or nil if it has none, which
+  ///   means that the server refused the credential.
   package mutating func answer(_ token: [UInt8]?) throws(Failure) -> [UInt8] {
     guard let token, case .open = state else { return try fail(.refused) }
     return try next(after: token)
   }
 
-  /// Verifies a response that isn't 401 or 407.
+  /// Verifies the server's identity after a response other than 401 and 407.
   ///
   /// - Parameter token: The token of the response's WWW-Authenticate or Proxy-Authenticate field, or nil if it has none.
   package mutating func finish(_ token: [UInt8]?) throws(Failure) {
@@ -83,7 +84,7 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
     }
   }
 
-  /// A failed handshake stays failed.
+  /// Marks the handshake as failed, so that every later call throws the same error.
   private mutating func fail<Result>(_ failure: Failure) throws(Failure) -> Result {
     state = .failed(failure)
     throw failure

@@ -1,4 +1,4 @@
-// FuzzOptions: the options of `lupine fuzz`, in a separate table because they share few with the other options.
+// FuzzOptions: the options of `lupine fuzz`. They have a separate table, because they share few options with other commands.
 
 import LupineEngine
 
@@ -6,10 +6,10 @@ import LupineEngine
 struct FuzzOptions {
   /// The maximum number of requests in a run: a million, which take hours at any reasonable rate.
   static let countMax = 1_000_000
-  /// The maximum rate in requests per second. Each request uses a new connection, and a client's ports for one server
-  /// last for about 28,000 connections per minute.
+  /// The maximum rate in requests per second: 400. Each request uses a new connection, and a client has enough ports for about
+  /// 28,000 connections per minute to one server.
   static let rateMax = 400
-  /// The number of faults after which a run ends, because more aren't useful to a reader.
+  /// The number of faults after which a run ends: 100, because more faults aren't useful to a reader.
   static let faultsMax = 100
 
   let uri: URI
@@ -136,7 +136,7 @@ struct FuzzOptions {
     throw .fuzzUsage("\(uri.origin.host) isn't this machine; pass --allow-remote if its operator agrees")
   }
 
-  /// Returns whether requests to the origin stay on this machine: it is a Unix socket, a loopback address, or a local
+  /// Returns whether requests to the origin stay on this machine: the origin is a Unix socket, a loopback address, or a local
   /// name (RFC 6761 §6.3), for which the engine gets fixed addresses.
   static func isLoopback(_ origin: Origin) -> Bool {
     if origin.socketPath != nil || isLocalName(origin.host) { return true }

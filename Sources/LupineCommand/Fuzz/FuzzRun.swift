@@ -13,7 +13,7 @@ struct FuzzRun {
   private var faultCount = 0
   private var sentCount = 0
 
-  /// The number of requests between two checks that the server still responds.
+  /// The number of requests between two checks whether the server still responds.
   private static let checkInterval = 100
 
   /// Runs `lupine fuzz`. The arguments are those after `fuzz`.
@@ -70,8 +70,8 @@ struct FuzzRun {
     if time > .now { try? await Task.sleep(until: time, clock: .continuous) }
   }
 
-  /// Returns whether the server responds to the good request. If it doesn't, the run ends, because further results
-  /// would mean nothing.
+  /// Returns whether the server responds to the good request. If it doesn't, the run ends,
+  /// because further results would be meaningless.
   private mutating func stillAnswers(behind request: MutatedRequest) async throws(CommandError) -> Bool {
     let verdict = await send(mutator.request(0))
     if case .answered = verdict { return true }
@@ -92,7 +92,7 @@ struct FuzzRun {
   }
 
   private func send(_ request: MutatedRequest) async -> FuzzVerdict {
-    // A response may arrive in many pieces, each within the phase's limit, so the total time is limited as well.
+    // A response may arrive in many pieces, each within the limit of its phase, so the total time is limited too.
     let timeouts = Timeouts(everyPhase: options.timeout, total: options.timeout * 4)
     // If the server may treat the request as HEAD, no body is awaited after the response head.
     let method = request.mayBeHead ? "HEAD" : "GET"

@@ -1,4 +1,4 @@
-// FuzzVerdict: judges the server by the outcome of a mutated request.
+// FuzzVerdict: judges the server's reaction to a mutated request.
 
 import LupineEngine
 
@@ -10,7 +10,7 @@ enum FuzzVerdict: Equatable {
   case closed
   /// The server waits for the rest of a request that may be unfinished.
   case waits
-  /// The server did something that no server should do.
+  /// The server did something that no server should do. The text describes it.
   case fault(Fault, String)
   /// The server can't be reached.
   case unreachable(String)

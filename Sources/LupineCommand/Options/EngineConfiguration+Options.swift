@@ -20,7 +20,7 @@ extension EngineConfiguration {
     }
   }
 
-  /// Replaces the list in NO_PROXY, which the engine reads when it starts. Call it before that.
+  /// Replaces the list in NO_PROXY. Call this before the engine starts, because the engine reads the variable when it starts.
   static func replaceBypassVariable(by list: String) {
     unsetenv("NO_PROXY")
     setenv("no_proxy", list, 1)

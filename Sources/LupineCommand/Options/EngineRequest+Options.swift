@@ -20,7 +20,7 @@ extension EngineRequest {
       timeouts: Timeouts(options))
     bodyCoding = options.bodyCoding
     decodesContent = !options.isRaw
-    // Credentials in the URL are a default as well, which `-H "Authorization:"` removes.
+    // Credentials in the URL are a default too, which `-H "Authorization:"` removes.
     for case .remove(let name) in options.fieldEdits where name.lowercased() == "authorization" {
       self.fields.remove(name)
     }
@@ -38,7 +38,7 @@ extension Timeouts {
   }
 }
 
-/// The body of a request with the values of the fields that describe it.
+/// The body of a request, with the values of the fields that describe the body.
 private struct Content {
   var body = RequestBody()
   var type: String?
@@ -52,7 +52,7 @@ private struct Content {
       var bytes: [UInt8] = []
       for (index, text) in texts.enumerated() {
         if index > 0 { bytes.append(UInt8(ascii: "&")) }
-        // As in curl. Line ends and NUL aren't meaningful in form data.
+        // As in curl. Line ends and NUL have no meaning in form data.
         bytes += try Self.read(text) { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
       }
       body = RequestBody(bytes)

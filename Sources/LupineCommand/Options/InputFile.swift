@@ -14,8 +14,8 @@ enum InputFile {
     return try read(file.number, path)
   }
 
-  /// Returns a file as a segment of a body. A regular file is read while it is sent. Any other file, such as a pipe, is
-  /// read now, because its length isn't known before.
+  /// Returns a file as a segment of a body. A regular file is read while it is sent. Any other file, such as a pipe, is read
+  /// immediately, because its length isn't known in advance.
   static func segment(_ path: String) throws(CommandError) -> RequestBody.Segment {
     if path == "-" { return .bytes(try read(STDIN_FILENO, path)) }
     let file = try open(path)
@@ -27,8 +27,8 @@ enum InputFile {
     return .file(path: path, byteCount: count)
   }
 
-  /// Returns the body of an upload. A regular file is read while it is sent. Standard input ("-"), a pipe or a device
-  /// is streamed, whatever its length, and can't be sent again.
+  /// Returns the body of an upload. A regular file is read while it is sent. Standard input ("-"), a pipe or a device is
+  /// streamed, regardless of its length, and can't be sent again.
   static func body(_ path: String) throws(CommandError) -> RequestBody {
     // No other code reads standard input, so it may be closed after the body.
     if path == "-" { return stream(InputStream(FileDescriptor(owning: STDIN_FILENO), path)) }
@@ -74,7 +74,7 @@ enum InputFile {
       switch errno {
       case EINTR: continue
       case EAGAIN:
-        // A terminal or pipe that another program has set to non-blocking mode.
+        // The descriptor is a terminal or pipe that another program has set to non-blocking mode.
         var wanted = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         _ = poll(&wanted, 1, -1)
       default: throw unreadable(path, "read")

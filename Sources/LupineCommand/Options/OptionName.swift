@@ -43,7 +43,7 @@ enum OptionName: String, CaseIterable {
 
   case verbose, timing, trace, help, version
 
-  /// The notation and the help of an option.
+  /// The description of an option: its short form, its value and its help text.
   struct Form {
     /// The letter of the short form, as in curl, or nil if there is none.
     let letter: Unicode.Scalar?

@@ -1,4 +1,4 @@
-// OptionValue: parses option values with a format of their kind, such as durations, proxies and TLS versions.
+// OptionValue: parses option values that have a special format, such as durations, proxies and TLS versions.
 
 import LupineEngine
 
@@ -24,8 +24,7 @@ enum OptionValue {
     return duration
   }
 
-  /// Parses the value of --keepalive-time, which is both the time before the first probe and between probes, as in
-  /// curl.
+  /// Parses the value of --keepalive-time. As in curl, it is the time before the first probe and also the time between probes.
   static func keepAlive(_ text: String) throws(CommandError) -> SocketOptions.KeepAlive {
     guard let seconds = number(text, in: keepAliveSeconds) else {
       throw .usage("--keepalive-time takes 1 to 32767 whole seconds, not \"\(text)\"")

@@ -1,4 +1,4 @@
-// Options: the parsed command line as plain values. No file is read and no name looked up for them.
+// Options: the parsed command line as plain values. Parsing reads no file and looks up no name.
 
 import LupineEngine
 
@@ -20,7 +20,7 @@ struct Options: Equatable {
     /// A file to upload, or standard input if the path is "-".
     case upload(String)
 
-    /// The method if no other one is given.
+    /// The method that is used unless the user specifies one.
     var method: String {
       switch self {
       case .none: "GET"
@@ -30,13 +30,13 @@ struct Options: Equatable {
     }
   }
 
-  /// The method, or nil for that of the payload.
+  /// The method that the user has specified, or nil to use the payload's method.
   var method: String?
   var fieldEdits: [FieldEdit] = []
   var payload = Payload.none
   /// The content coding that compresses the payload, or nil for none.
   var bodyCoding: ContentCoding?
-  /// The time for which a body waits for a 100 response, or nil for the engine's default.
+  /// The time to wait for a 100 response before the body is sent, or nil for the engine's default.
   var continueTimeout: Duration?
   var followsRedirects = false
 
@@ -50,13 +50,13 @@ struct Options: Equatable {
   var showsTiming = false
   var showsTrace = false
 
-  /// The proxy. A fixed proxy has no exceptions here; they are added from `bypass` or the environment.
+  /// The proxy settings. A fixed proxy has no exceptions in this property; they are added from `bypass` or the environment.
   var proxy = ProxySettings.environment
   var proxyLogin: ProxyLogin?
-  /// The hosts that are reached without a proxy, instead of the environment's list.
+  /// The hosts to which requests are sent without a proxy, or nil to use the environment's list.
   var bypass: String?
 
-  /// The limit for each of the lookup, the connection, the proxy's handshake and the TLS handshake.
+  /// The limit that applies separately to the lookup, the connection, the proxy's handshake and the TLS handshake.
   var connectTimeout: Duration?
   /// The limit for the entire transfer, including redirects.
   var maxTime: Duration?
@@ -71,7 +71,7 @@ struct Options: Equatable {
   var trustRootsFolder: String?
   var skipsVerification = false
   var identity = IdentityFiles()
-  /// The TLS versions, ciphers, groups and stapling. The properties above have the other TLS settings.
+  /// The TLS versions, ciphers, groups and stapling. The properties above contain the other TLS settings.
   var tls = TLSConfiguration()
 }
 

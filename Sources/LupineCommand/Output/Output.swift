@@ -66,7 +66,7 @@ final class Output: Sendable {
 
   private func failure(_ call: String) -> CommandError {
     let error = SystemError(call: call, code: errno)
-    // The reader closed the pipe; that needs no message.
+    // The reader closed the pipe, which needs no message.
     if error.code == EPIPE, path == nil { return CommandError(.writeError, nil) }
     return CommandError(
       .writeError, "\(path ?? "standard output") can't be written (\(error)). Check the path and the free disk space.")
@@ -99,7 +99,7 @@ enum Descriptor {
       if count >= 0 {
         rest.removeFirst(count)
       } else if errno == EAGAIN {
-        // A terminal or pipe that another program has set to non-blocking mode.
+        // The descriptor is a terminal or pipe that another program has set to non-blocking mode.
         var wanted = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
         _ = poll(&wanted, 1, -1)
       } else if errno != EINTR {

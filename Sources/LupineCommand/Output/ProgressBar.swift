@@ -33,8 +33,8 @@ struct ProgressBar {
     "\r" + line(now: now, width: width) + "\n"
   }
 
-  /// Returns the percentage, a bar, the bytes and the rate, as far as `width` allows. The last column stays free,
-  /// because some terminals wrap when it is filled.
+  /// Returns the percentage, a bar, the bytes and the rate, as far as they fit in `width`. The last column stays empty, because
+  /// some terminals wrap when it is filled.
   func line(now: Instant, width: Int) -> String {
     let room = max(width - 1, 0)
     let rate = "\(bytesPerSecond(now).bytesText)/s"

@@ -28,7 +28,7 @@ enum VerboseReport {
     let kind = metrics.isReusedConnection ? "reused" : "new"
     var text = "* \(kind) connection to \(remote)\(local)\n"
     if let proxy = metrics.proxy {
-      // Only an HTTP proxy reads requests, and only those without TLS; all other requests use a tunnel.
+      // Only an HTTP proxy reads requests, and only those sent without TLS. All other requests use a tunnel.
       let isTunnel = metrics.tls != nil || proxy.scheme != .http
       text += isTunnel ? "* through a tunnel by the proxy \(proxy)\n" : "* forwarded by the proxy \(proxy)\n"
     }

@@ -4,9 +4,9 @@ internal import LupineCoding
 internal import LupineReactor
 internal import LupineWire
 
-/// One pass over a body's segments, with compression and chunked framing if the request needs them.
+/// Reads a body's segments once, with compression and chunked framing if the request needs them.
 struct BodySource: ~Copyable {
-  /// The result of a pull.
+  /// The result of a call of `pull`.
   enum Pulled: Equatable {
     /// Bytes were appended, or the end was reached.
     case more
@@ -19,7 +19,7 @@ struct BodySource: ~Copyable {
   private let inbox: Inbox
   private let exchange: ExchangeID
   private var encoder: ContentEncoder?
-  /// Whether the kernel can't send the present file directly, because of its file system.
+  /// Whether the kernel can't send the current file directly, because of its file system.
   private var hasUnsendableFile = false
 
   private var index = 0
@@ -28,19 +28,19 @@ struct BodySource: ~Copyable {
   private var writer: BodyWriter?
   /// Whether the entire body has been pulled.
   private(set) var isExhausted: Bool
-  /// Whether the body can be sent again: no producer has started that can't be started again.
+  /// Whether the body can be sent again. False once a producer has started that can't be started again.
   private(set) var isReplayable = true
-  /// The number of body bytes so far, without framing.
+  /// The number of body bytes pulled so far, without framing.
   private(set) var byteCount: UInt64 = 0
 
-  /// Creates a source. When a producer has bytes again after a pull returned none, it sends `.bodyReady` to the inbox.
+  /// Creates a source. If a pull returned no bytes and the producer then has more, the source sends `.bodyReady` to the inbox.
   init(
     _ body: RequestBody, coding: ContentCoding?, isFramed: Bool = true, of exchange: ExchangeID, inbox: Inbox
   ) throws(Failure) {
     segments = body.segments
     let isChunked = isFramed && (coding != nil || body.byteCount == nil)
     self.isChunked = isChunked
-    // Reads the parameter, because optimized code of Swift 6.3 releases the property once too often if it is read here.
+    // Reads the parameter instead of the property, because optimized code of Swift 6.3 would release the property once too often.
     isExhausted = body.segments.isEmpty && !isChunked
     self.exchange = exchange
     self.inbox = inbox
@@ -215,7 +215,7 @@ struct BodySource: ~Copyable {
     return .more
   }
 
-  // Compresses content. The encoder may keep output for later calls; the call at the body's end returns the rest.
+  // Compresses content. The encoder may buffer output until later calls. The call at the body's end returns the rest.
   private mutating func encode(_ content: [UInt8]) throws(Failure) -> [UInt8] {
     var output: [UInt8] = []
     var scratch = [UInt8](repeating: 0, count: 16 * 1024)
@@ -236,7 +236,7 @@ struct BodySource: ~Copyable {
     return output
   }
 
-  /// Notifies the producer, if there is one, that its bytes aren't needed any longer.
+  /// Notifies the body's producer, if there is one, that its bytes are no longer needed.
   mutating func abandon() {
     writer?.abandon()
     writer = nil

@@ -1,16 +1,16 @@
-// BodyWriter: the pipe from a body's producer to the loop that sends it.
+// BodyWriter: passes the bytes of a body from its producer to the loop that sends them.
 
 internal import Synchronization
 
-/// Accepts a body's bytes from its producer, no faster than they are sent. May be used from any thread.
+/// Accepts a body's bytes from its producer, no faster than they are sent. It is thread-safe.
 public final class BodyWriter: Sendable {
-  /// The number of buffered bytes after which `write` waits: 64 KiB, as much as one send hands to the kernel.
+  /// The number of buffered bytes above which `write` waits: 64 KiB, as much as one send passes to the kernel.
   static let bufferedBytesMax = 64 * 1024
 
   private enum Ending {
     case finished
     case failed(any Error)
-    /// The exchange has ended; the loop takes no more bytes.
+    /// The exchange has ended, so the loop takes no more bytes.
     case abandoned
   }
 
@@ -60,7 +60,8 @@ public final class BodyWriter: Sendable {
     if isAwaited { notify() }
   }
 
-  /// Sets the action to perform if the exchange ends before the body does. Performs it at once if that has happened.
+  /// Sets the action to perform if the exchange ends before the body does. If that has
+  /// already happened, performs the action immediately.
   func onAbandon(_ body: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       if case .abandoned = state.ending { return true }

@@ -1,15 +1,15 @@
-// RequestBody: a request's body, a sequence of bytes, files and producers' output.
+// RequestBody: the body of a request: a sequence of bytes, files and the output of producers.
 
 /// The body of a request.
 ///
-/// Bytes and files can be sent again, so a replay or a redirect needs no help from the caller. A producer's output can
-/// be sent again only if the producer declares so. Nothing is read faster than it can be sent.
+/// Bytes and files can be sent again, so a replay or a redirect needs no help from the caller. The output of a producer can be
+/// sent again only if the producer declares so. Nothing is read faster than it can be sent.
 public struct RequestBody: Sendable {
   /// A part of a body.
   public enum Segment: Sendable {
     /// Bytes in an array.
     case bytes([UInt8])
-    /// Bytes in memory in another type than an array.
+    /// Bytes in memory in a type other than an array.
     case held(HeldBytes)
     /// The first `byteCount` bytes of a file. The exchange fails if the file is shorter.
     case file(path: String, byteCount: UInt64)
@@ -17,7 +17,7 @@ public struct RequestBody: Sendable {
     case produced(Producer)
   }
 
-  /// Bytes in memory that another object holds. They are copied piece by piece as they are sent.
+  /// Bytes in memory that another object holds. They are copied in pieces as they are sent.
   public struct HeldBytes: Sendable {
     /// The number of bytes.
     public let byteCount: Int
@@ -33,7 +33,7 @@ public struct RequestBody: Sendable {
     }
   }
 
-  /// Writes a part of a body while it is sent.
+  /// A closure that writes part of a body while the body is sent.
   public struct Producer: Sendable {
     /// The number of bytes that the producer will write, or nil if it is unknown. The exchange fails if the producer
     /// writes more or fewer.
@@ -45,7 +45,7 @@ public struct RequestBody: Sendable {
 
   /// The parts, in order.
   public private(set) var segments: [Segment] = []
-  /// The length in bytes, sent as Content-Length. Nil if it is unknown; the body is then sent chunked.
+  /// The length in bytes, sent as Content-Length. If it is nil, the length is unknown, and the body is sent chunked.
   public private(set) var byteCount: UInt64? = 0
 
   /// Creates an empty body.
@@ -63,19 +63,18 @@ public struct RequestBody: Sendable {
 
   /// Creates a body that `produce` writes while it is sent.
   ///
-  /// `produce` runs in a separate task with the priority of the task that creates the body. The task is cancelled if
-  /// the exchange ends first. The body ends when `produce` returns; if it throws, the exchange fails with
-  /// `.bodyUnreadable`.
+  /// `produce` runs in a separate task with the priority of the task that creates the body. The task is cancelled if the exchange
+  /// ends first. The body ends when `produce` returns. If `produce` throws an error, the exchange fails with `.bodyUnreadable`.
   ///
   /// - Parameters:
-  ///   - byteCount: the number of bytes that `produce` writes, or nil if it is unknown.
-  ///   - isReplayable: whether `produce` can be called again to write the same bytes, for a redirect or after the
-  ///     connection turned out to be closed.
+  ///   - byteCount: The number of bytes that `produce` writes, or nil if it is unknown.
+  ///   - isReplayable: Whether `produce` can be called again to write the same bytes, for a redirect or
+  ///     after the connection turned out to be closed.
   public init(
     byteCount: UInt64? = nil, isReplayable: Bool = false,
     producedBy produce: @escaping @Sendable (BodyWriter) async throws -> Void
   ) {
-    // Taken here, because the producer starts on a loop's thread, which has no task priority.
+    // The priority is read here, because the producer starts on a loop's thread, which has no task priority.
     let priority = Task.currentPriority
     append(
       .produced(

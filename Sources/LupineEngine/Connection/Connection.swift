@@ -8,12 +8,12 @@ internal import LupineWire
 final class Connection {
   let id: ConnectionID
   let key: PoolKey
-  /// The connection's part of the metrics.
+  /// The properties of the connection that appear in metrics.
   let record: ConnectionRecord
 
   /// The current use of a connection.
   enum Use {
-    /// Nothing: the connection is idle in the pool, or promised to a waiter whose request hasn't started.
+    /// The connection is idle in the pool, or reserved for a waiter whose request hasn't started.
     case idle
     /// The exchange sends its request and receives its response.
     case serving(Exchange)
@@ -26,33 +26,33 @@ final class Connection {
     case closed
   }
 
-  /// The state while the rest of an unwanted body is read.
+  /// The state of a connection while the loop reads the rest of an unwanted body.
   struct Draining {
     /// The number of further bytes after which the connection is closed instead.
     var byteCountMax: Int
     /// The time by which the body must have ended.
     let deadline: Instant
-    /// The exchange that ends with the body; nil if it has ended or is sent again.
+    /// The exchange that ends with the body, or nil if the exchange has already ended or is sent again.
     let exchange: Exchange?
   }
 
   @exclusivity(unchecked) var transport: Transport
   @exclusivity(unchecked) var wire: ClientConnection
   @exclusivity(unchecked) var use = Use.idle
-  /// Whether the next iteration reads from the connection, because this one had no time for all of its bytes.
+  /// Whether the next iteration reads from the connection, because this iteration had no time for all of its bytes.
   @exclusivity(unchecked) var isPostponed = false
   /// The events that the poller watches for.
   @exclusivity(unchecked) var interest: Poller.Interest
-  /// Whether there may be unseen bytes: the latest read filled its buffer, or the poller didn't watch the connection
-  /// since.
+  /// Whether there may be unread bytes: the latest read filled its buffer, or the
+  /// poller hasn't watched the connection since then.
   @exclusivity(unchecked) var mayHoldMore = false
-  /// The error of an earlier send, after which nothing more is sent. Bytes that the server sent before are still read.
+  /// The error of an earlier send, after which nothing more is sent. Bytes that the server had already sent are still read.
   @exclusivity(unchecked) var sendFailure: Failure?
   /// Received plaintext that hasn't been parsed, because the exchange is paused.
   @exclusivity(unchecked) var unread: [UInt8] = []
-  /// Whether the connection was used or idle before, so that its peer may have closed it.
+  /// Whether the connection was used or idle before, so that its peer may have closed it in the meantime.
   @exclusivity(unchecked) var mayBeStale = false
-  /// The deadline set at the loop for the connection and its exchange. It may be too early, but never too late.
+  /// The deadline that the loop has for the connection and its exchange. It may be too early, but is never too late.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
   init(
@@ -100,7 +100,7 @@ final class Connection {
     }
   }
 
-  /// Returns the event that follows from the peer's end of the stream.
+  /// Returns the event caused by the end of the peer's data.
   func end() throws(Failure) -> ClientConnection.Event {
     do {
       return try wire.receiveEnd()

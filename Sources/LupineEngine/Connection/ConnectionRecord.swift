@@ -1,9 +1,9 @@
-// ConnectionRecord: the properties of a connection that its exchanges' metrics share.
+// ConnectionRecord: the properties of a connection that appear in the metrics of all its exchanges.
 
 internal import LupineReactor
 internal import LupineTLS
 
-/// The constant properties of a connection. The record of a failed opening has no identifier.
+/// The constant properties of a connection. The record of a connection that couldn't be opened has no identifier.
 final class ConnectionRecord: Sendable {
   let id: UInt64?
   let opening: OpeningTimes

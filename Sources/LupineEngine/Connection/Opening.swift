@@ -1,12 +1,12 @@
-// Opening: a connection while it is being opened: lookup, connect, proxy tunnel, TLS.
+// Opening: the state of a connection while it is being opened: lookup, connect, proxy tunnel, TLS.
 
 internal import LupineReactor
 internal import LupineWire
 
 /// One attempt to open a connection. Used only on its loop's thread.
 ///
-/// It belongs to the pool and not to the exchange that requested it, which another connection may serve in the
-/// meantime.
+/// The attempt belongs to the pool and not to the exchange that requested it, because that
+/// exchange may get another connection in the meantime.
 final class Opening {
   enum State {
     /// Looks up the origin, for a proxy that needs its address. The lookup of the proxy follows.
@@ -22,17 +22,17 @@ final class Opening {
 
   let id: ConnectionID
   let key: PoolKey
-  /// The exchange whose limits apply: the one that waited for the opening when its phase began or restarted.
+  /// The exchange whose time limits apply: the one that waited for the opening when its current phase began or restarted.
   var limiter: ExchangeID
   var timeouts: Timeouts
 
   var state = State.resolving
   var times = OpeningTimes()
-  /// The host that is looked up or connected to.
+  /// The host to look up or to connect to.
   var host = ""
-  /// The deadline of the present phase.
+  /// The deadline of the current phase.
   var phaseDeadline: Instant?
-  /// Connecting sockets by poller token.
+  /// The connecting sockets by poller token.
   var candidates: [UInt64: any StreamSocket] = [:]
   /// The origin's address, for a proxy that needs it.
   var destination: SocketAddress?
@@ -41,7 +41,7 @@ final class Opening {
   /// The connected socket, during the proxy handshake and the TLS handshake.
   var transport: Transport?
   var interest: Poller.Interest = []
-  /// The error of the latest failed address.
+  /// The error of the latest address that failed.
   var lastError: SystemError?
 
   init(id: ConnectionID, for exchange: Exchange) {
@@ -51,7 +51,7 @@ final class Opening {
     timeouts = exchange.request.timeouts
   }
 
-  /// The time limit of the present phase. A lookup always has one, because a resolver may never answer.
+  /// The time limit of the current phase. A lookup always has a limit, because a resolver may never answer.
   var limit: Duration? {
     let limit = timeouts.limit(of: phase)
     let longest = ResolverConfiguration.lookupTimeMax

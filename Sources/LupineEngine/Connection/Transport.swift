@@ -6,20 +6,20 @@ internal import LupineTLS
 /// A connected socket with its unsent bytes, and a TLS session if it uses TLS.
 struct Transport: ~Copyable {
   enum Received: Equatable {
-    /// This number of plaintext bytes was written to the buffer.
+    /// The number of plaintext bytes written to the buffer.
     case bytes(Int)
     /// No bytes are available at present.
     case nothing
-    /// A full read of ciphertext contained no plaintext; more may be available.
+    /// A full read of ciphertext contained no plaintext. More ciphertext may be available.
     case noPlaintext
-    /// The peer has closed its side; with TLS, by a close_notify alert.
+    /// The peer has closed its side. With TLS, the peer has sent a close_notify alert.
     case end
   }
 
   /// The maximum number of reads for a handshake in one iteration of the loop, 64 KiB each: 4, enough for a certificate
   /// chain of 100 KiB and the other messages.
   private static let handshakeReadsMax = 4
-  /// The maximum number of unsent bytes that TLS has produced as answers: 16 KiB, which is 600 key updates. Otherwise a
+  /// The maximum number of unsent bytes that TLS has produced as answers: 16 KiB, which is 600 key updates. Without the limit, a
   /// peer that doesn't read them could fill the memory. Regular servers request one key update in 2^24 records.
   private static let answerBytesMax = 16 * 1024
 
@@ -48,7 +48,7 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether TLS holds input that hasn't been read: records, or a part of one.
+  /// Whether TLS holds input that hasn't been read: records, or part of a record.
   var hasUnreadInput: Bool {
     switch tls {
     case .some(let session): session.hasUnreadInput
@@ -59,7 +59,7 @@ struct Transport: ~Copyable {
   /// Whether TLS or the kernel may hold input that no socket event announces.
   var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer }
 
-  /// The number of handshake messages, such as key updates, before the plaintext received last.
+  /// The number of handshake messages, such as key updates, before the most recently received plaintext.
   var handshakeMessageCount: Int {
     switch tls {
     case .some(let session): session.handshakeMessageCount
@@ -81,7 +81,7 @@ struct Transport: ~Copyable {
   /// Queues plaintext to be sent, encrypted if the transport uses TLS.
   mutating func queue(_ bytes: [UInt8]) throws(Failure) {
     if sentCount > 0 {
-      // Remove the sent bytes, or a long body would accumulate here.
+      // The sent bytes are removed, because a long body would otherwise accumulate here.
       outbox.removeFirst(sentCount)
       sentCount = 0
     }
@@ -97,7 +97,7 @@ struct Transport: ~Copyable {
     tls?.drainOutput(into: &outbox)
   }
 
-  /// Sends queued bytes as far as the kernel accepts them. Returns the number of unsent bytes.
+  /// Sends as many of the queued bytes as the kernel accepts. Returns the number of unsent bytes.
   @discardableResult
   mutating func flush() throws(Failure) -> Int {
     while sentCount < outbox.count {
@@ -115,7 +115,7 @@ struct Transport: ~Copyable {
     return 0
   }
 
-  /// Receives plaintext into `buffer`; without TLS from `offset` on. `ciphertext` is a buffer for received TLS bytes.
+  /// Receives plaintext into `buffer`; without TLS, from `offset` on. `ciphertext` is a buffer for received TLS bytes.
   mutating func receive(
     into buffer: inout [UInt8], from offset: Int = 0, ciphertext: inout [UInt8]
   ) throws(Failure) -> Received {
@@ -131,11 +131,11 @@ struct Transport: ~Copyable {
       let step: TLSSession.ReadStep?
       let mayAlert = unsentCount == 0
       do {
-        // TLS sends some messages by itself, such as answers to key updates.
+        // TLS sends some messages on its own, such as answers to key updates.
         defer { collectAnswers() }
         step = try tls?.read(into: &buffer)
       } catch {
-        // Send the alert with the cause to the peer if the kernel accepts it now, but no unsent bytes of a request.
+        // Sends the alert with the cause to the peer if the kernel accepts it now, but no unsent bytes of a request.
         if mayAlert { _ = try? flush() }
         throw .tls(error)
       }
@@ -145,7 +145,7 @@ struct Transport: ~Copyable {
       case .closed: return .end
       case .needMoreBytes, nil: break
       }
-      // A peer may send records without data endlessly.
+      // A peer may send an endless sequence of records without data.
       if isFed, hasFilledBuffer { return .noPlaintext }
       guard try feedTLS(&ciphertext) else { return .nothing }
       isFed = true
@@ -166,10 +166,10 @@ struct Transport: ~Copyable {
         + "replies may be pending. Fix the server.")
   }
 
-  /// Continues the TLS handshake. Returns whether it is complete; call `flush` afterward.
+  /// Continues the TLS handshake. Returns whether it is complete. The caller must then call `flush`.
   ///
-  /// It may return before it has read all available bytes, so that a peer that sends endlessly blocks neither the loop
-  /// nor the handshake's deadline.
+  /// The method may return before it has read all available bytes, so that a peer that never stops sending blocks neither the
+  /// loop nor the handshake's deadline.
   mutating func handshake(ciphertext: inout [UInt8]) throws(Failure) -> Bool {
     var readCount = 0
     while true {
@@ -180,7 +180,7 @@ struct Transport: ~Copyable {
         case .needMoreBytes: break
         }
       } catch {
-        // Send the alert with the cause to the peer if the kernel accepts it now.
+        // Sends the alert with the cause to the peer if the kernel accepts it now.
         _ = try? flush()
         throw .tls(error)
       }

@@ -10,7 +10,7 @@ final class Exchange {
   private let submission: Submission
   let key: PoolKey
   let sink: any ResponseSink
-  /// The treatment of the request, as its fields specify.
+  /// The engine's treatment of the request, as its fields specify.
   let manner: EngineRequest.Manner
   /// Whether the sink is notified at the end of this iteration of the loop.
   @exclusivity(unchecked) var isTouched = false
@@ -22,18 +22,18 @@ final class Exchange {
 
   @exclusivity(unchecked) private(set) var phase = Phase.setup
   @exclusivity(unchecked) private var phaseStart: Instant
-  /// The total time of earlier waits in the pool's queue, without the failed openings between them.
+  /// The total time of earlier waits in the pool's queue, without the failed attempts to open a connection between them.
   @exclusivity(unchecked) private var waited = Duration.zero
-  /// The deadline set at the loop while there is no connection. It may be too early, but never too late.
+  /// The deadline that the loop has for the exchange while it has no connection. It may be too early, but is never too late.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
-  /// The measurements so far. `finalMetrics` adds the connection's.
+  /// The measurements so far. `finalMetrics` adds those of the connection.
   @exclusivity(unchecked) var metrics: ExchangeMetrics
   @exclusivity(unchecked) private var record: ConnectionRecord?
-  /// The exchange's place in the pool's queue. It may be stale; only the pool knows whether the exchange still waits.
+  /// The exchange's ticket in the pool's queue. It may be stale; only the pool knows whether the exchange still waits.
   @exclusivity(unchecked) var ticket: Ticket?
   @exclusivity(unchecked) var connection: Connection?
-  /// Whether there is anything to send after the head. If false, `body` isn't used.
+  /// Whether there are bytes to send after the head. If false, `body` isn't used.
   private let hasBody: Bool
   @exclusivity(unchecked) var body: BodySource
   /// Whether the head includes `Expect: 100-continue`.
@@ -48,16 +48,16 @@ final class Exchange {
   /// Whether the response's body is decoded.
   @exclusivity(unchecked) private(set) var isDecoding = false
   @exclusivity(unchecked) private var decoder: ContentDecoder?
-  /// Received body bytes, not decoded yet, which wait until the sink's window permits their delivery.
+  /// Received body bytes that haven't been decoded, because the sink's window doesn't permit their delivery yet.
   @exclusivity(unchecked) private var undecoded: [UInt8] = []
   /// Whether the decoder has returned all of its output.
   @exclusivity(unchecked) private var isDecoderDry = true
 
   /// Creates an exchange. The head reuses the memory of `headBuffer`.
   ///
-  /// The submission is `__shared`, because an initializer would copy the request, a large value, out of a consumed one.
+  /// The submission is `__shared`, because an initializer would otherwise copy the request, a large value.
   ///
-  /// - Throws: an error if the request can't be serialized or its body can't be encoded.
+  /// - Throws: An error if the request can't be serialized or its body can't be encoded.
   init(
     _ submission: __shared Submission, key: PoolKey, codingLimits: CodingLimits, inbox: Inbox,
     headBuffer: consuming [UInt8], now: Instant
@@ -104,7 +104,7 @@ final class Exchange {
       request.body, coding: request.sentCoding(manner), isFramed: !manner.offersUpgrade, of: id, inbox: inbox)
   }
 
-  /// Returns the head's buffer for reuse. Only for an exchange that has ended.
+  /// Returns the head's buffer for reuse. Call it only for an exchange that has ended.
   func giveUpHeadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &headBytes)
@@ -128,14 +128,14 @@ final class Exchange {
     enter(.send, now: now)
   }
 
-  /// The measurements including the connection's, for an exchange that has ended.
+  /// The measurements of an exchange that has ended, including those of the connection.
   var finalMetrics: ExchangeMetrics {
     var metrics = metrics
     metrics.connection = record
     return metrics
   }
 
-  /// Whether body bytes remain that may be sent now, or when the producer has more.
+  /// Whether body bytes remain that can be sent now, or once the producer has more.
   var hasBodyToSend: Bool {
     hasBody && (requestState == .sending || requestState == .awaitingProducer) && !body.isExhausted
   }
@@ -143,12 +143,12 @@ final class Exchange {
   /// Whether the entire body has been pulled from its source.
   var isBodyExhausted: Bool { !hasBody || body.isExhausted }
 
-  /// Notifies the body's producer that its bytes aren't needed any longer.
+  /// Notifies the body's producer that its bytes are no longer needed.
   func abandonBody() {
     if hasBody { body.abandon() }
   }
 
-  /// Refuses the body if it still waits for the server's consent when the final response arrives.
+  /// Refuses the body if the server hasn't permitted it when the final response arrives.
   func refuseBody() {
     switch requestState {
     case .awaitingContinue, .awaitingUpgrade: requestState = .refused
@@ -156,14 +156,14 @@ final class Exchange {
     }
   }
 
-  /// Notes that bytes of the request have been handed to the kernel.
+  /// Records that bytes of the request have been passed to the kernel.
   func noteSent() {
     if progress == .nothingSent { progress = .sent }
   }
 
   // MARK: Time
 
-  /// Enters a phase and restarts its time, even if the phase is the present one.
+  /// Enters a phase and restarts its time, even if it is already the current phase.
   func enter(_ phase: Phase, now: Instant) {
     if self.phase == .poolWait, phase != .poolWait {
       let total = waited + (now - phaseStart)
@@ -173,10 +173,10 @@ final class Exchange {
     phaseStart = now
   }
 
-  /// The present deadline: the end of the phase or of the total time, whichever comes first. Pauses for which the
-  /// server isn't responsible have no phase limit.
+  /// The current deadline: the end of the phase's limit or of the total limit, whichever is earlier. No phase limit applies
+  /// during pauses for which the server isn't responsible.
   var deadline: Instant? {
-    // An opening has separate deadlines.
+    // The phases of opening a connection have separate deadlines.
     let isOpening =
       switch phase {
       case .resolve, .connect, .proxy, .tls: true
@@ -212,7 +212,7 @@ final class Exchange {
 
   // MARK: Response
 
-  /// Whether at most `byteCountMax` bytes of the body remain and the connection can be reused after them. The rest of a
+  /// Returns whether at most `byteCountMax` bytes of the body remain and the connection can be reused after them. The rest of a
   /// chunked body has an unknown length of at least one byte.
   func isRestShort(_ byteCountMax: Int) -> Bool {
     guard case .receiving(let framing) = response else { return true }
@@ -238,14 +238,13 @@ final class Exchange {
     if case .ended = response { true } else { false }
   }
 
-  /// Whether body bytes wait to be delivered, undecoded or in the decoder.
+  /// Whether body bytes wait for delivery, undecoded or in the decoder.
   var hasPendingBody: Bool { !undecoded.isEmpty || !isDecoderDry }
 
-  /// Whether nothing is delivered at present, because the caller has paused the exchange or the window is used up. A
-  /// head needs no window.
+  /// Whether delivery is paused, because the caller has paused the exchange or the window is used up. A head needs no window.
   var isPaused: Bool { isPausedByCaller || (hasHead && windowBytes <= 0) }
 
-  /// Delivers the response head. Throws if the sink wants the body and its codings are too many, or unknown and refused.
+  /// Delivers the response head. Throws an error if the sink wants the body and its codings are too many, or unknown and refused.
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
@@ -253,14 +252,14 @@ final class Exchange {
     metrics.responseHeadBytes = head.byteCount
     let contentCodings = decodedCodings(of: head)
     var head = head
-    // Codings that are refused leave nothing of the body to deliver, so it can't have the length of `Content-Length`.
+    // If the codings are refused, none of the body is delivered, so its length isn't that of `Content-Length`.
     head.isContentDecoded = (try? contentCodings.get().isEmpty) != true
-    // The sink decides first, because the coding of a discarded body doesn't matter, for example a redirect's.
+    // The sink decides first, because the coding of a discarded body doesn't matter, for example the body of a redirect.
     guard sink.receive(head: head) == .deliver else { return .discard }
     do throws(CodingError) {
       var codings = framing == .none ? [] : try contentCodings.get()
-      // Transfer codings are applied after content codings, so they are undone first. They are always decoded,
-      // regardless of `decodesContent`.
+      // Transfer codings are applied after content codings, so they are decoded first. They are
+      // always decoded, regardless of `decodesContent`.
       for coding in transferCodings { codings.append(coding == .gzip ? .gzip : .deflate) }
       guard !codings.isEmpty else { return .deliver }
       decoder = try ContentDecoder(codings, limits: codingLimits.within(bodyBytesMax: request.bodyBytesMax))
@@ -271,13 +270,13 @@ final class Exchange {
     return .deliver
   }
 
-  /// Returns the content codings that this exchange decodes, or an error if it refuses those of the head.
+  /// Returns the content codings that this exchange decodes, or an error if it refuses the head's codings.
   private func decodedCodings(of head: ResponseHead) -> Result<[ContentCoding], CodingError> {
     guard request.decodesContent, let list = head.fields.list("Content-Encoding") else { return .success([]) }
     return Result { () throws(CodingError) in try ContentCoding.decodable(list, limits: codingLimits) }
   }
 
-  /// Decodes and delivers as much as the window permits. The rest waits.
+  /// Decodes and delivers as much as the window permits, and keeps the rest.
   func receive(body bytes: borrowing Span<UInt8>, scratch: inout [UInt8]) throws(Failure) {
     metrics.responseBodyBytes += UInt64(bytes.count)
     let used = hasPendingBody ? 0 : try deliver(bytes, scratch: &scratch)
@@ -286,7 +285,7 @@ final class Exchange {
     }
   }
 
-  /// Delivers pending bytes as far as the window permits. Returns whether none are left.
+  /// Delivers pending bytes as far as the window permits. Returns whether all of them were delivered.
   func deliverPending(scratch: inout [UInt8]) throws(Failure) -> Bool {
     if hasPendingBody {
       var pending: [UInt8] = []
@@ -297,7 +296,7 @@ final class Exchange {
     return !hasPendingBody
   }
 
-  /// Throws if the body has ended within its coded stream.
+  /// Throws an error if the body has ended within its coded stream.
   func checkBodyIsComplete() throws(Failure) {
     guard isDecoding else { return }
     do {
@@ -329,7 +328,7 @@ final class Exchange {
     return used
   }
 
-  /// Decodes and delivers some bytes, at most as many as the window permits.
+  /// Decodes and delivers bytes, at most as many as the window permits.
   private func decode(
     _ bytes: borrowing Span<UInt8>, scratch: inout [UInt8]
   ) throws(Failure) -> CodingProgress {
@@ -352,7 +351,7 @@ final class Exchange {
     sink.receive(body: bytes)
   }
 
-  /// Resets the exchange to be sent again. If `isExpecting` is false, the new head omits the expectation.
+  /// Resets the exchange, so that it can be sent again. If `isExpecting` is false, the new head omits the expectation.
   func rewind(isExpecting: Bool, now: Instant) throws(Failure) {
     abandonBody()
     body = try Self.source(of: request, manner, id, inbox)
@@ -374,7 +373,7 @@ final class Exchange {
 }
 
 extension CodingLimits {
-  /// Returns these limits with at most `bodyBytesMax` decoded bytes.
+  /// Returns these limits with a maximum of `bodyBytesMax` decoded bytes.
   func within(bodyBytesMax: Int) -> CodingLimits {
     guard bodyBytesMax < .max else { return self }
     var limits = self

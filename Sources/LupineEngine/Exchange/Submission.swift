@@ -1,6 +1,6 @@
-// Submission: the message that hands a request to a loop.
+// Submission: the message that passes a request to a loop.
 
-/// A request with the sink of its response, sent to a loop.
+/// A request and the sink of its response, sent to a loop.
 ///
 /// It is a class, because a request is a large value that would otherwise be copied at each step.
 final class Submission: Sendable {

@@ -1,7 +1,6 @@
-// LinkedLists: doubly linked lists of slots. Removing from the middle is O(1), and elements need no separate
-// allocations.
+// LinkedLists: doubly linked lists of slots. Removing from the middle takes O(1), and elements need no separate allocations.
 
-/// Any number of doubly linked lists of slots. A slot is in at most one of them.
+/// Any number of doubly linked lists of slots. A slot is in at most one of the lists.
 struct LinkedLists: Sendable {
   /// The ends and the length of one list.
   struct List: Sendable {
@@ -13,7 +12,7 @@ struct LinkedLists: Sendable {
     var isEmpty: Bool { count == 0 }
   }
 
-  /// Half the size of two `Int?`. -1 means none.
+  /// The neighbors of a slot, or -1 for none. Half the size of two `Int?`.
   fileprivate struct Link: Sendable {
     var previous: Int32 = -1
     var next: Int32 = -1

@@ -1,28 +1,28 @@
-// PoolCounters: the pool's current connections and waiters, and totals since its start.
+// PoolCounters: the current numbers of the pool's connections and waiters, and the totals since its start.
 
 public import LupineWire
 
-/// Counts of connections and waiters, of one origin or of all.
+/// Counts of connections and waiters, of one origin or of all origins.
 ///
 /// `created` always equals the sum of `idle`, `active` and all values of `closed`.
 public struct ConnectionCounters: Sendable, Hashable {
-  /// Idle connections at present.
+  /// The current number of idle connections.
   public var idle = 0
-  /// Connections that serve an exchange at present.
+  /// The current number of connections that serve an exchange.
   public var active = 0
-  /// Connections being opened at present.
+  /// The current number of connections being opened.
   public var opening = 0
-  /// Exchanges that wait for a connection at present, including those that a connection is being opened for.
+  /// The current number of exchanges that wait for a connection, including exchanges for which a connection is being opened.
   public var waiting = 0
-  /// Connections opened so far.
+  /// The number of connections opened so far.
   public var created = 0
-  /// The number of times that an exchange was given a connection that an earlier one had used.
+  /// The number of times that an exchange received a connection that an earlier exchange had used.
   public var reused = 0
-  /// Connections that couldn't be opened.
+  /// The number of connections that couldn't be opened.
   public var openingsFailed = 0
-  /// Connections abandoned while being opened, because no exchange needed them any longer.
+  /// The number of connections abandoned while they were being opened, because no exchange needed them any longer.
   public var openingsAbandoned = 0
-  /// Connections closed or handed over to another protocol, by reason.
+  /// The numbers of connections that were closed or handed over to another protocol, by reason.
   public var closed: [CloseReason: Int] = [:]
 
   /// Creates counters with all values 0.
@@ -44,17 +44,17 @@ public struct ConnectionCounters: Sendable, Hashable {
 
 /// The counters of one loop's pool, or the sum of all loops.
 public struct PoolCounters: Sendable, Hashable {
-  /// The counters of an origin, since the pool last began to remember it.
+  /// The counters of an origin since the pool last began to remember it.
   public struct OfOrigin: Sendable, Hashable {
-    /// The origin. It may occur more than once, if its connections have different settings.
+    /// The origin. Several elements may have the same origin, if its connections have different settings.
     public var origin: Origin
-    /// The origin's counters.
+    /// The counters of the origin.
     public var connections: ConnectionCounters
   }
 
-  /// All counts since the loop's start, including those of forgotten origins.
+  /// All counts since the loop's start, including those of origins that the pool has forgotten.
   public var total = ConnectionCounters()
-  /// The remembered origins (see `PoolLimits.originsRememberedMax`), in no particular order.
+  /// The counters of the remembered origins (see `PoolLimits.originsRememberedMax`), in no particular order.
   public var origins: [OfOrigin] = []
 
   /// Creates counters with all values 0.

@@ -1,4 +1,4 @@
-// PoolHandles: the IDs of connections and waiters. Each has a slot, and a serial number that distinguishes stale IDs.
+// PoolHandles: the IDs of connections and waiters. Each ID has a slot, and a serial number that identifies stale IDs.
 
 typealias ExchangeID = UInt64
 
@@ -22,11 +22,11 @@ struct ConnectionID: Sendable, Hashable {
   /// The connection's number within its loop, counted from 1.
   var serial: UInt32 { UInt32(rawValue >> 32) }
 
-  /// A small number, unique among the loop's present connections. It can index arrays.
+  /// A small number, unique among the loop's current connections, that can index arrays.
   var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
 }
 
-/// A waiter's place in the queue. A stale ticket never matches another waiter.
+/// The identifier of a waiter in the queue. A stale ticket never matches another waiter.
 struct Ticket: Sendable, Hashable {
   /// The waiter's number in order of arrival, counted from 1 in each pool.
   let serial: UInt64

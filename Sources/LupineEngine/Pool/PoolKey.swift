@@ -5,7 +5,7 @@ internal import LupineWire
 
 /// The key of a set of connections. Only requests with equal keys share connections.
 ///
-/// It is a reference to its content, because each request and each connection holds one.
+/// The key is a reference to its content, because each request and each connection has one.
 struct PoolKey: Hashable, Sendable {
   private final class Content: Sendable {
     let origin: Origin
@@ -23,8 +23,7 @@ struct PoolKey: Hashable, Sendable {
       self.exclusiveTo = exclusiveTo
       isEncrypted = tls != nil
       hostLine = Self.hostLine(origin)
-      // The origin distinguishes almost all keys. Hashing the configuration would be slow, because it may hold
-      // certificates.
+      // The origin distinguishes almost all keys. Hashing the configuration would be slow, because it may contain certificates.
       var hasher = Hasher()
       hasher.combine(origin)
       hasher.combine(exclusiveTo)
@@ -52,19 +51,19 @@ struct PoolKey: Hashable, Sendable {
   var route: Route { content.route }
   /// The TLS configuration, or nil for http. Connections with different verification settings are never shared.
   var tls: TLSConfiguration? { content.tls }
-  /// The line of the Host field for the origin. An error if the host can't be written, which is possible for a host
-  /// that wasn't parsed from a URI.
+  /// The line of the Host field for the origin, or an error if the host can't be written. This is possible only for a host that
+  /// wasn't parsed from a URI.
   var hostLine: Result<[UInt8], WireError> { content.hostLine }
   /// Whether the connections use TLS.
   var isEncrypted: Bool { content.isEncrypted }
 
-  /// The only exchange that may use the connection, or nil if connections are shared.
+  /// The only exchange that may use the connection, or nil if exchanges may share it.
   var exclusiveTo: ExchangeID? {
     get { content.exclusiveTo }
     set { content = Content(content.origin, content.route, content.tls, exclusiveTo: newValue) }
   }
 
-  /// The same without a client certificate; connections that present one are never used for it.
+  /// The same key without a client certificate. Connections that present a certificate are never used for it.
   var anonymous: PoolKey {
     guard var tls = content.tls, tls.identity != nil else { return self }
     tls.identity = nil

@@ -5,50 +5,48 @@
 /// Each loop has a separate pool. An origin belongs to one loop by default, so limits per origin are exact. Total
 /// limits apply to each loop.
 public struct PoolLimits: Sendable, Hashable {
-  /// The maximum number of connections to one origin, including busy and idle ones and those being opened. At least 1;
-  /// 64 by default.
+  /// The maximum number of connections to one origin, including busy and idle connections and
+  /// those being opened. 64 by default, and at least 1.
   ///
   /// Browsers open 6 and AsyncHTTPClient 8; Go sets no limit. Further exchanges wait in order of arrival.
   public var connectionsPerOriginMax = 64
 
-  /// The maximum number of all connections, including busy and idle ones and those being opened. At least 1; 768 by
-  /// default, `.max` for no limit.
+  /// The maximum number of all connections, including busy and idle connections and those being opened. 768 by default, and at
+  /// least 1. `.max` sets no limit.
   ///
-  /// 768 is three quarters of 1,024, the usual `ulimit -n`. The rest remains for second connection attempts and the
-  /// program's files. Further exchanges wait in order of arrival, across all origins. Idle connections are closed to
-  /// make room.
+  /// 768 is three quarters of 1,024, the usual `ulimit -n`. The rest remains for second connection attempts and the program's
+  /// files. Further exchanges wait in order of arrival, across all origins. Idle connections are closed to make room.
   public var connectionsMax = 768
 
-  /// The maximum number of idle connections to one origin; 0 for none. 64 by default, so that a burst can keep all of
-  /// its connections.
+  /// The maximum number of idle connections to one origin, or 0 for none. 64 by default, so that a
+  /// burst of requests can keep all of its connections.
   public var idlePerOriginMax = 64
 
-  /// The maximum number of all idle connections; 0 for none. 256 by default. Go keeps 100.
+  /// The maximum number of all idle connections, or 0 for none. 256 by default. Go keeps 100.
   public var idleMax = 256
 
   /// The time after which an idle connection is closed. 60 s by default, less than nginx's 75 s. Go uses 90 s.
   public var idleTimeout = Duration.seconds(60)
 
-  /// The maximum age of a connection; nil, the default, for no limit.
+  /// The maximum age of a connection, or nil, the default, for no limit.
   ///
-  /// An older connection is closed as soon as it is released or idle, never during a request, so that changes of
-  /// addresses and load balancers take effect. The nginx server closes connections after an hour; Go sets no limit.
+  /// An older connection is closed as soon as it is released or idle, never during a request, so that changes of addresses and
+  /// load balancers take effect. The nginx server closes connections after an hour; Go sets no limit.
   public var connectionAgeMax: Duration?
 
-  /// The maximum number of requests on one connection, at least 1; nil, the default, for no limit.
+  /// The maximum number of requests on one connection, at least 1, or nil, the default, for no limit.
   ///
-  /// The nginx server closes connections after 1,000 requests and announces it in time.
+  /// The nginx server closes connections after 1,000 requests, and announces it in time.
   public var usesPerConnectionMax: Int?
 
-  /// The maximum number of exchanges that wait for a connection, at least 1; 100,000 by default. Further exchanges are
-  /// refused.
+  /// The maximum number of exchanges that wait for a connection. 100,000 by default,
+  /// and at least 1. Further exchanges are refused.
   ///
-  /// It limits memory when the server is slower than the callers: about 100 bytes per waiter, in addition to its
-  /// request.
+  /// It limits memory when the server is slower than the callers: a waiter takes about 100 bytes, in addition to its request.
   public var waitersMax = 100_000
 
-  /// The number of origins up to which the pool remembers those without connections and waiters, to keep their
-  /// counters. Beyond it, the pool forgets them, least recently used first. 1,000 by default, which takes about 500 kB.
+  /// The maximum number of origins without connections and waiters that the pool remembers, to keep their counters. Beyond it,
+  /// the pool forgets the least recently used origin. 1,000 by default, which takes about 500 kB.
   public var originsRememberedMax = 1_000
 
   /// Creates the default limits.
@@ -56,15 +54,15 @@ public struct PoolLimits: Sendable, Hashable {
 }
 
 extension PoolLimits {
-  /// The first pause after the process has run out of descriptors: 10 ms. It doubles each time.
+  /// The first pause after the process has run out of descriptors: 10 ms. Each further pause is twice as long.
   ///
-  /// Long enough to avoid a busy loop, and short compared with a handshake.
+  /// 10 ms is long enough to avoid a busy loop, and short compared with a handshake.
   static let descriptorRetryMin = Duration.milliseconds(10)
 
-  /// The maximum pause: 1 s. So the pool notices within a second that a descriptor is free.
+  /// The maximum pause: 1 s, so that the pool notices within a second that a descriptor is free.
   static let descriptorRetryMax = Duration.seconds(1)
 
-  /// Traps on limits with which no exchange could ever get a connection.
+  /// Traps if the limits are so low that no exchange could ever get a connection.
   func validate() {
     precondition(connectionsPerOriginMax >= 1, "connectionsPerOriginMax must be at least 1")
     precondition(connectionsMax >= 1, "connectionsMax must be at least 1")

@@ -1,4 +1,4 @@
-// PoolRecords: the pool's records of connections, waiters, origins and a shortage of descriptors.
+// PoolRecords: the pool's records of connections, waiters and origins, and of a shortage of descriptors.
 
 internal import LupineReactor
 internal import LupineWire
@@ -6,7 +6,7 @@ internal import LupineWire
 /// The record of a connection, from the decision to open it until it is closed.
 struct PooledConnection: Sendable {
   enum State: Sendable {
-    /// The connection is being opened on behalf of a waiter; nil if that one no longer needs it.
+    /// The connection is being opened on behalf of this waiter, or nil if the waiter no longer needs it.
     case opening(for: Int?)
     case busy
     case idle(until: Instant)
@@ -16,14 +16,14 @@ struct PooledConnection: Sendable {
   var serial: UInt32 = 0
   var origin = 0
   var state = State.busy
-  /// The number of exchanges that have been given the connection.
+  /// The number of exchanges that have received the connection.
   var uses = 0
-  /// The time after which no further exchange gets the connection.
+  /// The time after which no further exchange receives the connection.
   var end = Instant(nanoseconds: .max)
   /// Whether the connection is in the list `PoolState.aging`.
   var isAging = false
 
-  /// Whether the connection is idle, and has exceeded neither its idle time nor its age.
+  /// Returns whether the connection is idle, and has exceeded neither its idle time nor its age.
   func isFit(_ now: Instant) -> Bool {
     guard case .idle(let until) = state else { return false }
     return now < until && now < end
@@ -36,7 +36,7 @@ struct Waiter: Sendable {
   var serial: UInt64 = 0
   var exchange: ExchangeID = 0
   var origin = 0
-  /// The connection being opened on the waiter's behalf.
+  /// The connection being opened on the waiter's behalf, or nil if there is none.
   var opening: Int?
 }
 
@@ -45,23 +45,22 @@ struct PooledOrigin: Sendable {
   enum Standing: Sendable {
     /// The origin has waiters, or it has connections and none of them is an orphan.
     case used
-    /// The origin has orphans, connections being opened without a waiter, and no waiters.
+    /// The origin has no waiters, but it has orphans: connections being opened without a waiter.
     case orphaned
     /// The origin has neither connections nor waiters.
     case dormant
-    /// The origin has neither connections nor waiters, and belonged to a single exchange, so it will never be used
-    /// again.
+    /// The origin has neither connections nor waiters, and was used by a single exchange, so it will never be used again.
     case disposable
   }
 
   /// The origin's key, or nil for a free slot.
   var key: PoolKey?
-  /// Idle connections, the most recently used last.
+  /// Idle connections, least recently used first.
   var idle = LinkedLists.List()
-  /// Connections being opened without a waiter.
+  /// Connections that are being opened without a waiter.
   var orphans = LinkedLists.List()
-  /// The waiters in order of arrival. A connection is being opened for each waiter before `firstWithoutOpening`, and for
-  /// none from there on.
+  /// The waiters in order of arrival. A connection is being opened for each waiter before
+  /// `firstWithoutOpening`, and for no other waiter.
   var queue = LinkedLists.List()
   var firstWithoutOpening: Int?
   var connectionCount = 0
@@ -69,7 +68,7 @@ struct PooledOrigin: Sendable {
   /// The counters that can't be derived from the lists.
   var counters = ConnectionCounters()
 
-  /// The standing that follows from the present connections and waiters.
+  /// The standing that follows from the current connections and waiters.
   var presentStanding: Standing {
     if !queue.isEmpty { return .used }
     if connectionCount == 0 { return key?.exclusiveTo == nil ? .dormant : .disposable }
@@ -77,14 +76,12 @@ struct PooledOrigin: Sendable {
   }
 }
 
-/// The pool's state after descriptors have run out. It limits the opening of connections until descriptors are
-/// available again.
+/// The pool's state after descriptors have run out. It limits the opening of connections until descriptors are available again.
 struct DescriptorShortage: Sendable {
   /// The number of connections that may be started now.
   var permits = 0
-  /// The time of the next attempt; nil while a permit or an opening in progress will show whether there are
-  /// descriptors.
+  /// The time of the next attempt, or nil while a permit or an opening in progress will show whether descriptors are available.
   var retry: Instant?
-  /// The length of the latest pause, or zero if a descriptor has been available since.
+  /// The length of the latest pause, or zero if a descriptor has become available since then.
   var pause = Duration.zero
 }

@@ -18,13 +18,13 @@ extension PoolState {
     return id.slot
   }
 
-  /// Changes the counters of an origin and the totals alike.
+  /// Changes the counters of an origin and the totals in the same way.
   mutating func count(_ origin: Int, _ change: (inout ConnectionCounters) -> Void) {
     change(&origins[origin].counters)
     change(&total)
   }
 
-  /// Opens a connection for an origin's first waiter without one.
+  /// Opens a connection for the first waiter of an origin for which none is being opened.
   mutating func open(_ origin: Int) -> Action {
     guard let waiter = origins[origin].firstWithoutOpening else {
       preconditionFailure("a connection is opened without a waiter")
@@ -40,7 +40,7 @@ extension PoolState {
     return .connect(id(of: connection), for: waiters[waiter].exchange)
   }
 
-  /// Closes a connection that has been opened.
+  /// Closes a connection that has already been opened.
   mutating func closeConnection(_ connection: Int, _ reason: CloseReason, _ actions: inout [Action]) {
     actions.append(.close(id(of: connection), reason))
     remove(connection, reason)
@@ -71,7 +71,7 @@ extension PoolState {
     connections.remove(connection, leaving: PooledConnection())
   }
 
-  /// Removes a connection that has been opened.
+  /// Removes a connection that has already been opened.
   mutating func remove(_ connection: Int, _ reason: CloseReason) {
     let origin = connections[connection].origin
     if case .idle = connections[connection].state { unlinkIdle(connection) }

@@ -3,8 +3,8 @@
 internal import LupineWire
 
 extension PoolState {
-  /// Begins the shutdown: closes idle connections, abandons those being opened, and refuses present and later waiters.
-  /// Busy connections are closed when they are released. A second call does nothing.
+  /// Begins the shutdown: closes idle connections, abandons those being opened, and refuses current and later waiters. Busy
+  /// connections are closed when they are released. A second call does nothing.
   mutating func beginShutdown() -> [Action] {
     guard !isShuttingDown else { return [] }
     isShuttingDown = true
@@ -24,7 +24,7 @@ extension PoolState {
     return actions
   }
 
-  /// Whether the shutdown is complete, with no connection left.
+  /// Whether the shutdown is complete and no connection is left.
   var isDrained: Bool { isShuttingDown && connectionCount == 0 }
 
   /// Returns the current counters. Takes time proportional to the number of remembered origins.

@@ -1,5 +1,4 @@
-// PoolState+Queue: the queues of waiters, and the connections being opened for them. Each of an origin's first waiters
-// has one.
+// PoolState+Queue: the queues of waiters, and the connections being opened for the first waiters of each queue.
 
 internal import LupineWire
 
@@ -13,8 +12,8 @@ extension PoolState {
     return Ticket(serial: lastWaiter, slot: waiter)
   }
 
-  /// Removes a waiter from its queue. The connection being opened for it passes to the first waiter without one, or
-  /// becomes an orphan.
+  /// Removes a waiter from its queue. The connection being opened for it passes to the
+  /// first waiter without one, or becomes an orphan.
   mutating func dequeue(_ waiter: Int) -> ExchangeID {
     let (exchange, origin, opening) = (waiters[waiter].exchange, waiters[waiter].origin, waiters[waiter].opening)
     if origins[origin].firstWithoutOpening == waiter {
@@ -42,11 +41,11 @@ extension PoolState {
     origins[waiters[waiter].origin].firstWithoutOpening = queueLinks.next(after: waiter)
   }
 
-  /// Prepares for serving the queue's first waiter with the connection that `waiter` requested. The connection being
-  /// opened for the first waiter passes to `waiter`.
+  /// Prepares for giving the first waiter the connection that was opened for `waiter`. In exchange, `waiter` takes over the
+  /// connection being opened for the first waiter.
   mutating func giveOpeningOfFirst(to waiter: Int) {
     guard let first = origins[waiters[waiter].origin].queue.first else { preconditionFailure("a waiter isn't queued") }
-    // If the waiter itself is the first, it has no other opening now.
+    // If `waiter` is the first waiter, no other connection is being opened for it now.
     waiters[waiter].opening = nil
     guard let opening = waiters[first].opening else { return }
     waiters[first].opening = nil
@@ -55,8 +54,8 @@ extension PoolState {
     noteReassignment(of: opening)
   }
 
-  /// Updates the queue after the opening for `waiter` has failed, while `waiter` keeps its place. The last waiter
-  /// with an opening passes it to `waiter` and becomes the first without one. Returns the exchange of that waiter.
+  /// Updates the queue after the opening for `waiter` has failed and `waiter` remains in the queue. The last waiter with an
+  /// opening passes it to `waiter` and becomes the first waiter without one. Returns the exchange of that last waiter.
   mutating func withdrawOpening(from waiter: Int) -> ExchangeID {
     let origin = waiters[waiter].origin
     let first = origins[origin].firstWithoutOpening

@@ -4,7 +4,7 @@ internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// The time at which `expire` must be called, or nil. Each event may change it.
+  /// The time at which `expire` must be called, or nil if there is none. Each event may change it.
   var nextDeadline: Instant? {
     var next = shortage?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }
@@ -21,7 +21,7 @@ extension PoolState {
     return actions
   }
 
-  /// Closes idle connections that have exceeded their idle time or age. Busy ones are checked when they are released.
+  /// Closes idle connections that have exceeded their idle time or age. Busy connections are checked when they are released.
   mutating func closeExpired(_ now: Instant, _ actions: inout [Action]) {
     while let oldest = idle.first, case .idle(let until) = connections[oldest].state, until <= now {
       closeConnection(oldest, .idleTimeout, &actions)
@@ -32,7 +32,7 @@ extension PoolState {
     }
   }
 
-  /// Sets the time after which no further exchange gets the connection.
+  /// Sets the time after which no further exchange receives the connection.
   mutating func watchAge(_ connection: Int, until end: Instant) {
     connections[connection].end = end
     connections[connection].isAging = true

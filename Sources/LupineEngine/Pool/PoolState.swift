@@ -1,26 +1,26 @@
-// PoolState: the connection pool's decisions. It performs no I/O and reads no clock: it takes events with their time,
-// and returns actions.
+// PoolState: the connection pool's decisions. It performs no I/O and reads no clock: it
+// receives events with their time, and returns actions.
 
 internal import LupineReactor
 internal import LupineWire
 
 /// The state of one loop's pool: connections, idle connections and waiters.
 ///
-/// A connection being opened isn't bound to the exchange that requested it. The first free connection goes to the
-/// longest waiter, and an opened connection without a waiter becomes idle.
+/// A connection being opened isn't bound to the exchange that requested it. The first free connection goes to the waiter that has
+/// waited longest, and an opened connection without a waiter becomes idle.
 ///
-/// Waiters are served in order of arrival: within an origin for its connections, and across all origins for places
-/// under `connectionsMax` and for descriptors. Idle connections are closed when a waiter needs their place.
+/// Waiters are served in order of arrival: within an origin for its connections, and across all origins for places under
+/// `connectionsMax` and for descriptors. Idle connections are closed when a waiter needs their place.
 ///
-/// Each event takes O(1), or O(log n) in the number of origins; closing several connections at once takes time for
-/// each. The caller must execute the returned actions in order, before it reports the next event.
+/// Each event takes O(1), or O(log n) in the number of origins; closing several connections takes time for each of them. The
+/// caller must execute the returned actions in order, before it reports the next event.
 struct PoolState: Sendable {
   /// The answer to an exchange that needs a connection.
   enum Acquisition: Equatable {
     /// The exchange uses this idle connection.
     case use(ConnectionID)
-    /// The exchange waits. The ticket cancels the wait. The actions may open a connection, or already give one to the
-    /// exchange.
+    /// The exchange waits. Its ticket can cancel the wait. The actions may open a connection, or
+    /// may already give a connection to the exchange.
     case wait(Ticket, [Action])
     /// The exchange is refused.
     case refused(Refusal)
@@ -32,7 +32,7 @@ struct PoolState: Sendable {
     case idle
     /// The connection serves this exchange, which was waiting.
     case use(by: ExchangeID)
-    /// The caller executes these actions. If none of them uses or closes the connection, it becomes idle.
+    /// The caller must execute these actions. If none of them uses or closes the connection, it becomes idle.
     case actions([Action])
   }
 
@@ -40,7 +40,7 @@ struct PoolState: Sendable {
     case use(ConnectionID, by: ExchangeID)
     /// Open a connection on behalf of this exchange.
     case connect(ConnectionID, for: ExchangeID)
-    /// The exchange keeps its place in the queue, but no connection is being opened for it any longer.
+    /// The exchange remains in the queue, but no connection is being opened for it any longer.
     case wait(ExchangeID)
     case close(ConnectionID, CloseReason)
     /// Abandon a connection that is being opened.
@@ -54,7 +54,7 @@ struct PoolState: Sendable {
   /// The reason why an exchange is refused.
   enum Refusal: Equatable {
     case shuttingDown
-    /// The maximum number of exchanges is already waiting (`PoolLimits.waitersMax`, the associated value).
+    /// The maximum number of exchanges is already waiting. The associated value is `PoolLimits.waitersMax`.
     case tooManyWaiters(Int)
   }
 
@@ -80,25 +80,25 @@ struct PoolState: Sendable {
   var queueLinks = LinkedLists()
   /// The links of the origins' lists of idle connections and orphans.
   var originLinks = LinkedLists()
-  /// All idle connections, the one idle for longest first.
+  /// All idle connections, starting with the one that has been idle longest.
   var idle = LinkedLists.List()
   var idleLinks = LinkedLists()
   /// Connections whose `end` hasn't passed yet, oldest first. Empty without an age limit.
   var aging = LinkedLists.List()
   var agingLinks = LinkedLists()
-  /// The origins of each standing except `used`. The origin that has had the standing longest is first.
+  /// The origins with each standing except `used`, starting with the origin that has had the standing longest.
   var orphaned = LinkedLists.List()
   var dormant = LinkedLists.List()
   var disposable = LinkedLists.List()
   var standingLinks = LinkedLists()
 
-  /// The origins with a waiter that lacks a place or a descriptor, ranked by the first such waiter's serial number.
+  /// The origins with a waiter that needs a place or a descriptor, ranked by the serial number of the first such waiter.
   ///
-  /// After each event either there are none, or there are no idle connections and no orphans that could make room.
+  /// After each event, either this is empty, or there are no idle connections and no orphans that could make room.
   var awaitingPlace = RankedSlots()
   /// The openings that have passed to another waiter since the last `takeReassigned`.
   private var reassigned: [ConnectionID] = []
-  /// Limits the opening of connections after descriptors have run out; nil otherwise.
+  /// The limit on opening connections after descriptors have run out, or nil if there is no shortage.
   var shortage: DescriptorShortage?
   /// The total counters that can't be derived from the lists.
   var total = ConnectionCounters()
@@ -160,7 +160,7 @@ struct PoolState: Sendable {
 
   /// Handles a connection that couldn't be opened.
   ///
-  /// The waiter fails if it still waits. But if descriptors have run out, it continues to wait.
+  /// The exchange that waits for it fails, unless descriptors have run out: in that case, it continues to wait.
   mutating func openingFailed(_ id: ConnectionID, because failure: OpeningFailure, now: Instant) -> [Action] {
     let connection = slot(of: id)
     let origin = connections[connection].origin
@@ -183,8 +183,7 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// Handles a connection that its exchange no longer uses. With a `reason`, the connection is closed instead of
-  /// reused.
+  /// Handles a connection that its exchange no longer uses. If there is a `reason`, the connection is closed instead of reused.
   mutating func release(_ id: ConnectionID, closing reason: CloseReason?, now: Instant) -> Released {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
@@ -197,7 +196,7 @@ struct PoolState: Sendable {
     return .actions(actions)
   }
 
-  /// Removes a connection that has switched to another protocol. The pool doesn't close it.
+  /// Removes a connection that has switched to another protocol, without closing it.
   mutating func detach(_ id: ConnectionID) -> [Action] {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
@@ -234,7 +233,7 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// Returns the exchange on whose behalf the connection is being opened, if one waits for it.
+  /// Returns the exchange on whose behalf the connection is being opened, or nil if there is none.
   func waiter(of id: ConnectionID) -> ExchangeID? {
     guard case .opening(let waiter?) = connections[slot(of: id)].state else { return nil }
     return waiters[waiter].exchange
@@ -243,21 +242,21 @@ struct PoolState: Sendable {
   /// Records that an opening has passed to another waiter.
   mutating func noteReassignment(of opening: Int) { reassigned.append(id(of: opening)) }
 
-  /// Returns the openings that have passed to another waiter since the last call. Some may be open or gone already.
+  /// Returns the openings that have passed to another waiter since the last call. Some of them may have ended already.
   mutating func takeReassigned() -> [ConnectionID] {
     if reassigned.isEmpty { return [] }
     defer { reassigned = [] }
     return reassigned
   }
 
-  /// Whether the connection serves no exchange and is promised to none.
+  /// Returns whether the connection serves no exchange and is reserved for none.
   func isIdle(_ id: ConnectionID) -> Bool {
     if case .idle = connections[slot(of: id)].state { true } else { false }
   }
 
   // MARK: Free connections
 
-  // Gives the connection to the longest waiter, or makes it idle.
+  // Gives the connection to the waiter that has waited longest, or makes it idle.
   private mutating func free(_ connection: Int, _ now: Instant) -> Released {
     let origin = connections[connection].origin
     var actions: [Action] = []
@@ -266,7 +265,7 @@ struct PoolState: Sendable {
       assignPlaces(&actions)
       return actions.isEmpty ? .idle : .actions(actions)
     }
-    // An earlier waiter of another origin that lacks a place comes first; closing the connection makes room for it. But
+    // An earlier waiter of another origin that needs a place is served first, and closing this connection makes room for it. But
     // a new connection serves one exchange before that.
     if let serial = awaitingPlace.lowest, serial < waiters[first].serial, connections[connection].uses > 0 {
       closeConnection(connection, reasonToMakeRoom, &actions)
@@ -305,7 +304,7 @@ struct PoolState: Sendable {
     connections[connection].uses += 1
   }
 
-  // Returns the reason not to reuse a connection that could be reused, or nil.
+  // Returns the reason not to reuse an otherwise reusable connection, or nil if there is none.
   private func reasonToRetire(_ connection: Int, _ now: Instant) -> CloseReason? {
     if isShuttingDown { return .shutdown }
     if let usesMax = limits.usesPerConnectionMax, connections[connection].uses >= usesMax { return .usesLimit }

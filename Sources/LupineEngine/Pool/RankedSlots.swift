@@ -1,6 +1,6 @@
-// RankedSlots: slots ordered by a rank, as a binary heap whose ranks can be changed by slot.
+// RankedSlots: slots ordered by rank, as a binary heap in which a slot's rank can be changed.
 
-/// A priority queue of slots with one rank each. Setting, changing and removing a rank take O(log n).
+/// A priority queue of slots, each with one rank. Setting, changing and removing a rank take O(log n).
 struct RankedSlots: Sendable {
   private struct Entry: Sendable {
     var rank: UInt64
@@ -11,9 +11,9 @@ struct RankedSlots: Sendable {
   /// The position of each slot in the heap, or -1 if it has no rank.
   private var positions: [Int] = []
 
-  /// The slot with the lowest rank.
+  /// The slot with the lowest rank, or nil if the queue is empty.
   var first: Int? { heap.first?.slot }
-  /// The lowest rank.
+  /// The lowest rank, or nil if the queue is empty.
   var lowest: UInt64? { heap.first?.rank }
   var isEmpty: Bool { heap.isEmpty }
 

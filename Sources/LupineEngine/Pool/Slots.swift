@@ -1,4 +1,4 @@
-// Slots: an array of values at stable indexes, with reuse of free places.
+// Slots: an array of values at stable indexes that reuses free places.
 
 /// An array that reuses its free places. The caller must know which places are in use.
 struct Slots<Element: Sendable>: Sendable {
@@ -7,10 +7,10 @@ struct Slots<Element: Sendable>: Sendable {
 
   /// The number of places in use.
   var count: Int { elements.count - free.count }
-  /// An index above all places.
+  /// One more than the largest index that has been used.
   var upperBound: Int { elements.count }
 
-  // Yielding accessors change an element in place, so that the storage it refers to isn't copied.
+  // Yielding accessors change an element in place, so that the storage to which it refers isn't copied.
   subscript(slot: Int) -> Element {
     _read { yield elements[slot] }
     _modify { yield &elements[slot] }

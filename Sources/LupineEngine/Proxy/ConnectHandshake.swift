@@ -1,4 +1,4 @@
-// ConnectHandshake: opens a tunnel through an HTTP proxy by CONNECT (RFC 9110 §9.3.6, RFC 9112 §3.2.3).
+// ConnectHandshake: opens a tunnel through an HTTP proxy with CONNECT (RFC 9110 §9.3.6, RFC 9112 §3.2.3).
 
 internal import LupineWire
 
@@ -10,7 +10,7 @@ struct ConnectHandshake: ~Copyable {
   private var connection: ClientConnection
   private var receivedCount = 0
 
-  /// Creates a handshake. Throws if the origin's host can't be written in a head, which is possible for a host that
+  /// Creates a handshake. Throws an error if the origin's host can't be written in a head, which is possible only for a host that
   /// wasn't parsed from a URI.
   init(_ proxy: Proxy, to origin: Origin, limits: Limits) throws(ProxyError) {
     self.proxy = proxy
@@ -26,8 +26,9 @@ struct ConnectHandshake: ~Copyable {
     connection.requestSent()
   }
 
-  /// Returns the head, with Host and the proxy's credentials only. It has no fields of the request that needs the
-  /// tunnel: other requests share the connection, and the proxy must not read fields meant for the origin.
+  /// Returns the head of the CONNECT request, which has only Host and the proxy's credentials. It has none of
+  /// the fields of the request that needs the tunnel, because other requests share the connection, and the
+  /// proxy must not read fields meant for the origin.
   private static func head(_ proxy: Proxy, to origin: Origin) -> RequestHead {
     let authority = origin.authorityForm
     var fields: Fields = ["Host": authority]

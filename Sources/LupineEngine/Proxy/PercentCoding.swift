@@ -1,6 +1,6 @@
 // PercentCoding: decodes percent-encoded text (RFC 3986 §2.1).
 
-/// Percent-decoding of user information in URIs and proxies' URLs.
+/// Percent-decodes user information in URIs and in the URLs of proxies.
 enum PercentCoding {
   static func decode(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -2,15 +2,16 @@
 
 internal import LupineWire
 
-/// A proxy for requests.
+/// A proxy through which requests are sent.
 public struct Proxy: Sendable, Hashable {
   /// The protocol between the client and the proxy.
   public enum Scheme: String, Sendable, Hashable, CaseIterable {
-    /// HTTP: requests in absolute form for http (RFC 9112 §3.2.2), CONNECT tunnels for https (RFC 9110 §9.3.6).
+    /// An HTTP proxy. It receives http requests in absolute form (RFC 9112 §3.2.2), and
+    /// opens CONNECT tunnels for https (RFC 9110 §9.3.6).
     case http
-    /// SOCKS 5 (RFC 1928). The client looks up host names.
+    /// A SOCKS 5 proxy (RFC 1928). The client looks up host names.
     case socks5
-    /// SOCKS 5. The proxy looks up host names.
+    /// A SOCKS 5 proxy (RFC 1928). The proxy looks up host names.
     case socks5h
   }
 
@@ -20,7 +21,7 @@ public struct Proxy: Sendable, Hashable {
     let password: String
   }
 
-  /// The port of a URL that has none: 1080 for each scheme including http, as in curl.
+  /// The port of a URL without a port: 1080 for every scheme, including http, as in curl.
   public static let defaultPort: UInt16 = 1080
 
   /// The protocol between the client and the proxy.
@@ -33,41 +34,41 @@ public struct Proxy: Sendable, Hashable {
 
   /// The user name, or nil if the proxy receives no credentials.
   public var user: String? { credentials?.user }
-  /// The password. Nil if the proxy receives no credentials; empty if there is only a user name.
+  /// The password, or nil if the proxy receives no credentials. Empty if there is only a user name.
   public var password: String? { credentials?.password }
 
   /// Parses a proxy's URL: `[scheme://][user[:password]@]host[:port]`.
   ///
-  /// Without a scheme, the proxy is an HTTP proxy. The user name and the password are percent-decoded. As in curl, a
-  /// path, a query and a fragment are ignored.
+  /// Without a scheme, the proxy is an HTTP proxy. The user name and the password are percent-decoded. As in curl, a path, a
+  /// query and a fragment are ignored.
   ///
-  /// Throws if the URL is malformed, or if its scheme isn't supported, such as https:// and SOCKS 4. The error quotes
+  /// Throws an error if the URL is malformed or its scheme isn't supported, such as https:// and SOCKS 4. The error quotes
   /// neither the URL nor any part that may be a password.
   public init(_ url: String) throws(ProxyError) {
     try self.init(url, place: "the proxy's URL")
   }
 
-  /// Parses a URL found in `place`, which errors name.
+  /// Parses a URL. `place` is where it was found, and appears in errors.
   init(_ url: String, place: String) throws(ProxyError) {
     let (scheme, rest) = try Self.scheme(of: url, place)
     // Compares bytes, because "@" with a combining mark is one Character, which would change the host.
     let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-    // Browsers read a backslash as a slash, so for them the host would end before it.
+    // Browsers treat a backslash as a slash, so for them the host would end there.
     guard !authority.contains(UInt8(ascii: "\\")) else { throw ProxyError(.malformedHost, place) }
     let at = authority.lastIndex(of: UInt8(ascii: "@"))
     let hostAndPort = at.map { authority[$0...].dropFirst() } ?? authority
     let userInfo = at.map { authority[..<$0] }
-    // Without a scheme, "http:/h" would have the host "http" and an empty port.
+    // Without this check, "http:/h" would have the host "http" and an empty port.
     try self.init(
       scheme: scheme ?? .http, hostAndPort: hostAndPort, isPortRequired: scheme == nil,
       credentials: try Self.credentials(userInfo, place), place: place)
   }
 
-  /// Creates a proxy from its parts. `host` is a name or an address, IPv6 with or without brackets. Without a `user`,
-  /// `password` is ignored.
+  /// Creates a proxy from its parts. `host` is a name or an address; the brackets of an IPv6 address are optional. If `user` is
+  /// nil, `password` is ignored.
   ///
-  /// Throws if the host is malformed, the port is 0, or the credentials can't be sent: HTTP permits no colon in the
-  /// user name (RFC 7617 §2), and SOCKS requires 1 to 255 bytes each (RFC 1929 §2).
+  /// Throws an error if the host is malformed, the port is 0, or the credentials can't be sent: HTTP permits no colon in the user
+  /// name (RFC 7617 §2), and SOCKS requires 1 to 255 bytes each (RFC 1929 §2).
   public init(
     _ scheme: Scheme, host: String, port: UInt16 = Proxy.defaultPort, user: String? = nil, password: String = ""
   ) throws(ProxyError) {
@@ -81,7 +82,7 @@ public struct Proxy: Sendable, Hashable {
   private init(
     scheme: Scheme, hostAndPort: Substring.UTF8View, isPortRequired: Bool, credentials: Credentials?, place: String
   ) throws(ProxyError) {
-    // The rules are those of a URI's host and port, with nothing before or after them.
+    // The rules are those for the host and port of a URI, without anything before or after them.
     guard !hostAndPort.contains(where: "@/?#".utf8.contains) else { throw ProxyError(.malformedHost, place) }
     let origin: Origin
     do {
@@ -90,7 +91,7 @@ public struct Proxy: Sendable, Hashable {
       if case .malformedPort = error { throw ProxyError(.malformedPort, place) }
       throw ProxyError(.malformedHost, place)
     }
-    // Reads the port itself, because a URI's default port isn't a proxy's.
+    // Parses the port separately, because the default port of a URI isn't that of a proxy.
     let colon = hostAndPort.lastIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "]") }
     let port = colon.map { hostAndPort[$0...].dropFirst() } ?? hostAndPort[hostAndPort.endIndex...]
     let isPortMissing = hostAndPort.last == UInt8(ascii: ":")
@@ -104,8 +105,8 @@ public struct Proxy: Sendable, Hashable {
 
   // MARK: Parsing
 
-  // Returns the scheme, or nil if there is none, and the rest. An error quotes the text before "://" only if it has a
-  // scheme's syntax, so that it can't be a password.
+  // Returns the scheme, or nil if there is none, and the rest of the text. An error quotes the text before "://" only if it has
+  // the syntax of a scheme, because it might otherwise be a password.
   private static func scheme(
     of url: String, _ place: String
   ) throws(ProxyError) -> (Scheme?, Substring.UTF8View) {

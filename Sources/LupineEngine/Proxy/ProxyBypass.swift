@@ -1,15 +1,15 @@
 // ProxyBypass: the hosts that are reached without a proxy: NO_PROXY, parsed by curl's rules.
 
-/// A list of hosts that are reached directly.
+/// A list of hosts to which requests are sent without a proxy.
 public struct ProxyBypass: Sendable, Hashable {
   private struct Entry: Sendable, Hashable {
-    /// The entry in lowercase, without a leading and a trailing dot. It is compared with names.
+    /// The entry in lowercase, without a leading or trailing dot. It is compared with names.
     let name: [UInt8]
-    /// The entry as an address or a block of addresses, or nil. It is compared with addresses.
+    /// The entry as an address or a block of addresses, which is compared with addresses, or nil if it is neither.
     let block: Block?
   }
 
-  /// The addresses that match `address` in the first `bitCount` bits.
+  /// A block of addresses: those that match `address` in the first `bitCount` bits.
   private struct Block: Sendable, Hashable {
     let address: NumericAddress
     let bitCount: Int
@@ -42,16 +42,16 @@ public struct ProxyBypass: Sendable, Hashable {
   /// An empty list.
   public static let none = ProxyBypass("")
 
-  /// Parses a list in the format of the environment variable NO_PROXY: entries separated by commas, spaces or tabs, in
-  /// any case.
+  /// Parses a list in the format of the environment variable NO_PROXY: entries
+  /// separated by commas, spaces or tabs, ignoring case.
   ///
   /// - "*" as the only entry: every host. In a longer list or entry it has no meaning.
   /// - A name: this host and its subdomains. A leading dot makes no difference: ".example.com" equals "example.com".
-  /// - An address: this address. IPv6 may be in brackets.
-  /// - A block such as "10.0.0.0/8" or "fd00::/8": each address in it. Names aren't looked up for it.
+  /// - An address: this address. An IPv6 address may be in brackets.
+  /// - A block such as "10.0.0.0/8" or "fd00::/8": each address in it. Host names aren't looked up to compare them with blocks.
   ///
-  /// An entry can't have a port: "example.com:80" isn't a host name and matches nothing. The same applies to other
-  /// malformed entries.
+  /// An entry can't have a port: "example.com:80" isn't a host name and matches
+  /// nothing. The same applies to other malformed entries.
   public init(_ list: String) {
     let separators: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "\t")]
     let texts = list.lowercased()[...].utf8.split { separators.contains($0) }
@@ -59,7 +59,8 @@ public struct ProxyBypass: Sendable, Hashable {
     entries = texts.map { Self.entry($0) }
   }
 
-  /// Whether a host is reached directly. `host` is a name or an address, IPv6 without brackets.
+  /// Returns whether requests to a host are sent without a proxy. `host` is a name or an
+  /// address, without the brackets of an IPv6 address.
   public func contains(host: String) -> Bool {
     if isEverything { return true }
     if entries.isEmpty { return false }

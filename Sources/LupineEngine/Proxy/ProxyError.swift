@@ -1,8 +1,8 @@
-// ProxyError: the errors of proxies, with cause, place and remedy.
+// ProxyError: the errors of proxies, each with its cause, place and remedy.
 
 public import LupineWire
 
-/// A proxy that can't be used, because its settings are wrong or it has failed or refused.
+/// The error of a proxy that can't be used, because its settings are wrong, it has failed, or it has refused the request.
 public struct ProxyError: Error, Sendable, Hashable {
   /// The cause of the error.
   public enum Cause: Sendable, Hashable {
@@ -21,7 +21,7 @@ public struct ProxyError: Error, Sendable, Hashable {
     case credentialsLength
 
     // SOCKS 5.
-    /// The destination's name has this number of bytes, more than the 255 of SOCKS 5.
+    /// The destination's name has this number of bytes, more than the 255 that SOCKS 5 allows.
     case hostNameTooLong(Int)
     /// The reply starts with a version other than 5.
     case notSOCKS5(version: UInt8)
@@ -39,9 +39,9 @@ public struct ProxyError: Error, Sendable, Hashable {
     case unexpectedAddressType(UInt8)
 
     // HTTP CONNECT.
-    /// The proxy answered 407 and offered these authentication schemes.
+    /// The proxy responded with 407 and offered these authentication schemes.
     case credentialsRequired(schemes: [String], hadCredentials: Bool)
-    /// The proxy answered CONNECT with a status other than 2xx and 407.
+    /// The proxy responded to CONNECT with a status other than 2xx and 407.
     case refused(status: Int)
     /// The proxy's response to CONNECT is malformed, or CONNECT can't be written.
     case wire(WireError)

@@ -1,18 +1,17 @@
-// ProxyHandshake: the handshake that opens a tunnel through a proxy of any kind. It performs no I/O: it takes received
-// bytes and returns steps.
+// ProxyHandshake: the handshake that opens a tunnel through any kind of proxy. It performs no
+// I/O: it takes received bytes and returns steps.
 
 internal import LupineWire
 
 /// The handshake with a proxy until the tunnel is open.
 ///
-/// Send `opening`, then pass received bytes to `receive` until it returns `.done`. After an error, close the
-/// connection.
+/// Send `opening`, then pass received bytes to `receive` until it returns `.done`. After an error, close the connection.
 enum ProxyHandshake: ~Copyable {
   case socks5(SOCKS5Handshake)
   case connect(ConnectHandshake)
 
-  /// Creates a handshake for a tunnel to an origin. `address` is the origin's resolved address; if it is nil, a SOCKS
-  /// proxy receives the name.
+  /// Creates a handshake for a tunnel to an origin. `address` is the origin's resolved address. If it is nil, a SOCKS proxy
+  /// receives the host name instead.
   init(_ proxy: Proxy, to origin: Origin, address: String? = nil, limits: Limits) throws(ProxyError) {
     self =
       switch proxy.scheme {

@@ -1,30 +1,31 @@
-// ProxySettings: chooses the proxy of each request: none, a fixed one, or the environment's by curl's rules.
+// ProxySettings: chooses the proxy of each request: none, a fixed proxy, or the one
+// that the environment specifies by curl's rules.
 
 public import LupineWire
 
-/// The choice of a proxy for requests.
+/// The way in which the proxy of a request is chosen.
 public enum ProxySettings: Sendable, Hashable {
   /// Every request goes directly to its origin.
   case none
   /// The environment variables specify the proxies. This is the default.
   ///
-  /// `http_proxy` applies to http, `https_proxy` to https, `all_proxy` to both if those are unset, and `no_proxy` lists
-  /// exceptions; see ``ProxyBypass``. Each name may also be in capitals; lowercase takes precedence. An empty variable
-  /// counts as unset.
+  /// `http_proxy` applies to http, `https_proxy` to https, and `all_proxy` to either if its variable is unset.
+  /// `no_proxy` lists exceptions; see ``ProxyBypass``. Each name may also be uppercase, but lowercase takes
+  /// precedence. An empty variable counts as unset.
   ///
-  /// HTTP_PROXY is ignored in a CGI program (one with REQUEST_METHOD in its environment). There, a client can set it by
-  /// a field named Proxy (RFC 3875 §4.1.18), and could divert requests to itself.
+  /// HTTP_PROXY is ignored in a CGI program, which has REQUEST_METHOD in its environment. There, a client can set the variable
+  /// with a field named Proxy (RFC 3875 §4.1.18), and could redirect requests to itself.
   case environment
-  /// This proxy for all hosts except those in `bypass`.
+  /// All hosts except those in `bypass` use this proxy.
   case fixed(Proxy, bypass: ProxyBypass = .none)
-  /// One proxy for http and one for https, nil for none, for all hosts except those in `bypass`.
+  /// Uses one proxy for http and one for https, for all hosts except those in `bypass`. With nil, requests are sent directly.
   ///
   /// If a result is a failure, the requests that would use that proxy fail. They aren't sent directly instead.
   case perScheme(
     http: Result<Proxy, ProxyError>?, https: Result<Proxy, ProxyError>?, bypass: ProxyBypass = .none)
 
-  /// Returns the rules that follow from the settings. `environment` has the variables by name; the function reads no
-  /// others.
+  /// Returns the rules that follow from the settings. `environment` contains the variables
+  /// by name; the function reads no other variables.
   public func rules(environment: [String: String]) -> ProxyRules {
     switch self {
     case .none: ProxyRules(http: nil, https: nil, bypass: .none)
@@ -45,10 +46,10 @@ extension ProxySettings {
   ]
 }
 
-/// The evaluated `ProxySettings`, so that requests don't read the environment.
+/// The evaluated `ProxySettings`, so that the environment isn't read for each request.
 public struct ProxyRules: Sendable, Hashable {
-  // A malformed variable fails only the requests that would use it. Sending them directly could expose to the network
-  // data that the proxy should hide.
+  // A malformed variable fails only the requests that would use it. Sending them directly could expose
+  // data that the proxy should hide to the network.
   private let http: Result<Proxy, ProxyError>?
   private let https: Result<Proxy, ProxyError>?
   private let bypass: ProxyBypass
@@ -75,9 +76,9 @@ public struct ProxyRules: Sendable, Hashable {
     bypass = ProxyBypass(exceptions ?? "")
   }
 
-  /// Returns the proxy for requests to an origin, or nil if they go directly.
+  /// Returns the proxy for requests to an origin, or nil if they are sent directly.
   ///
-  /// Throws if the environment variable or setting for the origin is malformed.
+  /// Throws an error if the environment variable or setting for the origin is malformed.
   public func proxy(for origin: Origin) throws(ProxyError) -> Proxy? {
     guard let result = origin.scheme == .http ? http : https, !bypass.contains(host: origin.host) else { return nil }
     return try result.get()

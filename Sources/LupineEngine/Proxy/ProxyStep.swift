@@ -1,11 +1,11 @@
-// ProxyStep: the next step of a handshake with a proxy, as its handshakes return it.
+// ProxyStep: the next step of a handshake with a proxy.
 
-/// The next step of a handshake with a proxy.
+/// The next step that a handshake with a proxy requires from its caller.
 enum ProxyStep: Sendable, Equatable {
-  /// All given bytes were used, and the reply is incomplete.
+  /// Receive more bytes: all bytes were consumed, and the reply is incomplete.
   case needMoreBytes
   /// Send these bytes, then continue to receive.
   case send([UInt8])
-  /// The tunnel is open. Bytes after the cursor come from the destination.
+  /// Use the tunnel, which is open. Bytes after the cursor come from the destination.
   case done
 }

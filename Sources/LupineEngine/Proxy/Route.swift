@@ -1,9 +1,9 @@
-// Route: the path of a request to its origin, and the parts of its head that depend on it (RFC 9110 §11.7, RFC 9112
-// §3.2.2).
+// Route: the route of a request to its origin, and the parts of its head that depend
+// on the route (RFC 9110 §11.7, RFC 9112 §3.2.2).
 
 internal import LupineWire
 
-/// The path from the client to an origin.
+/// The route from the client to an origin.
 enum Route: Sendable, Hashable {
   /// A connection to the origin.
   case direct
@@ -12,7 +12,7 @@ enum Route: Sendable, Hashable {
   /// A tunnel through a proxy that relays bytes: SOCKS, or HTTP after CONNECT.
   case tunnel(Proxy)
 
-  /// The route's proxy, if there is one.
+  /// The proxy of the route, or nil if there is none.
   var proxy: Proxy? {
     switch self {
     case .direct: nil
@@ -20,7 +20,7 @@ enum Route: Sendable, Hashable {
     }
   }
 
-  /// Creates the route to an origin, through `proxy` if it isn't nil.
+  /// Creates the route to an origin, through `proxy` unless it is nil.
   init(to origin: Origin, by proxy: Proxy?) {
     guard let proxy else {
       self = .direct
@@ -29,14 +29,14 @@ enum Route: Sendable, Hashable {
     self = proxy.scheme == .http && origin.scheme == .http ? .forward(proxy) : .tunnel(proxy)
   }
 
-  /// Returns the request target to write: in absolute form for a forwarding proxy, in the URI's form otherwise.
+  /// Returns the request target to write: in absolute form for a forwarding proxy, and otherwise in the form of the URI.
   func target(of uri: URI) -> String {
     // absolute-form = absolute-URI
     if case .forward = self { uri.origin.description + uri.target } else { uri.target }
   }
 
-  /// The Proxy-Authorization value to send with each request to a forwarding proxy. Nil for a tunnel, whose handshake
-  /// has sent the credentials.
+  /// The Proxy-Authorization value to send with each request to a forwarding proxy, or nil if there is none. It is nil for a
+  /// tunnel, because the handshake has already sent the credentials.
   var proxyAuthorization: String? {
     if case .forward(let proxy) = self { proxy.basicCredentials } else { nil }
   }

@@ -1,8 +1,8 @@
-// SOCKS5Handshake: the client's part of SOCKS 5 (RFC 1928), with authentication by user name and password (RFC 1929).
+// SOCKS5Handshake: the client's side of SOCKS 5 (RFC 1928), with authentication by user name and password (RFC 1929).
 
 /// The greeting, authentication and CONNECT of SOCKS 5. It accepts the replies in pieces of any size.
 ///
-/// It keeps at most 262 bytes, the longest reply, which has a name of 255 bytes as its address.
+/// It buffers at most 262 bytes, the length of the longest reply, whose address is a name of 255 bytes.
 struct SOCKS5Handshake: Sendable {
   private enum State {
     case method
@@ -32,7 +32,8 @@ struct SOCKS5Handshake: Sendable {
   private var pending: [UInt8] = []  // The received bytes of the present reply.
   private var receivedCount = 0
 
-  /// Creates a handshake for a connection to `host`: a name of at most 255 bytes, or an address, IPv6 without brackets.
+  /// Creates a handshake for a connection to `host`, which is a name of at most 255 bytes or an
+  /// address, without the brackets of an IPv6 address.
   init(_ proxy: Proxy, host: String, port: UInt16) throws(ProxyError) {
     credentials = proxy.credentials
     place = proxy.description
@@ -65,7 +66,8 @@ struct SOCKS5Handshake: Sendable {
       pending.append(bytes[cursor])
       cursor += 1
       receivedCount += 1
-      // Checked after every byte, so that a wrong byte is reported before the remaining ones, which may never arrive.
+      // Checked after every byte, so that a wrong byte is reported without waiting
+      // for the remaining bytes, which may never arrive.
       if try isComplete() { return try advance() }
     }
     return .needMoreBytes
@@ -92,7 +94,7 @@ struct SOCKS5Handshake: Sendable {
     return try isReplyComplete()
   }
 
-  // VER REP RSV ATYP BND.ADDR BND.PORT (RFC 1928 §6). RSV is ignored, because some proxies fill it.
+  // VER REP RSV ATYP BND.ADDR BND.PORT (RFC 1928 §6). RSV is ignored, because some proxies set it to other values than 0.
   private func isReplyComplete() throws(ProxyError) -> Bool {
     // A proxy that refuses may omit the rest of the reply.
     if pending.count == 2, let refusal = SOCKS5Refusal(code: pending[1]) {
@@ -134,7 +136,7 @@ struct SOCKS5Handshake: Sendable {
     }
   }
 
-  // VER ULEN UNAME PLEN PASSWD (RFC 1929 §2). `Proxy` ensures 1...255 bytes of each.
+  // VER ULEN UNAME PLEN PASSWD (RFC 1929 §2). `Proxy` ensures that each text has 1...255 bytes.
   private static func authentication(_ credentials: Proxy.Credentials) -> [UInt8] {
     [0x01, UInt8(credentials.user.utf8.count)] + credentials.user.utf8
       + [UInt8(credentials.password.utf8.count)] + credentials.password.utf8

@@ -1,8 +1,8 @@
-// Engine+Execute: the async functions, built on `submit`.
+// Engine+Execute: the async functions that execute requests, built on `submit`.
 
 /// A response whose body is still being received.
 public struct EngineResponse: Sendable {
-  /// The URI of the response. It differs from the request's after a redirect.
+  /// The URI of the response. After a redirect, it differs from the request's URI.
   public let uri: URI
   /// The status and the fields.
   public let head: ResponseHead
@@ -12,28 +12,28 @@ public struct EngineResponse: Sendable {
 
 /// A complete response.
 public struct CollectedResponse: Sendable {
-  /// The URI of the response. It differs from the request's after a redirect.
+  /// The URI of the response. After a redirect, it differs from the request's URI.
   public let uri: URI
   /// The status and the fields.
   public let head: ResponseHead
   /// The complete body, decoded if the request's `decodesContent` is true.
   public let body: [UInt8]
-  /// The trailer section, usually empty.
+  /// The trailer section, which is usually empty.
   public let trailers: Fields
-  /// The metrics of each request sent, in order. There is more than one after redirects.
+  /// The metrics of each request sent, in order. There are several after redirects.
   public let metrics: [ExchangeMetrics]
 }
 
 extension Engine {
-  /// The largest body that `collect` accepts by default: 64 MiB.
+  /// The maximum size of a body that `collect` accepts by default: 64 MiB.
   public static let collectedBytesMax = 64 * 1024 * 1024
 
-  /// Executes a request and returns when the response head has arrived. Follows redirects as `redirects` specifies, or
-  /// none if it is nil.
+  /// Executes a request and returns when the response head has arrived. Follows redirects
+  /// as `redirects` specifies, or none if it is nil.
   ///
-  /// A response with any status is a success, including 404 and 500. Cancelling the task ends the exchange with
-  /// `.cancelled`. If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` wait in memory,
-  /// and the server has to wait.
+  /// A response with any status, including 404 and 500, is a success. Cancelling the task ends the exchange
+  /// with `.cancelled`. If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are
+  /// buffered in memory, and the server must wait.
   public func execute(
     _ request: EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> EngineResponse {
@@ -54,9 +54,9 @@ extension Engine {
 
   /// Executes a request and collects the response. Follows redirects as `redirects` specifies, or none if it is nil.
   ///
-  /// It needs one hand-over from the loop instead of one for each piece. The function fails with `.bodyTooLarge` if the
-  /// body exceeds the request's `bodyBytesMax`, or `collectedBytesMax` if that is unset. Cancelling the task ends the
-  /// exchange with `.cancelled`.
+  /// The loop passes the response to the caller's thread once, instead of once for each piece. The function fails with
+  /// `.bodyTooLarge` if the body exceeds the request's `bodyBytesMax`, or `collectedBytesMax` if that is unset. Cancelling the
+  /// task ends the exchange with `.cancelled`.
   public nonisolated(nonsending) func collect(
     _ request: consuming EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> CollectedResponse {

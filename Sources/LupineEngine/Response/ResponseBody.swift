@@ -1,14 +1,14 @@
 // ResponseBody: a response's body as an asynchronous sequence.
 
-/// The body of a response, in pieces of any size but 0.
+/// The body of a response, in nonempty pieces of any size.
 ///
-/// It can be iterated once, by one task at a time. Releasing it before its end ends the exchange: the connection is
-/// kept if little remains to be read, and closed otherwise.
+/// It can be iterated once, by one task at a time. Releasing the body before its end ends the exchange. The connection is kept if
+/// little remains to be read, and closed otherwise.
 public struct ResponseBody: AsyncSequence, Sendable {
   /// The error that made the body incomplete.
   public typealias Failure = EngineError
 
-  /// Abandons the channel when its last reference is released, since the body can't be read any longer.
+  /// Abandons the channel when its last reference is released, because the body can no longer be read.
   private final class Reader: Sendable {
     let channel: ResponseChannel
     init(_ channel: ResponseChannel) { self.channel = channel }
@@ -51,12 +51,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
     return body
   }
 
-  /// The trailer section, usually empty. Nil until the end of a complete body.
+  /// The trailer section, which is usually empty. Nil until the end of a complete body.
   public var trailers: Fields? { reader.channel.trailers }
 
-  /// Returns the metrics of each request sent, in order, including redirected ones.
+  /// Returns the metrics of each request sent, in order, including those that were redirected.
   ///
-  /// Waits for the end of the exchange, which comes only after the body has been read. Cancelling the task ends the
-  /// exchange.
+  /// Waits for the end of the exchange, which occurs only after the body has been read. Cancelling the task ends the exchange.
   public func metrics() async -> [ExchangeMetrics] { await reader.channel.finalMetrics() }
 }

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Delivers one response piece by piece, and extends the exchange's window as the reader takes pieces.
+/// Delivers one response piece by piece, and extends the exchange's window as the reader takes the pieces.
 final class ResponseChannel: ResponseSink {
   typealias Next = Result<EngineRequest, EngineError>
 
@@ -15,7 +15,8 @@ final class ResponseChannel: ResponseSink {
   private struct State {
     var handle: ExchangeHandle?
     var isCancelled = false
-    /// The engine, kept until the exchange ends, so that the body can be read after the caller has released the engine.
+    /// The engine, which is retained until the exchange ends, so that the body can be
+    /// read after the caller has released the engine.
     var engine: Engine?
     var buffered: [UInt8] = []
     /// The number of bytes that the reader has taken since the window was last extended.
@@ -32,8 +33,8 @@ final class ResponseChannel: ResponseSink {
   private let windowBytes: Int
   private let state: Mutex<State>
 
-  /// Creates a channel. `chain` has the redirects that led to this request, and `earlier` the metrics of the requests
-  /// before it.
+  /// Creates a channel. `chain` contains the redirects that led to this request, and
+  /// `earlier` the metrics of the requests before it.
   init(_ request: EngineRequest, _ chain: RedirectChain, earlier: [ExchangeMetrics], windowBytes: Int) {
     self.request = request
     self.chain = chain
@@ -43,8 +44,8 @@ final class ResponseChannel: ResponseSink {
 
   // MARK: The reader's side
 
-  /// Sends the request and waits for the response head. Returns it with the redirected request, if the redirect is to
-  /// be followed.
+  /// Sends the request and waits for the response head. Returns the head and, if a
+  /// redirect should be followed, the redirected request.
   func begin(on engine: Engine) async throws(EngineError) -> (ResponseHead, Next?) {
     let result = await cancelling {
       await withCheckedContinuation { continuation in
@@ -70,7 +71,7 @@ final class ResponseChannel: ResponseSink {
         var piece: [UInt8] = []
         swap(&piece, &state.buffered)
         state.takenCount += piece.count
-        // The window is extended by half at a time, so that reading small pieces doesn't send a message for each.
+        // The window is extended after half of it has been read, so that reading small pieces doesn't send a message for each.
         guard state.takenCount * 2 >= windowBytes, state.ending == nil, let handle = state.handle else {
           return (piece, state.ending, nil)
         }
@@ -101,7 +102,7 @@ final class ResponseChannel: ResponseSink {
     }
   }
 
-  /// Ends the exchange, because the body has no reader any longer.
+  /// Ends the exchange, because the body no longer has a reader.
   func abandon() {
     let handle = state.withLock { $0.ending == nil ? $0.handle : nil }
     handle?.discardBody()
@@ -113,7 +114,7 @@ final class ResponseChannel: ResponseSink {
     }
   }
 
-  /// Returns the metrics when the exchange has ended.
+  /// Waits for the end of the exchange, and returns the metrics.
   func finalMetrics() async -> [ExchangeMetrics] {
     await cancelling {
       await withCheckedContinuation { continuation in
@@ -164,7 +165,7 @@ final class ResponseChannel: ResponseSink {
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    // Released outside the lock.
+    // The engine is released outside the lock.
     var engine: Engine?
     let (head, body, ends) = state.withLock { state in
       engine = state.engine.take()

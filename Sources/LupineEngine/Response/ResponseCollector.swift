@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Collects a response in memory and resumes its caller once.
 final class ResponseCollector: ResponseSink {
-  /// A complete response, with the next request if the redirect should be followed.
+  /// A complete response and, if a redirect should be followed, the next request.
   struct Collected {
     let head: ResponseHead
     let body: [UInt8]
@@ -24,7 +24,7 @@ final class ResponseCollector: ResponseSink {
     var continuation: CheckedContinuation<Void, Never>?
   }
 
-  /// The redirects that led to the request, and the request.
+  /// The request, and the redirects that led to it.
   struct Redirecting {
     let chain: RedirectChain
     let request: EngineRequest
@@ -32,7 +32,7 @@ final class ResponseCollector: ResponseSink {
 
   private let redirecting: Redirecting?
   private let shard: LoopShard
-  /// Whether the caller runs on the loop's thread, so that resuming it wakes no other thread.
+  /// Whether the caller runs on the loop's thread, so that resuming it doesn't wake another thread.
   private let isOnLoop: Bool
   private let state = Mutex(State())
 
@@ -82,7 +82,7 @@ final class ResponseCollector: ResponseSink {
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    // `finish` is the last call, so everything can be moved out of the state.
+    // `finish` is the last call, so the entire state can be moved out.
     let continuation = state.withLock { state in
       let collected = result.map { trailers -> Collected in
         guard let head = state.head.take() else { preconditionFailure("a response ended without a head") }

@@ -4,17 +4,17 @@
 public enum BodyDisposition: Sendable {
   /// The body is delivered as it arrives.
   case deliver
-  /// The body is discarded. If its rest is short, the exchange ends after the rest has been read, so that the
-  /// connection can be reused. Otherwise the exchange ends at once; see `EngineConfiguration.drainedBytesMax`.
+  /// The body is discarded. If its rest is short, the exchange ends after the rest has been read, so that the connection can be
+  /// reused. Otherwise the exchange ends immediately; see `EngineConfiguration.drainedBytesMax`.
   case discard
 }
 
 /// Receives the response of one exchange, on the engine's loop.
 ///
-/// The calls come in this order: any number of informational heads, at most one head, any number of body pieces,
-/// exactly one `finish`. Each must return quickly, because it blocks the loop.
+/// The calls come in this order: any number of informational heads, at most one head, any number of body pieces, and exactly one
+/// `finish`. Each call must return quickly, because it blocks the loop.
 public protocol ResponseSink: AnyObject, Sendable {
-  /// Called with each interim response (1xx).
+  /// Called with each interim response (1xx). By default, does nothing.
   func receive(informational head: ResponseHead)
   /// Called with the final response head. After `.discard`, `finish` follows with an empty trailer section.
   func receive(head: ResponseHead) -> BodyDisposition
@@ -23,17 +23,18 @@ public protocol ResponseSink: AnyObject, Sendable {
   func receive(body bytes: borrowing Span<UInt8>)
   /// Called when the exchange has ended, with the trailer section or an error.
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics)
-  /// Called at the end of an iteration of the loop, so that a sink can pass on collected pieces together.
+  /// Called at the end of an iteration of the loop, so that a sink can pass on the
+  /// collected pieces together. By default, does nothing.
   ///
-  /// Called only if the iteration has delivered a part of the response or taken bytes of the request's body, and the
-  /// exchange hasn't ended in it. `sentBodyByteCount` is the number of body bytes taken so far.
+  /// Called only if the iteration has delivered part of the response or taken bytes of the request's body, and the exchange
+  /// hasn't ended in it. `sentBodyByteCount` is the number of body bytes taken so far.
   func turnEnded(sentBodyByteCount: UInt64)
 }
 
 extension ResponseSink {
-  /// Ignores interim responses by default.
+  /// Ignores interim responses.
   public func receive(informational head: ResponseHead) {}
 
-  /// Does nothing by default, for sinks that process each piece at once.
+  /// Does nothing, for sinks that process each piece immediately.
   public func turnEnded(sentBodyByteCount: UInt64) {}
 }

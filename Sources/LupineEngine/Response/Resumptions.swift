@@ -1,27 +1,28 @@
-// Resumptions: resumes the tasks for which an iteration of the loop has finished something.
+// Resumptions: resumes the tasks whose results became available in an iteration of the loop.
 
 internal import Synchronization
 
 /// Collects tasks that wait on other threads, and resumes them together at the end of the loop's iteration.
 ///
-/// Resuming a task wakes a thread. That thread may take the processor from the loop only to run one task and sleep
-/// again, which costs two context switches per response. With several tasks, only one thread is woken: it resumes the
-/// others and runs them too.
+/// Resuming a task wakes a thread. That thread may take the processor from the loop only to run one task and
+/// sleep again, which costs two context switches per response. With several tasks, only one thread is woken;
+/// it resumes the other tasks and runs them too.
 final class Resumptions: Sendable {
   private struct State {
     var isOpen = false
     var continuations: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// With fewer tasks than this, the loop resumes them directly, because another hop would cost more than it saves.
+  /// The minimum number of tasks that are resumed together: 4. The loop resumes fewer tasks directly,
+  /// because another hop would cost more than it saves.
   private static let togetherMin = 4
 
   private let state = Mutex(State())
 
-  /// Starts an iteration: `resume` collects tasks from now on.
+  /// Starts an iteration. From now on, `resume` collects tasks.
   func beginIteration() { state.withLock { $0.isOpen = true } }
 
-  /// Resumes a task at the end of the iteration, or at once outside of an iteration.
+  /// Resumes a task at the end of the iteration, or immediately outside of an iteration.
   func resume(_ continuation: CheckedContinuation<Void, Never>) {
     let waits = state.withLock { state in
       if state.isOpen { state.continuations.append(continuation) }
@@ -30,7 +31,7 @@ final class Resumptions: Sendable {
     if !waits { continuation.resume() }
   }
 
-  /// Ends an iteration: resumes the collected tasks.
+  /// Ends an iteration and resumes the collected tasks.
   func endIteration() {
     let continuations = state.withLock { state in
       state.isOpen = false

@@ -4,23 +4,24 @@ internal import LupineReactor
 
 /// A network of IP addresses, such as 10.0.0.0/8 or fd00::/8.
 ///
-/// Each IPv4 address also has an IPv6 form, ::ffff:10.0.0.1, with which the system connects to the IPv4 address. Here, both
-/// forms are the same address: IPv4 networks contain both, and IPv6 networks contain neither.
+/// Each IPv4 address also has an IPv6 form, such as ::ffff:10.0.0.1, with which the system connects to the IPv4 address. In this
+/// type, both forms are the same address: IPv4 networks contain both, and IPv6 networks contain neither.
 public struct AddressNetwork: Sendable, Hashable {
   let first: IPAddress
-  /// The number of the leading bits that the network's addresses share: 0...32 or 0...128.
+  /// The number of leading bits that the network's addresses share, in 0...32 or 0...128.
   let prefixLength: Int
 
-  /// Parses a network: `prefix = address [ "/" length ]`, where an address without a length is a network of one.
+  /// Parses a network: `prefix = address [ "/" length ]`. An address without a length
+  /// is a network that contains only this address.
   ///
-  /// Returns nil if the text isn't a network. The bits after the prefix must be 0, so 10.1.0.0/8 isn't one.
+  /// Returns nil if the text isn't a network. The bits after the prefix must be 0, so 10.1.0.0/8 isn't a network.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count <= 2, let address = IPAddress(parts[0]) else { return nil }
     let bitCount = address.bitCount
     var length = bitCount
     if parts.count == 2 {
-      // At most three digits, without a sign.
+      // The length has at most three digits and no sign.
       let digits = parts[1]
       guard 1...3 ~= digits.utf8.count, digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
         let number = Int(digits), number <= bitCount
@@ -37,7 +38,7 @@ public struct AddressNetwork: Sendable, Hashable {
     }
   }
 
-  /// Whether an address, which isn't an IPv4-mapped one, is in the network.
+  /// Returns whether an address is in the network. The address must not be an IPv4-mapped one.
   func contains(_ address: IPAddress) -> Bool {
     address.masked(prefixLength) == first && address.bitCount == first.bitCount
   }

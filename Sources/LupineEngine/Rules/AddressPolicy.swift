@@ -1,44 +1,45 @@
-// AddressPolicy: which addresses may be connected to, against server-side request forgery. A pure rule.
+// AddressPolicy: the addresses to which the engine may connect, as a protection against server-side request forgery.
 
 public import LupineReactor
 
-/// The addresses that an engine may connect to.
+/// The addresses to which an engine may connect.
 ///
-/// An engine checks each address to which it is about to open a connection, after the lookup of the host, so a name whose
-/// address changes can't bypass the policy. An address is judged in this order:
+/// The engine checks each address immediately before it opens a connection, after the lookup of the host, so a name whose address
+/// changes can't bypass the policy. The rules apply in this order:
 ///
-/// 1. `refused` contains it, or an IPv4 address embedded in it: it is refused.
-/// 2. `allowed` contains it: it is permitted.
+/// 1. If `refused` contains the address, or an IPv4 address embedded in it, the address is refused.
+/// 2. If `allowed` contains the address, it is permitted.
 /// 3. Otherwise, `others` decides.
 ///
 /// Embedded addresses are those of the IPv6 forms ::/96, ::ffff:0:0:0/96, 64:ff9b::/96, 64:ff9b:1::/48, 2002::/16 (6to4) and
-/// 2001::/32 (Teredo). The form ::ffff:0:0/96 is the IPv4 address itself. The unspecified address, by which Linux connects to
-/// the same machine, also counts as the loopback address.
+/// 2001::/32 (Teredo). The form ::ffff:0:0/96 is the IPv4 address itself. The unspecified address, by which Linux connects to the
+/// same machine, also counts as the loopback address.
 public struct AddressPolicy: Sendable, Hashable {
-  /// The addresses permitted among those in neither list.
+  /// The addresses that are permitted among those in neither list.
   public enum Others: String, Sendable, Hashable, CaseIterable {
     /// All addresses.
     case all
-    /// Only addresses that are globally reachable according to IANA's registries of special-purpose addresses, and whose
-    /// embedded addresses are as well. Loopback, private, link-local (which includes the metadata services of clouds),
+    /// Only addresses that are globally reachable according to IANA's registries of special-purpose addresses, and whose embedded
+    /// addresses are globally reachable too. Loopback, private, link-local (which includes the metadata services of clouds),
     /// shared, multicast and reserved addresses are refused.
     case publicOnly
     /// No addresses.
     case none
   }
 
-  /// The addresses permitted among those in neither list.
+  /// The addresses that are permitted among those in neither list.
   public var others: Others
   /// Networks whose addresses are permitted unless `refused` contains them.
   public var allowed: [AddressNetwork]
-  /// Networks whose addresses are never connected to.
+  /// Networks whose addresses are always refused.
   public var refused: [AddressNetwork]
-  /// Whether Unix sockets may be connected to, including the engine's own `socketPath`.
+  /// Whether the engine may connect to Unix sockets, including its own `socketPath`.
   public var allowsUnixSockets: Bool
   /// Whether requests may use proxies.
   ///
-  /// The engine connects to the proxy only, so it judges the proxy's address. It can't judge the origin's address, to which
-  /// the proxy connects, unless it has to look it up for the proxy (`socks5`). Allow only proxies that check it themselves.
+  /// The engine connects only to the proxy, so it checks the proxy's address. It can't check the address of the origin, to which
+  /// the proxy connects, unless it must look up that address for the proxy (`socks5`). Allow only proxies that check the
+  /// addresses of origins themselves.
   public var allowsProxies: Bool
 
   /// Permits all addresses, Unix sockets and proxies. This is the default.
@@ -64,7 +65,7 @@ public struct AddressPolicy: Sendable, Hashable {
     self.allowsProxies = allowsProxies
   }
 
-  /// Whether the policy permits connections to an address. The port doesn't matter.
+  /// Returns whether the policy permits connections to an address. The port doesn't matter.
   public func permits(_ address: SocketAddress) -> Bool {
     guard let ip = address.ip?.unmapped else { return allowsUnixSockets }
     let reached = ip.reachedAddresses
@@ -77,9 +78,9 @@ public struct AddressPolicy: Sendable, Hashable {
     }
   }
 
-  /// Returns the permitted addresses, in their order. Throws if there are none.
+  /// Returns the permitted addresses, in their order. Throws an error if there are none.
   func permitted(_ addresses: [SocketAddress]) throws(AddressRefusal) -> [SocketAddress] {
-    // The default costs nothing.
+    // The default policy costs nothing.
     if others == .all, refused.isEmpty, allowsUnixSockets { return addresses }
     let permitted = addresses.filter(permits)
     guard !permitted.isEmpty else { throw .addresses(addresses) }
@@ -87,16 +88,16 @@ public struct AddressPolicy: Sendable, Hashable {
   }
 }
 
-/// The reason that an address policy permits no connection.
+/// The reason why an address policy permits no connection.
 public enum AddressRefusal: Error, Sendable, Hashable {
-  /// The policy permits none of these addresses: those of the host, of the proxy, or of a Unix socket.
+  /// The policy permits none of these addresses, which are those of the host, of the proxy, or of a Unix socket.
   case addresses([SocketAddress])
   /// The policy permits no proxies.
   case proxy
 }
 
 extension AddressRefusal: CustomStringConvertible {
-  /// What is refused, and the remedy.
+  /// The addresses or proxies that the policy refuses, and the remedy.
   public var description: String {
     switch self {
     case .proxy:
@@ -118,7 +119,7 @@ extension AddressRefusal: CustomStringConvertible {
     return rest > 0 ? "\(shown) and \(rest) more" : shown
   }
 
-  /// The number of addresses in a message: 4, because a host may have 64.
+  /// The maximum number of addresses in a message: 4, because a host may have 64.
   private static let addressesShown = 4
 }
 

@@ -1,4 +1,4 @@
-// EmbeddedAddresses: the other addresses to which a packet to an address may go.
+// EmbeddedAddresses: the other addresses that a packet to an address may reach.
 
 internal import LupineReactor
 
@@ -30,10 +30,10 @@ extension IPAddress {
     Translation(network: "2001::/32") { [UInt32(truncatingIfNeeded: $0 >> 64), ~UInt32(truncatingIfNeeded: $0)] },
   ]
 
-  /// The other addresses that a connection to this address may reach: embedded IPv4 addresses, and the loopback address
-  /// for the unspecified one, by which Linux connects to the same machine.
+  /// The other addresses that a connection to this address may reach: embedded IPv4 addresses, and for the unspecified address,
+  /// by which Linux connects to the same machine, the loopback address.
   ///
-  /// The address isn't an IPv4-mapped one.
+  /// The address must not be an IPv4-mapped one.
   var reachedAddresses: [IPAddress] {
     switch self {
     case .ipv4(0): [.ipv4(0x7F00_0001)]

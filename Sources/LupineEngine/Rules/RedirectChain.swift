@@ -1,39 +1,39 @@
-// RedirectChain: the requests to which one request is redirected, with their number and the time left for them.
+// RedirectChain: the redirects of one request, with their number and the time left for them.
 
-/// One request's redirects: the rule, the number followed so far, and the time left of the total limit.
+/// The redirects of one request: the rule, the number of redirects followed so far, and the time left of the total limit.
 ///
-/// Decide with `next(after:to:)` what a response leads to. When the exchange has ended, `follow` or `resend` returns the
+/// `next(after:to:)` decides which request follows from a response. When the exchange has ended, `follow` or `resend` returns the
 /// request to send, with the time left as its total limit.
 public struct RedirectChain: Sendable {
-  /// The rule by which redirects are followed; none are if it is nil.
+  /// The rule by which redirects are followed, or nil to follow none.
   public let rule: RedirectRule?
   /// The number of redirects followed so far.
   public private(set) var count = 0
   /// The time left for further exchanges, or nil without a limit.
   public private(set) var timeLeft: Duration?
 
-  /// Creates a chain for a request that hasn't been sent. `total` is the time limit for all of its exchanges together,
-  /// or nil for none.
+  /// Creates a chain for a request that hasn't been sent. `total` is the time limit for all
+  /// of its exchanges together, or nil for no limit.
   public init(_ rule: RedirectRule?, total: Duration?) {
     self.rule = rule
     timeLeft = total
   }
 
-  /// Returns the request that a response redirects to, or nil if the response is final or there is no rule.
+  /// Returns the request to which a response redirects, or nil if the response is final or there is no rule.
   ///
-  /// - Throws: the errors of `RedirectRule`.
+  /// - Throws: The errors of `RedirectRule`.
   public func next(after head: ResponseHead, to request: EngineRequest) throws(EngineError) -> EngineRequest? {
     try rule?.next(after: head, to: request, count: count)
   }
 
-  /// Counts a redirect. Returns the redirected request with the time that the exchange has left.
+  /// Counts a redirect. Returns the redirected request, with the time left as its total limit.
   public mutating func follow(_ next: consuming EngineRequest, after exchange: ExchangeMetrics) -> EngineRequest {
     count += 1
     return resend(next, after: exchange)
   }
 
-  /// Returns a request that is sent instead of the last one without a redirect, such as one with credentials, with the
-  /// time that the exchange has left.
+  /// Returns a request that replaces the last one without a redirect, such as the same request with
+  /// credentials, with the time left as its total limit.
   public mutating func resend(_ next: consuming EngineRequest, after exchange: ExchangeMetrics) -> EngineRequest {
     if let total = timeLeft, let end = exchange.end { timeLeft = max(.zero, total - (end - exchange.start)) }
     var next = next
@@ -43,8 +43,8 @@ public struct RedirectChain: Sendable {
 }
 
 extension RedirectChain {
-  /// The request that a response redirects to, or the error of a redirect that can't be followed. Nil if the response is
-  /// final.
+  /// Returns the request to which a response redirects, or the error of a redirect that can't be
+  /// followed. Returns nil if the response is final.
   func outcome(of head: ResponseHead, to request: EngineRequest) -> Result<EngineRequest, EngineError>? {
     do throws(EngineError) {
       return try next(after: head, to: request).map { .success($0) }

@@ -5,23 +5,23 @@ public struct RedirectRule: Sendable, Hashable {
   /// The maximum number of redirects for one request. 20 by default, as in browsers (Fetch standard, §4.4). curl
   /// follows 50.
   public var countMax = 20
-  /// Whether redirects from https to http are followed; false by default.
+  /// Whether redirects from https to http are followed. False by default.
   public var allowsDowngrade = false
-  /// Additional fields that another origin must not receive, such as `X-Api-Key`; none by default. Case doesn't matter.
+  /// Additional fields that another origin must not receive, such as `X-Api-Key`. None by default. Names are case-insensitive.
   ///
-  /// The fields `Authorization`, `Cookie`, `Cookie2`, `Host`, `Proxy-Authenticate`, `Proxy-Authorization` and
-  /// `WWW-Authenticate` never need to be listed.
+  /// The fields `Authorization`, `Cookie`, `Cookie2`, `Host`, `Proxy-Authenticate`, `Proxy-Authorization`
+  /// and `WWW-Authenticate` never need to be listed.
   public var secretFields: Set<String> = []
 
   /// Creates the default rule.
   public init() {}
 
-  /// Returns the request that a response redirects to, or nil if the response isn't a redirect.
+  /// Returns the request to which a response redirects, or nil if the response isn't a redirect.
   ///
   /// `count` is the number of redirects followed so far.
   ///
-  /// - Throws: `.tooManyRedirects`; `.redirectRefused` for a downgrade to http; `.malformedResponse` if the target
-  ///   isn't a URI that the engine can request; `.bodyNotReplayable` if the body can't be sent again.
+  /// - Throws: `.tooManyRedirects`; `.redirectRefused` for a downgrade to http; `.malformedResponse` if the target isn't a URI
+  ///   that the engine can request; `.bodyNotReplayable` if the body can't be sent again.
   public func next(
     after head: ResponseHead, to request: EngineRequest, count: Int
   ) throws(EngineError) -> EngineRequest? {
@@ -53,8 +53,8 @@ public struct RedirectRule: Sendable, Hashable {
 
   /// Returns the redirected request, still with the original URI.
   ///
-  /// If the method becomes GET, the request loses its body and the fields that describe it. If the origin changes, it
-  /// loses the fields meant for the first origin only.
+  /// If the method becomes GET, the body and the fields that describe it are removed. If the origin changes, the fields meant
+  /// only for the first origin are removed.
   public func rewritten(_ request: EngineRequest, after status: Int, staysAtOrigin: Bool) -> EngineRequest {
     var next = request
     if Self.becomesGet(status, request.method) {
@@ -70,15 +70,15 @@ public struct RedirectRule: Sendable, Hashable {
     return next
   }
 
-  /// Whether the client certificate is still presented after a redirect from `origin` to `next`: only to the same origin,
-  /// or to https on the same host, to which servers redirect from http.
+  /// Returns whether the client certificate is still presented after a redirect from `origin` to `next`. It is presented only to
+  /// the same origin, or to https on the same host, because servers redirect from http to it.
   public static func keepsIdentity(from origin: Origin, to next: Origin) -> Bool {
     next == origin
       || (origin.scheme == .http && next.scheme == .https && origin.socketPath == nil && next.socketPath == nil
         && origin.host == next.host)
   }
 
-  /// Whether a field is meant for one origin only. The name may be in any case.
+  /// Returns whether a field is meant only for one origin, ignoring the case of its name.
   public func isBoundToOrigin(_ name: String) -> Bool {
     boundFields.contains { $0.lowercased() == name.lowercased() }
   }

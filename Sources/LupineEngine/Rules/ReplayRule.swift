@@ -2,8 +2,8 @@
 
 /// The rule for replaying a request after a reused connection was lost.
 ///
-/// The server may have closed the connection just before the request was sent on it. The engine replays the request if
-/// none of it was sent, or if it is idempotent and no byte of a response was received. The body must be replayable too.
+/// The server may have closed the connection just before the request was sent. The engine replays the request if none of it was
+/// sent, or if it is idempotent and no byte of a response was received. The body must be replayable too.
 enum ReplayRule {
   static func allows(_ error: EngineError, isIdempotent: Bool, hasReplayableBody: Bool) -> Bool {
     guard error.wasReused, error.code == .connectionLost, hasReplayableBody else { return false }

@@ -8,10 +8,10 @@
 internal import LupineReactor
 
 extension IPAddress {
-  /// Whether the address is globally reachable: assigned for unicast, and not for a special purpose that keeps it within a
+  /// Whether the address is globally reachable: it is assigned for unicast, and not for a special purpose that keeps it within a
   /// machine, link, site or document.
   ///
-  /// The address isn't an IPv4-mapped one. Embedded addresses aren't considered.
+  /// The address must not be an IPv4-mapped one. Embedded addresses aren't considered.
   var isPublic: Bool {
     let matches = Self.specialNetworks.filter { $0.network.contains(self) }
     // The most specific entry applies.

@@ -1,18 +1,18 @@
 // Buffers: reusable buffers for received bytes and serialized heads.
 
-/// The buffers of one loop, reused to avoid allocations.
+/// The buffers of one loop, which are reused to avoid allocations.
 struct Buffers {
-  /// The size of a read buffer: 64 KiB, which is four TLS records, or what a loopback socket usually has at once.
+  /// The size of a read buffer: 64 KiB, which is four TLS records, or the amount that a loopback socket usually has available.
   static let byteCount = 64 * 1024
-  /// The size of the bulk buffer: 256 KiB, for long unencrypted bodies and for decoded bodies. It needs a quarter of
-  /// the system calls and of the hand-overs to other threads.
+  /// The size of the bulk buffer: 256 KiB, for long unencrypted bodies and for decoded bodies. Compared with a read buffer, it
+  /// needs a quarter of the system calls and of the transfers between threads.
   static let bulkByteCount = 256 * 1024
-  /// The number of free read buffers kept. Uses are rarely nested more deeply, except in chains of connections that
-  /// turn out to be closed.
+  /// The maximum number of free read buffers that are kept: 8. Uses are rarely nested more deeply, except in chains of
+  /// connections that turn out to be closed.
   private static let freeCountMax = 8
 
-  /// The largest head buffer kept: 4 KiB, which suits most heads. With `headCountMax`, head buffers take at most 256
-  /// KiB. A larger buffer is freed.
+  /// The maximum size of a head buffer that is kept: 4 KiB, which suffices for most heads. With `headCountMax`, head buffers take
+  /// at most 256 KiB. Larger buffers are freed.
   private static let headBytesMax = 4 * 1024
   private static let headCountMax = 64
 
@@ -20,8 +20,8 @@ struct Buffers {
   private var bulk: [UInt8]?
   private var heads: [[UInt8]] = []
 
-  /// Returns a read buffer of `byteCount` bytes, or of `bulkByteCount` bytes if `count` is larger. The caller owns the
-  /// buffer until `giveBack`, so a nested use gets a different one.
+  /// Returns a read buffer of `byteCount` bytes, or of `bulkByteCount` bytes if `count` is larger. The caller owns the buffer
+  /// until it calls `giveBack`, so a nested use gets a different buffer.
   mutating func borrow(_ count: Int = byteCount) -> [UInt8] {
     count > Self.byteCount
       ? bulk.take() ?? [UInt8](repeating: 0, count: Self.bulkByteCount)
@@ -45,7 +45,7 @@ struct Buffers {
     return buffer
   }
 
-  /// Keeps a head buffer for reuse, unless it is too large or there are enough.
+  /// Keeps a head buffer for reuse, unless it is too large or enough buffers are kept.
   mutating func giveBackHead(_ buffer: consuming [UInt8]) {
     if heads.count < Self.headCountMax, 1...Self.headBytesMax ~= buffer.capacity { heads.append(buffer) }
   }

@@ -10,16 +10,16 @@ final class Inbox: Sendable {
   private let isClosed = Atomic<Bool>(false)
   private let wake: @Sendable () -> Void
 
-  /// Creates an inbox. `wake` makes the loop run another iteration; it is called only when the inbox was empty before.
+  /// Creates an inbox. `wake` makes the loop run another iteration. It is called only if the inbox was empty.
   init(wake: @escaping @Sendable () -> Void) {
     self.wake = wake
   }
 
-  /// Sends a command. May be called from any thread.
+  /// Sends a command. May be called on any thread.
   func send(_ command: ShardCommand) {
     let isFirst = mailbox.post(command)
-    // Checked after posting: either the closing shard has taken the command, or the sender sees here that the inbox is
-    // closed.
+    // Checked after posting: either the shard, while closing, has taken the command, or
+    // the sender sees here that the inbox is closed.
     if isClosed.load(ordering: .sequentiallyConsistent) {
       refuseAll()
     } else if isFirst {
@@ -27,7 +27,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Called when the shard takes no more commands. Refuses the pending commands and all later ones.
+  /// Refuses the pending commands and all later ones. Called when the shard stops accepting commands.
   func stopAccepting() {
     isClosed.store(true, ordering: .sequentiallyConsistent)
     refuseAll()
@@ -39,7 +39,7 @@ final class Inbox: Sendable {
     for command in commands { refuse(command) }
   }
 
-  /// Answers the sender of a command that the shard won't execute.
+  /// Notifies the sender of a command that the shard won't execute.
   func refuse(_ command: ShardCommand) {
     switch command {
     case .submit(let submission):

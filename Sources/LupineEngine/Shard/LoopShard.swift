@@ -3,12 +3,12 @@
 internal import LupineReactor
 internal import LupineTLS
 
-/// The handler of an event loop. The loop is its executor, so the shard is used only on the loop's thread.
+/// The handler of an event loop. The loop is the actor's executor, so the shard is used only on the loop's thread.
 actor LoopShard: LoopHandler {
   nonisolated let loop: EventLoop
   /// The executor for tasks that prefer the loop's thread.
   nonisolated let taskExecutor: LoopTaskExecutor
-  /// Resumes the tasks that wait on other threads.
+  /// Resumes tasks that wait on other threads.
   nonisolated let resumptions = Resumptions()
   nonisolated let inbox: Inbox
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }

@@ -4,13 +4,12 @@
 internal import LupineWire
 
 extension Shard {
-  /// Pauses or resumes an exchange, or extends its window, by `change`. Then delivers pending bytes and reads on unless
-  /// the exchange is paused.
+  /// Pauses or resumes an exchange, or extends its window, as `change` specifies. Then delivers pending bytes and continues to
+  /// read, unless the exchange is paused.
   func changeWindow(of exchange: Exchange, _ change: (Exchange) -> Void) {
     let wasPaused = exchange.isPaused
     change(exchange)
-    // Restarts the phase's time after a pause, because the server could do nothing meanwhile. Otherwise the time
-    // continues.
+    // The phase's time restarts after a pause, because the server couldn't make progress during it. Otherwise the time continues.
     if wasPaused { exchange.enter(exchange.phase, now: now) }
     guard let connection = exchange.connection else { return rearm(exchange) }
     // The poller didn't watch the connection during the pause, so more bytes may be waiting.
@@ -40,7 +39,7 @@ extension Shard {
   func updateInterest(_ connection: Connection) {
     guard !connection.isClosed else { return }
     var wanted: Poller.Interest = connection.exchange?.isPaused == true ? [] : .readable
-    // If this iteration had no time to send everything, the next one continues when the socket is writable.
+    // If this iteration had no time to send everything, the next iteration continues when the socket is writable.
     let exchange = connection.exchange
     let hasMore =
       connection.transport.unsentCount > 0
@@ -52,7 +51,7 @@ extension Shard {
     let number = connection.transport.socket.number
     do {
       if wanted.isEmpty {
-        // Unwatches the socket, because epoll reports errors to any watcher, again and again until they are read.
+        // The socket is unwatched, because epoll repeats errors to any watcher until they are read.
         try network.unwatch(number)
       } else if before.isEmpty {
         try network.watch(number, wanted, token: connection.id.rawValue)
@@ -64,8 +63,8 @@ extension Shard {
       if let exchange = connection.exchange {
         fail(exchange, .outOfResources, cause: .system(error))
       } else if !isPromised(connection) {
-        // Unwatched bytes would be taken for part of the next response. A promised connection is watched when its
-        // request starts.
+        // The socket must be watched, because unwatched bytes would be mistaken for part of the next response. A connection
+        // reserved for a waiter is watched when its request starts.
         lose(connection, .exchangeFailed)
       }
     }

@@ -3,8 +3,8 @@
 @_spi(Loop) internal import LupineReactor
 
 extension Shard {
-  /// Sets the exchange's deadline if it has become earlier. If it has become later, the loop notices when the earlier
-  /// one passes.
+  /// Sets the exchange's deadline if it has become earlier. If it has become later, the loop
+  /// notices this when the earlier deadline passes.
   func rearm(_ exchange: Exchange) {
     guard let deadline = exchange.deadline else { return }
     if let connection = exchange.connection { return watch(connection, until: deadline) }

@@ -1,4 +1,4 @@
-// Shard+Draining: reads the short rest of an unwanted body, so that the connection can be reused. With a longer rest,
+// Shard+Draining: reads the rest of an unwanted body if it is short, so that the connection can be reused. If the rest is long,
 // the connection is closed.
 
 @_spi(Loop) internal import LupineReactor
@@ -8,10 +8,10 @@ extension Shard {
   /// The time limit for reading an unwanted body: 1 s. If the server needs longer, opening a new connection is cheaper.
   private static let drainTime = Duration.seconds(1)
 
-  /// Ends an exchange whose sink wants no more of the body.
+  /// Ends an exchange whose sink doesn't want the rest of the body.
   ///
-  /// If the rest is short, the exchange ends after the shard has read it, so that the caller's next request finds the
-  /// connection idle. Otherwise it ends at once. An exchange without a response head fails with `.cancelled`.
+  /// If the rest is short, the exchange ends after the shard has read it, so that the caller's next request finds the connection
+  /// idle. Otherwise the exchange ends immediately. An exchange without a response head fails with `.cancelled`.
   func discardBody(_ exchange: Exchange) {
     guard !exchange.isDiscarded else { return }
     guard let connection = exchange.connection, exchange.hasHead else { return fail(exchange, .cancelled) }
@@ -30,7 +30,7 @@ extension Shard {
     endExchange(exchange, .success(Fields()))
   }
 
-  /// Drains the bytes that were received during a pause, before the body was found unwanted.
+  /// Drains the bytes that were received during a pause, before the sink refused the body.
   func drainUnread(_ connection: Connection) {
     // The poller didn't watch the connection during the pause, so more bytes may be waiting.
     connection.mayHoldMore = true
@@ -42,10 +42,10 @@ extension Shard {
     updateInterest(connection)
   }
 
-  /// Separates an exchange from its connection. The connection drains the rest of the response if it is short, and is
-  /// closed otherwise.
+  /// Separates an exchange from its connection. If the rest of the response is short, the connection
+  /// drains it, and otherwise the connection is closed.
   ///
-  /// If `notifies` is true, the exchange ends when draining does.
+  /// If `notifies` is true, the exchange ends when draining ends.
   func detach(_ exchange: Exchange, _ connection: Connection, notifies: Bool) {
     exchange.connection = nil
     let isRequestSent = exchange.metrics.requestEnd != nil
@@ -91,7 +91,7 @@ extension Shard {
     if let exchange = draining.exchange, !exchange.hasEnded { endDiscarded(exchange) }
   }
 
-  /// Handles a connection without an exchange that has failed, or whose peer closed it or sent unsolicited bytes.
+  /// Handles a connection without an exchange that has failed, or whose peer has closed it or sent unsolicited bytes.
   func lose(_ connection: Connection, _ reason: CloseReason) {
     if connection.isDraining {
       endDraining(connection, closing: reason)

@@ -5,7 +5,7 @@ internal import LupineTLS
 internal import LupineWire
 
 extension Shard {
-  /// The pause before another attempt to connect to a Unix socket whose queue is full: 10 ms, short for a waiter and
+  /// The pause before another attempt to connect to a Unix socket whose queue is full: 10 ms, which is short for a waiter and
   /// cheap for the processor. For TCP, the kernel retries by itself.
   private static let queueFullPause = Duration.milliseconds(10)
 
@@ -54,7 +54,7 @@ extension Shard {
     switch result {
     case .success(let found):
       trace(.hostResolved(connection: UInt64(opening.id.serial), host: opening.host, addresses: found))
-      // Judged here, where sockets get their addresses, so that no second lookup comes between.
+      // The policy is checked here, where sockets get their addresses, so that no second lookup comes between.
       let addresses: [SocketAddress]
       do {
         addresses = try configuration.addressPolicy.permitted(found)
@@ -79,8 +79,8 @@ extension Shard {
     }
   }
 
-  /// Returns the addresses of the same family as the configured local address. Returns all of them if none matches, so
-  /// that connecting fails with an error that says why.
+  /// Returns the addresses of the same family as the configured local address. If there are none, returns all addresses, so that
+  /// connecting fails with an error that explains why.
   private func reachable(_ addresses: [SocketAddress]) -> [SocketAddress] {
     guard let own = configuration.socket.localAddress else { return addresses }
     let reachable = addresses.filter { $0.isIPv6 == own.isIPv6 }
@@ -108,7 +108,7 @@ extension Shard {
         return setDeadline(opening, nextStart: until)
       case .exhausted:
         guard let error = opening.lastError else { preconditionFailure("no address was tried") }
-        // Forget the cached addresses, because the host may have moved.
+        // The cached addresses are removed, because the host may have moved.
         resolver.forget(opening.host)
         let code: EngineError.Code =
           error.isConnectionRefused
@@ -132,7 +132,7 @@ extension Shard {
     trace(.addressFailed(connection: UInt64(opening.id.serial), error: error))
   }
 
-  /// Continues an opening when one of its sockets has connected or has failed to connect.
+  /// Continues an opening when one of its sockets has connected or failed to connect.
   func continueConnecting(_ opening: Opening, token: UInt64) {
     openings.remove(token)
     guard case .connecting(var order) = opening.state,
@@ -213,7 +213,7 @@ extension Shard {
     }
   }
 
-  /// Turns a finished opening into a connection, and passes it to the pool.
+  /// Turns a completed opening into a connection, and passes it to the pool.
   private func completeOpening(_ opening: Opening) {
     opening.times.connectEnd = now
     guard let transport = opening.transport.take() else { return }
@@ -223,10 +223,10 @@ extension Shard {
     let waiter = waiter(of: opening)
     remove(opening)
     connections.pooled[opening.id] = connection
-    // No socket event announces bytes that arrived with the handshake's last message.
+    // No socket event announces bytes that arrived with the last message of the handshake.
     if connection.transport.mayHoldPlaintext { postpone(connection) }
     trace(.connectionOpened(connection: UInt64(opening.id.serial)))
-    // If an exchange that has waited longer gets the connection, the waiter continues to wait.
+    // If an exchange that has waited longer gets the connection, this waiter continues to wait.
     waiter?.enter(.poolWait, now: now)
     apply(pool.opened(opening.id, now: now), on: connection)
     if let waiter, waiter.phase == .poolWait { rearm(waiter) }
@@ -234,23 +234,23 @@ extension Shard {
 
   // MARK: Failure
 
-  /// Handles the deadline of an opening: its phase has timed out, or it is time to try the next address.
+  /// Handles the deadline of an opening: either its phase has timed out, or it is time to try the next address.
   func expire(_ opening: Opening) {
     guard let deadline = opening.phaseDeadline, deadline <= fetched else { return tryAddresses(opening) }
     if restartPhaseIfReassigned(opening) { return }
-    // The host may have moved away from addresses that don't respond.
+    // The addresses that don't respond may be outdated.
     if opening.phase == .connect { resolver.forget(opening.host) }
     fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
   }
 
-  /// Applies each new waiter's limits to the opening that has passed to it.
+  /// Applies the limits of the new waiter to each opening that has passed to another waiter.
   func applyReassignments() {
     for id in pool.takeReassigned() {
       if let opening = openings[id] { restartPhaseIfReassigned(opening) }
     }
   }
 
-  /// Restarts the opening's phase with the limits of its present waiter. Returns whether the waiter has changed.
+  /// Restarts the opening's phase with the limits of its current waiter. Returns whether the waiter has changed.
   @discardableResult
   private func restartPhaseIfReassigned(_ opening: Opening) -> Bool {
     guard let waiter = waiter(of: opening), waiter.id != opening.limiter else { return false }
@@ -306,7 +306,7 @@ extension Shard {
     setDeadline(opening, nextStart: nil)
   }
 
-  /// The exchange that waits for this opening: the one that requested it, or its successor. Nil if none waits.
+  /// Returns the exchange that waits for this opening: the one that requested it, or its successor. Returns nil if none waits.
   private func waiter(of opening: Opening) -> Exchange? {
     pool.waiter(of: opening.id).flatMap { exchanges[$0] }
   }

@@ -4,7 +4,7 @@
 internal import LupineWire
 
 extension Shard {
-  /// Requests a connection for an exchange from the pool. The exchange starts at once or waits.
+  /// Requests a connection for an exchange from the pool. The exchange starts immediately or waits.
   func acquire(_ exchange: Exchange) {
     switch pool.acquire(exchange.key, for: exchange.id, now: now) {
     case .use(let id): start(exchange, on: id)
@@ -19,10 +19,10 @@ extension Shard {
     }
   }
 
-  /// Executes the pool's actions. `failure` is the error for exchanges that a `.fail` action ends.
+  /// Executes the pool's actions. `failure` is the error of exchanges that a `.fail` action ends.
   ///
-  /// Actions that follow from an action are queued instead of nested, because many waiters may fail at once. Closing is
-  /// done immediately and has no consequences, so nothing uses a connection that the pool has forgotten.
+  /// Actions that follow from an action are queued instead of nested, because many waiters may fail at the same time. Closing a
+  /// connection happens immediately and has no consequences, so nothing uses a connection that the pool has forgotten.
   func perform(_ actions: [PoolState.Action], failure: EngineError? = nil) {
     guard !actions.isEmpty else { return }
     for action in actions {
@@ -106,23 +106,23 @@ extension Shard {
       .failure(EngineError(code, .poolWait, exchange.key.origin, proxy: exchange.key.route.proxy, cause: cause)))
   }
 
-  /// Whether the pool has given the connection to an exchange that hasn't started on it yet. Such a connection is
-  /// neither draining nor idle.
+  /// Returns whether the pool has given the connection to an exchange that hasn't started on it yet.
+  /// Such a connection is neither draining nor idle.
   func isPromised(_ connection: Connection) -> Bool {
     !connection.isDraining && !pool.isIdle(connection.id)
   }
 
-  /// Prepares an idle connection: frees memory, watches for the peer's close, and sets the idle timeout.
+  /// Prepares a connection for being idle: frees memory, watches for the peer's close, and sets the idle timeout.
   func rest(_ connection: Connection) {
     if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
-    // A new connection that the pool has promised to a waiter at once hasn't been idle, so it isn't stale.
+    // A new connection that the pool immediately reserved for a waiter hasn't been idle, so it isn't stale.
     if !connection.mayBeStale, pool.isIdle(connection.id) { connection.mayBeStale = true }
     updateInterest(connection)
     watchPool()
   }
 
-  /// Sets the pool's deadline if it has become earlier. If it has become later, the loop notices when the earlier one
-  /// passes.
+  /// Sets the pool's deadline if it has become earlier. If it has become later, the loop
+  /// notices this when the earlier deadline passes.
   func watchPool() {
     guard let next = pool.nextDeadline, next < poolWork.deadline ?? Instant(nanoseconds: .max) else { return }
     poolWork.deadline = next
@@ -131,7 +131,7 @@ extension Shard {
 }
 
 extension CloseReason {
-  /// The reason for closing the connection of an exchange that failed with this code.
+  /// Returns the reason for closing the connection of an exchange that failed with this code.
   init(of code: EngineError.Code) {
     switch code {
     case .cancelled: self = .cancelled

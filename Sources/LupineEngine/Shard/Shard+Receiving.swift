@@ -4,8 +4,8 @@
 internal import LupineWire
 
 extension Shard {
-  /// The minimum cost of a TLS record, and the cost of each handshake message before it, in the connection's budget for
-  /// one iteration: 4 KiB. Reading a record of a single byte takes as long as decrypting about 4 KiB.
+  /// The minimum cost of a TLS record, and of each handshake message before it, in the connection's budget for one iteration: 4
+  /// KiB. Reading a record of a single byte takes as long as decrypting about 4 KiB.
   private static let recordCostBytes = 4 * 1024
 
   /// Reads and processes the available bytes, up to the connection's budget for one iteration.
@@ -26,17 +26,17 @@ extension Shard {
         case .noPlaintext: total += ciphertext.count
         case .bytes(let count):
           total += connection.key.isEncrypted ? cost(of: count, on: connection) : count
-          // If sending has failed, reads to the end, because the peer may have answered before it closed.
+          // If sending has failed, reads to the end, because the peer may have responded before it closed the connection.
           connection.mayHoldMore = count == room || connection.sendFailure != nil
           process(connection, buffer.span.extracting(start..<start + count))
-          // Decoded bytes count toward the budget too, because a body can expand a thousandfold.
+          // Decoded bytes count toward the budget too, because a body can expand by a factor of a thousand.
           if let exchange = connection.exchange, exchange.isDecoding {
             let decoded = exchange.metrics.decodedBodyBytes
-            // The connection may serve a different exchange by now.
+            // The connection may already serve a different exchange.
             total += Int(clamping: decoded - min(decodedBefore ?? decoded, decoded))
             decodedBefore = decoded
           }
-          // A read of the socket that didn't fill the buffer has drained the kernel's queue.
+          // A read that didn't fill the buffer has emptied the kernel's queue.
           let mayHoldMore = connection.mayHoldMore || connection.key.isEncrypted
           guard mayHoldMore, readsOn(connection) else {
             // Without an exchange, the connection is idle, draining or closed, and its interest is already up to date.
@@ -48,7 +48,7 @@ extension Shard {
         return fail(exchange, error)
       }
     }
-    // Let other connections proceed. No socket event announces what TLS has decrypted already.
+    // Other connections proceed first. No socket event announces data that TLS has already decrypted.
     postpone(connection)
   }
 
@@ -91,7 +91,7 @@ extension Shard {
       exchange.metrics.responseStart = now
     }
     exchange.enter(.receive, now: now)
-    // Almost every response arrives in one piece and ends in this call, and then its sink needs no `turnEnded`.
+    // Almost every response arrives in one piece and ends in this call, so its sink needs no `turnEnded`.
     defer { if !exchange.hasEnded { touch(exchange) } }
     if connection.isUpgraded { return passOn(bytes, exchange, connection) }
     var cursor = 0
@@ -150,7 +150,7 @@ extension Shard {
   ) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
     if head.status == 417, exchange.isExpecting, exchange.body.isReplayable {
-      // RFC 9110 §10.1.1: repeat the request without the expectation that the server can't meet.
+      // RFC 9110 §10.1.1: the request is repeated without the expectation that the server can't meet.
       detach(exchange, connection, notifies: false)
       return sendAgain(exchange, isExpecting: false)
     }
@@ -171,16 +171,16 @@ extension Shard {
     }
   }
 
-  /// Returns the reason why a connection can't be reused although its response was well-formed: the peer has sent more
-  /// bytes, or closed the connection.
+  /// Returns the reason why a connection can't be reused although its response was well-formed: the peer has sent more bytes, or
+  /// has closed the connection.
   ///
-  /// Reads only if there may be unseen bytes: further TLS records, or bytes that didn't fit the buffer. The next
-  /// request would take them for its response (RFC 9112 §9.2).
+  /// Reads only if there may be unread bytes: further TLS records, or bytes that didn't fit in the buffer. The next request would
+  /// take them for its response (RFC 9112 §9.2).
   func surplus(on connection: Connection) -> CloseReason? {
     guard connection.mayHoldMore || (connection.key.isEncrypted && connection.transport.mayHoldPlaintext) else {
       return nil
     }
-    // Sending has failed, so the connection can't carry another request.
+    // Sending has failed, so the connection can't be used for another request.
     if connection.sendFailure != nil { return .closedByPeer }
     var buffer = buffers.borrow()
     var ciphertext = ciphertextBuffer(for: connection)
@@ -190,7 +190,8 @@ extension Shard {
     }
     do {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
-      // A partial record may be a harmless session ticket or surplus data. It is rare, so the connection is closed.
+      // A partial record may be a harmless session ticket, or surplus data. This is
+      // rare, so the connection is closed in both cases.
       case .nothing: connection.transport.hasUnreadInput ? .unsolicitedBytes : nil
       case .bytes, .noPlaintext: .unsolicitedBytes
       case .end: .closedByPeer
@@ -217,9 +218,9 @@ extension Shard {
     endExchange(exchange, .success(trailers))
   }
 
-  /// The size of the next read. A body delivered undecoded and without TLS is read in large pieces, up to the sink's
-  /// window. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time and a decoder chooses
-  /// its piece size.
+  /// Returns the size of the next read. A body delivered undecoded and without TLS is read in large pieces, up
+  /// to the sink's window. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time
+  /// and a decoder chooses the size of its pieces.
   private func room(on connection: Connection) -> Int {
     guard let exchange = connection.exchange, exchange.hasHead, !exchange.isDecoding, !connection.key.isEncrypted else {
       return Buffers.byteCount
@@ -245,10 +246,10 @@ extension Shard {
     if let exchange = connection.exchange {
       if let failure = connection.sendFailure { return fail(exchange, failure) }
     } else if !connection.isDraining, connection.transport.hasUnreadInput {
-      // A partial TLS record. A later request could take the rest for its response.
+      // The bytes are part of a TLS record. A later request could take the rest for its response.
       return lose(connection, .unsolicitedBytes)
     }
-    // TLS sends some messages by itself, such as answers to key updates.
+    // TLS sends some messages on its own, such as answers to key updates.
     if connection.transport.unsentCount > 0 { pump(connection) }
   }
 }

@@ -4,9 +4,9 @@
 internal import LupineWire
 
 extension Shard {
-  /// The shard pulls from a body's source while fewer bytes than this are unsent: 64 KiB.
+  /// The number of unsent bytes below which the shard pulls from a body's source: 64 KiB.
   private static let lowWaterBytes = 64 * 1024
-  /// The number of bytes read from or written to one connection in one iteration of the loop: 1 MiB.
+  /// The maximum number of bytes read from or written to one connection in one iteration of the loop: 1 MiB.
   static let bytesPerTurnMax = 1024 * 1024
 
   /// Sends the exchange's request on a connection that the pool has given to it.
@@ -29,11 +29,11 @@ extension Shard {
       return fail(exchange, error)
     }
     pump(connection)
-    // If the request has been sent completely, `pump` has already set the deadline.
+    // If the entire request has been sent, `pump` has already set the deadline.
     if exchange.phase == .send, !exchange.hasEnded { rearm(exchange) }
   }
 
-  /// Sends the connection's unsent bytes and its exchange's body, as much as the kernel accepts.
+  /// Sends the connection's unsent bytes and its exchange's body, as far as the kernel accepts them.
   func pump(_ connection: Connection) {
     guard connection.sendFailure == nil else { return }
     do {
@@ -45,8 +45,8 @@ extension Shard {
       updateInterest(connection)
     } catch {
       guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
-      // The server may have answered before it closed the connection. So the exchange fails only if nothing more can be
-      // read, or if the error is the body's and not the socket's.
+      // The server may have responded before it closed the connection. So the exchange fails only if nothing more can be read, or
+      // if the body and not the socket caused the error.
       guard case .system = error else { return fail(exchange, error) }
       connection.sendFailure = error
       if exchange.isPaused { updateInterest(connection) } else { receive(connection) }
@@ -88,7 +88,7 @@ extension Shard {
     rearm(exchange)
   }
 
-  /// Sends the queued bytes. Returns how many of them the kernel didn't accept.
+  /// Sends the queued bytes. Returns the number of bytes that the kernel didn't accept.
   private func flush(_ queued: Int, _ exchange: Exchange, _ connection: Connection) throws(Failure) -> Int {
     let unsent: Int
     do {
@@ -104,8 +104,8 @@ extension Shard {
     return unsent
   }
 
-  /// Sends a part of a file directly from the kernel's page cache. Returns the number of bytes sent, or nil if the
-  /// kernel accepts none.
+  /// Sends part of a file directly from the kernel's page cache. Returns the number of
+  /// bytes sent, or nil if the kernel accepts none.
   private func sendFile(_ exchange: Exchange, _ connection: Connection, _ countMax: Int) throws(Failure) -> Int? {
     guard let sent = try exchange.body.sendFile(to: connection.transport.socket, countMax: countMax) else {
       return nil

@@ -1,4 +1,4 @@
-// Shard+Tunnel: opens a tunnel through a proxy by CONNECT or SOCKS, after connecting and before TLS.
+// Shard+Tunnel: opens a tunnel through a proxy with CONNECT or SOCKS, after connecting and before TLS.
 
 internal import LupineReactor
 internal import LupineWire
@@ -63,7 +63,7 @@ extension Shard {
       case nil, .needMoreBytes: return
       case .send(let answer): try queue(answer, opening)
       case .done:
-        // The server never sends first, neither in TLS nor in HTTP.
+        // A server never sends first, neither in TLS nor in HTTP.
         guard cursor == bytes.count else { throw .wire(.unsolicitedBytes(count: bytes.count - cursor)) }
         opening.times.proxyEnd = now
         opening.proxyHandshake = nil

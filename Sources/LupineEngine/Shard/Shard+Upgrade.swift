@@ -1,5 +1,5 @@
-// Shard+Upgrade: connections that have switched to another protocol (101, RFC 9110 §7.8). The request's body then
-// carries the bytes to the server, and the response's body the bytes from it, unchanged.
+// Shard+Upgrade: connections that have switched to another protocol (101, RFC 9110 §7.8). The request's body then contains the
+// bytes for the server, and the response's body the bytes from it, unchanged.
 
 internal import LupineWire
 
@@ -8,14 +8,14 @@ extension Shard {
   func switchProtocols(_ head: ResponseHead, _ exchange: Exchange, _ connection: Connection) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
     connection.use = .upgraded(exchange)
-    // The connection leaves the pool and its limits, because it may live for days. Removed from the table first,
-    // because `detach` may reuse its slot at once.
+    // The connection leaves the pool and its limits, because it may exist for days. It is removed from the table first, because
+    // `detach` may immediately reuse its slot.
     connections.pooled[connection.id] = nil
     connections.upgraded[connection.id] = connection
     perform(pool.detach(connection.id))
     let isWanted = exchange.requestState == .awaitingUpgrade
     let disposition = try exchange.receive(head: head, framing: .none, transferCodings: [])
-    // A tunnel that the request didn't offer to use. The response has no content and ends the connection.
+    // The peer has opened a tunnel that the request didn't offer to use. The response has no content and ends the connection.
     guard isWanted else { return completeResponse(exchange, connection, Fields(), closing: .upgraded) }
     exchange.requestState = .sending
     exchange.response = .upgraded

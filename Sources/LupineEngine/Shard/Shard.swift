@@ -6,15 +6,15 @@ internal import LupineWire
 
 /// The state of one loop, advanced by `turn`. Only one thread may use it at a time.
 ///
-/// It reads the clock and opens sockets only through `network`, so a simulation can drive it.
+/// The shard reads the clock and opens sockets only through `network`, so that a simulation can drive it.
 final class Shard {
   /// The subject of a deadline.
   enum DeadlineKey: Hashable {
     /// An exchange without a connection.
     case exchange(ExchangeID)
     case opening(ConnectionID)
-    /// A connection and its exchange. The deadline stays when the exchange ends, because the next exchange's is usually
-    /// later.
+    /// A connection and its exchange. The deadline remains when the exchange ends,
+    /// because the next exchange usually has a later one.
     case connection(ConnectionID)
     case pool
   }
@@ -36,8 +36,8 @@ final class Shard {
   let inbox: Inbox
 
   @exclusivity(unchecked) var now: Instant
-  /// The time when this iteration's events were fetched. Deadlines are compared with it instead of `now`: the process
-  /// may have been suspended since, and anything that arrived in the meantime isn't known yet.
+  /// The time when this iteration's events were fetched. Deadlines are compared with it instead of `now`, because the process may
+  /// have been suspended since then, and data that arrived in the meantime isn't known yet.
   @exclusivity(unchecked) private(set) var fetched: Instant
   @exclusivity(unchecked) var pool: PoolState
   @exclusivity(unchecked) var deadlines = DeadlineQueue<DeadlineKey>()
@@ -68,34 +68,33 @@ final class Shard {
 
   /// Takes the pending commands, which the next call of `turn` executes. Returns whether there are any.
   ///
-  /// Call it before fetching that iteration's events. So before a request gets a connection, the shard has processed
-  /// everything that peers had sent or closed when the request was submitted.
+  /// Call it before fetching that iteration's events. Before a request gets a connection, the shard has then processed everything
+  /// that peers had sent or closed when the request was submitted.
   func gather() -> Bool {
     inbox.drain(into: &backlog.commands)
     return !backlog.commands.isEmpty
   }
 
-  /// Runs one iteration: processes events, commands and deadlines. Returns the time of the next call at the latest, or
-  /// nil for none.
+  /// Runs one iteration: processes events, commands and deadlines. Returns the latest time for
+  /// the next call, or nil if there is no deadline.
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
     (self.fetched, self.now) = (fetched, now)
     var restarted: [Exchange] = []
     swap(&restarted, &backlog.restarts)
-    // Events come before commands, so that no new request gets a connection that has ended or received unsolicited
-    // bytes.
+    // Events come before commands, so that no new request gets a connection that has ended or received unsolicited bytes.
     for event in events { handle(event) }
     receivePostponed()
     for exchange in restarted where !exchange.hasEnded { acquire(exchange) }
     var commands: [ShardCommand] = []
     swap(&commands, &backlog.commands)
     for command in commands {
-      // After a command has stopped the shard, the remaining ones are refused like later ones.
+      // After a command has stopped the shard, the remaining commands are refused, as later ones are.
       if case .stopped = life { inbox.refuse(command) } else { handle(command) }
     }
     // Cleared, so that requests and sinks are released with their exchanges.
     if !commands.isEmpty { commands.removeAll(keepingCapacity: true) }
     swap(&commands, &backlog.commands)
-    // Deadlines of this iteration are void once the shard has stopped.
+    // The deadlines of this iteration no longer apply once the shard has stopped.
     if case .stopped = life { return nil }
     expireDeadlines()
     applyReassignments()
@@ -131,8 +130,8 @@ final class Shard {
     let id = ConnectionID(rawValue: event.token)
     if let connection = connections[id] {
       if event.isWritable { pump(connection) }
-      // The poller reports errors even if it doesn't watch for input. A paused sink must receive its earlier bytes first.
-      // A postponed connection is read after the events.
+      // The poller reports errors even if it doesn't watch for input. A paused sink must receive its earlier bytes first, and a
+      // postponed connection is read after the events.
       let isPaused = connection.exchange?.isPaused == true
       if event.isReadable, !isPaused, !connection.isClosed, !connection.isPostponed { receive(connection) }
     } else if let opening = openings[id] {
@@ -180,7 +179,7 @@ final class Shard {
     if case .shuttingDown(let completions) = life { completions } else { [] }
   }
 
-  // Closes all connections without the pool, which would open connections for its waiters.
+  // Closes all connections without involving the pool, which would open connections for its waiters.
   private func stop() {
     let completions = shutdownCompletions
     life = .stopped
@@ -252,7 +251,7 @@ final class Shard {
     backlog.restarts.append(exchange)
   }
 
-  /// Fails an exchange with a failure of a lower layer.
+  /// Fails an exchange with an error of a lower layer.
   func fail(_ exchange: Exchange, _ failure: Failure) {
     fail(exchange, failure.code, cause: failure.cause)
   }

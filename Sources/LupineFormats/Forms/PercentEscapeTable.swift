@@ -2,7 +2,7 @@
 
 package import Foundation
 
-/// The bytes that stay unescaped; all others become `%` and two hex digits.
+/// The bytes that aren't escaped. All others become `%` and two hex digits.
 package struct PercentEscapeTable: Sendable {
   /// The table for `CharacterSet.afURLQueryAllowed`.
   package static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
@@ -18,7 +18,7 @@ package struct PercentEscapeTable: Sendable {
     self.stays = stays
   }
 
-  /// Returns `text` escaped; a space becomes `%20`, or `+` if `spaceAsPlus`.
+  /// Returns `text` escaped. A space becomes `+` if `spaceAsPlus` is true, and `%20` otherwise.
   package func escape(_ text: String, spaceAsPlus: Bool = false) -> String {
     // Most keys and values need no escaping.
     if text.utf8.allSatisfy({ stays[Int($0)] }) { return text }

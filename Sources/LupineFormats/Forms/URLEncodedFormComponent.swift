@@ -1,10 +1,11 @@
 // `URLEncodedFormComponent`: the tree into which an Encodable value is encoded, before it becomes key=value pairs.
 
-/// A node of a form's tree. It is a class because a nested container may fill it after its parent has been left.
+/// A node of a form's tree. It is a class because a nested container may still fill its node
+/// after the parent's `encode(to:)` has returned.
 final class URLEncodedFormComponent {
   /// The content of a node.
   enum Content {
-    /// Nothing was encoded, or a nil whose key is dropped.
+    /// Nothing was encoded, or a nil whose key is omitted.
     case empty
     case text(String)
     case list([URLEncodedFormComponent])
@@ -18,29 +19,28 @@ final class URLEncodedFormComponent {
     content = .text(text)
   }
 
-  /// Makes an empty node a keyed one. Other content is replaced when the first key is encoded.
+  /// Turns an empty node into a keyed one. Other content is replaced when the first key is encoded.
   func becomePairs() {
     if case .empty = content { content = .pairs(URLEncodedFormPairs()) }
   }
 
-  /// Makes an empty node an array. Other content is replaced when the first element is encoded.
+  /// Turns an empty node into an array. Other content is replaced when the first element is encoded.
   func becomeList() {
     if case .empty = content { content = .list([]) }
   }
 
-  /// Returns the node for `key`. Its content stays until it is replaced, because a superclass and its subclass share
-  /// nodes.
+  /// Returns the node for `key`. Existing content remains until it is replaced,
+  /// because a superclass and its subclass share nodes.
   func child(forKey key: String) -> URLEncodedFormComponent {
     var pairs = URLEncodedFormPairs()
     if case .pairs(let existing) = content { pairs = existing }
-    // Cleared, so that the pairs have one owner and are changed in place.
+    // Sets the content to empty first, so that the pairs have a single owner and are changed in place.
     content = .empty
     defer { content = .pairs(pairs) }
     return pairs.component(forKey: key)
   }
 
-  /// Returns the node of the element at `index`; a new one at the array's end if there are no more than `index`
-  /// elements.
+  /// Returns the node of the element at `index`, or a new one at the end of the array if there is no such element.
   func element(at index: Int) -> URLEncodedFormComponent {
     var elements: [URLEncodedFormComponent] = []
     if case .list(let existing) = content { elements = existing }
@@ -53,12 +53,12 @@ final class URLEncodedFormComponent {
   }
 }
 
-/// Keyed nodes in the order in which they were first encoded.
+/// The keyed nodes in the order in which they were first encoded.
 struct URLEncodedFormPairs {
   private(set) var elements: [(key: String, component: URLEncodedFormComponent)] = []
   private var positions: [String: Int] = [:]
 
-  /// Returns the node for `key`, which is created if necessary.
+  /// Returns the node for `key`, and creates it if necessary.
   mutating func component(forKey key: String) -> URLEncodedFormComponent {
     if let position = positions[key] { return elements[position].component }
     let component = URLEncodedFormComponent()

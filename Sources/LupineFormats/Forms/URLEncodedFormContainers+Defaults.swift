@@ -1,7 +1,7 @@
-// `URLEncodedFormContainers`' methods that replace defaults of the standard library, which skip nil and reject 128-bit
-// integers.
+// URLEncodedFormContainers+Defaults: replaces methods whose default implementations in the standard
+// library skip nil and reject 128-bit integers.
 //
-// A generic method wouldn't replace such a default, so there is one for each type.
+// A generic method wouldn't replace such a default implementation, so there is one method for each type.
 
 extension URLEncodedFormKeyedContainer {
   func encode(_ value: Int128, forKey key: Key) throws { try encoder.encode(value, forKey: key) }

@@ -24,7 +24,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     URLEncodedFormSingleValueContainer(encoder: self)
   }
 
-  /// Encodes `value` here. A scalar is written as text; other values encode themselves.
+  /// Encodes `value` into this encoder's node. A scalar is written as text; other values encode themselves.
   func encode<T: Encodable>(_ value: T) throws {
     if let text = try text(of: value) {
       component.set(text)
@@ -49,7 +49,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     }
   }
 
-  /// Writes the text for nil, if the options have one.
+  /// Writes the text for nil, if the options specify one.
   func encodeNil() {
     if let text = form.nilEncoding.text() { component.set(text) }
   }
@@ -91,17 +91,17 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
     encoder.child(forKey: key).unkeyedContainer()
   }
 
-  /// Returns this encoder: a superclass's keys are written next to its subclass's, as in Alamofire.
+  /// Returns this encoder, so that the keys of a superclass are written next to those of its subclass, as in Alamofire.
   func superEncoder() -> any Encoder { encoder }
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder.child(forKey: key) }
 }
 
-/// A class, so that copies share their count.
+/// A container for an array's elements. It is a class, so that copies share their count.
 final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
   let encoder: URLEncodedFormValueEncoder
-  /// The number of elements encoded through this container. Elements of an earlier container may exist already; they
-  /// are replaced, or merged with, one by one.
+  /// The number of elements encoded through this container. An earlier container may already have encoded elements; they are
+  /// replaced or merged one by one.
   private(set) var count = 0
 
   var codingPath: [any CodingKey] { encoder.codingPath }
@@ -126,13 +126,13 @@ final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
     encoder.element(at: nextIndex()).unkeyedContainer()
   }
 
-  /// Returns this encoder: the superclass replaces the array or adds to it, as in Alamofire.
+  /// Returns this encoder, so that the superclass replaces the array or adds to it, as in Alamofire.
   func superEncoder() -> any Encoder {
     _ = nextIndex()
     return encoder
   }
 
-  /// Returns the index of the next element and counts it.
+  /// Returns the index of the next element and increments the count.
   func nextIndex() -> Int {
     defer { count += 1 }
     return count

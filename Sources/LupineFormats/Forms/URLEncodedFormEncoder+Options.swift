@@ -1,9 +1,9 @@
-// `URLEncodedFormEncoder`'s options, and how each converts a value to text.
+// URLEncodedFormEncoder+Options: the options of `URLEncodedFormEncoder`, and how each converts a value to text.
 
 public import Foundation
 
 extension URLEncodedFormEncoder {
-  /// The keys of an array's elements.
+  /// The format of the keys of an array's elements.
   public enum ArrayEncoding {
     /// `key[]` for every element.
     case brackets
@@ -11,7 +11,7 @@ extension URLEncodedFormEncoder {
     case noBrackets
     /// `key[0]`, `key[1]` and so on.
     case indexInBrackets
-    /// The closure's result for the array's key and the element's index, which starts at 0.
+    /// The closure's result. It is called with the array's key and the element's index, which starts at 0.
     case custom((_ key: String, _ index: Int) -> String)
 
     func key(_ key: String, at index: Int) -> String {
@@ -26,9 +26,9 @@ extension URLEncodedFormEncoder {
 
   /// The spelling of `Bool` values.
   public enum BoolEncoding {
-    /// `1` and `0`.
+    /// Writes `true` as `1` and `false` as `0`.
     case numeric
-    /// `true` and `false`.
+    /// Writes `true` as `true` and `false` as `false`.
     case literal
 
     func text(_ value: Bool) -> String {
@@ -41,14 +41,14 @@ extension URLEncodedFormEncoder {
 
   /// The format of `Data` values.
   public enum DataEncoding {
-    /// The encoding of `Data` itself: an array of byte values.
+    /// The encoding that `Data` itself implements: an array of byte values.
     case deferredToData
     /// Base64 (RFC 4648 §4).
     case base64
-    /// The closure's result.
+    /// The closure's result for the value.
     case custom((Data) throws -> String)
 
-    /// Returns the text of `data`; nil if it encodes itself.
+    /// Returns the text of `data`, or nil if it encodes itself.
     func text(_ data: Data) throws -> String? {
       switch self {
       case .deferredToData: nil
@@ -60,20 +60,20 @@ extension URLEncodedFormEncoder {
 
   /// The format of `Date` values.
   public enum DateEncoding {
-    /// The encoding of `Date` itself: seconds since the start of 2001, UTC.
+    /// The encoding that `Date` itself implements: seconds since the start of 2001, UTC.
     case deferredToDate
     /// Seconds since the start of 1970, UTC, with a fraction.
     case secondsSince1970
     /// Milliseconds since the start of 1970, UTC, with a fraction.
     case millisecondsSince1970
-    /// Internet date and time in UTC to the second (RFC 3339), as in `2001-01-01T00:02:03Z`.
+    /// The date and time in UTC in whole seconds (RFC 3339), such as `2001-01-01T00:02:03Z`.
     case iso8601
-    /// The formatter's result.
+    /// The formatter's result for the date.
     case formatted(DateFormatter)
-    /// The closure's result.
+    /// The closure's result for the date.
     case custom((Date) throws -> String)
 
-    /// Returns the text of `date`; nil if it encodes itself.
+    /// Returns the text of `date`, or nil if it encodes itself.
     func text(_ date: Date) throws -> String? {
       switch self {
       case .deferredToDate: nil
@@ -86,7 +86,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// How a pair's complete key, including its path and brackets, is converted before it is escaped.
+  /// The conversion of a pair's complete key, including its path and brackets, before it is escaped.
   public enum KeyEncoding {
     /// The key is unchanged.
     case useDefaultKeys
@@ -100,7 +100,7 @@ extension URLEncodedFormEncoder {
     case uppercased
     /// `oneTwoThree` becomes `onetwothree`.
     case lowercased
-    /// The closure's result.
+    /// The closure's result for the key.
     case custom((String) -> String)
 
     func key(_ key: String) -> String {
@@ -116,7 +116,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// How the key of a nested value is appended to its parent's.
+  /// The format in which the key of a nested value is appended to its parent's key.
   public struct KeyPathEncoding: Sendable {
     /// `parent[child]`.
     public static let brackets = KeyPathEncoding { "[\($0)]" }
@@ -125,7 +125,7 @@ extension URLEncodedFormEncoder {
 
     let suffix: @Sendable (String) -> String
 
-    /// Creates an encoding. The closure returns the text to append to the parent's key for a child's key.
+    /// Creates an encoding from a closure that receives a child's key and returns the text to append to its parent's key.
     @preconcurrency
     public init(encoding: @escaping @Sendable (_ subkey: String) -> String) {
       suffix = encoding
@@ -134,16 +134,16 @@ extension URLEncodedFormEncoder {
 
   /// The representation of `nil`.
   public struct NilEncoding: Sendable {
-    /// The key is omitted.
+    /// Omits the keys of nil values.
     public static let dropKey = NilEncoding { nil }
-    /// The key has an empty value.
+    /// Encodes nil as a key with an empty value.
     public static let dropValue = NilEncoding { "" }
-    /// The value is `null`.
+    /// Encodes nil as `null`.
     public static let null = NilEncoding { "null" }
 
     let text: @Sendable () -> String?
 
-    /// Creates an encoding. The closure returns the value's text, or nil to omit the key.
+    /// Creates an encoding from a closure that returns the text of a nil value, or nil to omit the key.
     @preconcurrency
     public init(encoding: @escaping @Sendable () -> String?) {
       text = encoding
@@ -152,17 +152,17 @@ extension URLEncodedFormEncoder {
 
   /// The representation of a space.
   public enum SpaceEncoding {
-    /// `%20`.
+    /// Encodes a space as `%20`.
     case percentEscaped
-    /// `+`, as HTML forms do.
+    /// Encodes a space as `+`, as HTML forms do.
     case plusReplaced
   }
 }
 
 /// Returns the words of a camelCase key in lowercase.
 ///
-/// A capital letter starts a word. In a run of capitals, the last one before the next lowercase letter does, so that
-/// `myURLPath` becomes my, url, path. JSONEncoder's snake case splits keys in the same way, which servers expect.
+/// A capital letter starts a word. In a run of capitals, the last one before a lowercase letter also starts a word, so that
+/// `myURLPath` becomes my, url, path. This is how JSONEncoder's snake case splits keys, and what servers expect.
 private func camelCaseWords(_ key: String) -> [String] {
   let characters = Array(key)
   var words: [String] = []

@@ -5,13 +5,13 @@ import Synchronization
 
 /// Encodes values as percent-encoded `key=value` pairs, for a query or a form body.
 ///
-/// A nested value has a key path (`user[name]`); the keys of an array's elements depend on `ArrayEncoding`. With
-/// `alphabetizeKeyValuePairs`, the pairs are sorted on every level, so that the output is stable although dictionaries
-/// are unordered.
+/// The key of a nested value contains its path (`user[name]`). ``arrayEncoding`` determines the keys of an
+/// array's elements. If ``alphabetizeKeyValuePairs`` is true, the pairs are sorted on every level, so that the
+/// output is stable although dictionaries are unordered.
 public final class URLEncodedFormEncoder {
-  /// The reason that a value could not be encoded.
+  /// The reason why a value could not be encoded.
   public enum Error: LocalizedError {
-    /// The root is an array or a single value, so it has no keys; the text describes it.
+    /// The root is an array or a single value, so it has no keys. The associated value describes the root.
     case invalidRootObject(String)
 
     /// The failure and a remedy, in English.
@@ -22,9 +22,9 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Whether pairs are sorted on every level, rather than written in the order of encoding.
+  /// Whether pairs are sorted on every level. If false, they are written in the order of encoding.
   public let alphabetizeKeyValuePairs: Bool
-  /// The keys of an array's elements.
+  /// The format of the keys of an array's elements.
   public let arrayEncoding: ArrayEncoding
   /// The spelling of `Bool` values.
   public let boolEncoding: BoolEncoding
@@ -32,17 +32,17 @@ public final class URLEncodedFormEncoder {
   public let dataEncoding: DataEncoding
   /// The format of `Date` values.
   public let dateEncoding: DateEncoding
-  /// How a pair's complete key, including its path, is converted.
+  /// The conversion of a pair's complete key, including its path.
   public let keyEncoding: KeyEncoding
-  /// How the key of a nested value is appended to its parent's.
+  /// The format in which the key of a nested value is appended to its parent's key.
   public let keyPathEncoding: KeyPathEncoding
   /// The representation of `nil`.
   public let nilEncoding: NilEncoding
   /// The representation of a space.
   public let spaceEncoding: SpaceEncoding
 
-  /// The characters that aren't percent-encoded. Only ASCII characters count; all others are always escaped. A space is
-  /// written as ``spaceEncoding`` says.
+  /// The characters that aren't percent-encoded. Characters outside ASCII are always encoded.
+  /// ``spaceEncoding`` determines how a space is written.
   public var allowedCharacters: CharacterSet {
     get { escaping.withLock { $0.allowed } }
     set {
@@ -51,7 +51,7 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  // Locked, because a parameter encoder shares one form encoder among all requests.
+  // The lock exists because a parameter encoder shares one form encoder among all requests.
   private let escaping: Mutex<Escaping>
 
   /// Creates an encoder.
@@ -79,10 +79,10 @@ public final class URLEncodedFormEncoder {
     escaping = Mutex(Escaping(allowedCharacters))
   }
 
-  /// Encodes `value` as text. Its root must be keyed: a struct, a class or a dictionary.
+  /// Encodes `value` as text. The value must encode into a keyed container: it is a struct, a class or a dictionary.
   ///
-  /// - Throws: `Error.invalidRootObject` for an array or a single value, or the error of the value's `encode(to:)` or
-  ///   of a custom closure.
+  /// - Throws: `Error.invalidRootObject` for an array or a single value, or the error that the
+  ///   value's `encode(to:)` or a custom closure throws.
   public func encode(_ value: any Encodable) throws -> String {
     let root = URLEncodedFormComponent()
     try URLEncodedFormValueEncoder(component: root, form: self, codingPath: []).encode(value)
@@ -101,7 +101,7 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Encodes `value` as ASCII bytes. Its root must be keyed.
+  /// Encodes `value` as ASCII bytes. The value must encode into a keyed container.
   ///
   /// - Throws: The errors of `encode(_:) -> String`.
   public func encode(_ value: any Encodable) throws -> Data {
@@ -110,7 +110,7 @@ public final class URLEncodedFormEncoder {
   }
 }
 
-/// The allowed characters, and the byte table created from them once.
+/// The allowed characters, and the byte table created from them.
 private struct Escaping {
   let allowed: CharacterSet
   let table: PercentEscapeTable

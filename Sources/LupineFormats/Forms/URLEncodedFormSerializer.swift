@@ -5,12 +5,12 @@ struct URLEncodedFormSerializer {
   let form: URLEncodedFormEncoder
   let table: PercentEscapeTable
 
-  /// Returns the pairs joined by ampersands; empty if nothing was encoded.
+  /// Returns the pairs joined by ampersands, or an empty text if nothing was encoded.
   func serialize(_ pairs: URLEncodedFormPairs) -> String {
     joined(pairs.elements.compactMap { segment(for: $0.component, key: $0.key) }) ?? ""
   }
 
-  /// Returns the pairs of one node; nil if it has no value.
+  /// Returns the pairs of one node, or nil if it has no value.
   private func segment(for component: URLEncodedFormComponent, key: String) -> String? {
     switch component.content {
     case .empty:
@@ -31,7 +31,7 @@ struct URLEncodedFormSerializer {
     var segments: [String] = []
     segments.reserveCapacity(elements.count)
     for element in elements {
-      // Counts only written elements, so that elements without a value leave no gap in the indexes.
+      // Only written elements count, so that elements without a value leave no gap in the indexes.
       let elementKey = form.arrayEncoding.key(key, at: segments.count)
       if let segment = segment(for: element, key: elementKey) { segments.append(segment) }
     }

@@ -1,14 +1,15 @@
-// `BinaryPropertyListCheck`: checks the binary format: "bplist00", objects, a table of their offsets, a 32-byte
-// trailer.
+// BinaryPropertyListCheck: checks a property list in the binary format: "bplist00", the objects, a
+// table of their offsets, and a 32-byte trailer.
 
 import Foundation
 
 struct BinaryPropertyListCheck {
-  /// An object, as far as the check needs it.
+  /// The parts of an object that the check needs.
   private enum Object {
-    /// A value without elements, and the length of its text or data in bytes.
+    /// A value without elements. `bytes` is the size of its text or data in bytes.
     case scalar(bytes: Int)
-    /// An array, or a dictionary, whose keys come first: the bytes of its references, and the number of keys.
+    /// An array or a dictionary. `references` is the range of its references' bytes,
+    /// and `keys` the number of keys, which come first.
     case container(references: Range<Int>, keys: Int)
   }
 
@@ -61,7 +62,7 @@ struct BinaryPropertyListCheck {
     expandedBytesMax = PropertyListLimits.expandedBytesMax(bytes: bytes.count)
   }
 
-  /// Checks each object below the root once, and sums up the memory that the list needs when it is read.
+  /// Checks each object below the root once, and adds up the memory that the list needs when it is read.
   mutating func check() throws(PropertyListError) {
     visits = Array(repeating: .none, count: objectCount)
     _ = try enter(top)
@@ -113,7 +114,7 @@ struct BinaryPropertyListCheck {
     }
   }
 
-  /// Checks that a key is text. Foundation accepts other keys, but traps on a dictionary lookup.
+  /// Checks that a key is text. Foundation accepts other keys, but traps when it looks up a key in the dictionary.
   private func checkKey(_ index: Int) throws(PropertyListError) {
     let offset = try offset(of: index)
     guard [0x5, 0x6].contains(bytes[offset] >> 4) else { throw .malformed(part: "key", offset: offset) }
@@ -127,7 +128,7 @@ struct BinaryPropertyListCheck {
     return offset
   }
 
-  /// Parses an object. Its marker has four bits for the kind, and four for a length, a power of two or a value.
+  /// Parses an object. Four bits of its marker are the kind, and the other four a length, a power of two or a value.
   private func object(_ index: Int) throws(PropertyListError) -> Object {
     let offset = try offset(of: index)
     let (kind, low) = (bytes[offset] >> 4, Int(bytes[offset] & 15))
@@ -161,7 +162,8 @@ struct BinaryPropertyListCheck {
     return .scalar(bytes: count * width)
   }
 
-  /// Returns the length from the marker or, if that is 15, from the integer after it; and the start of the contents.
+  /// Returns the start and the length of the contents. The length is in the marker or, if that
+  /// is 15, in the integer that follows the marker.
   private func length(_ low: Int, at offset: Int) throws(PropertyListError) -> (start: Int, count: Int) {
     guard low == 15 else { return (offset + 1, low) }
     let marker = offset + 1
@@ -173,7 +175,7 @@ struct BinaryPropertyListCheck {
     return (marker + 1 + width, count)
   }
 
-  /// Returns a big-endian unsigned number; nil if it exceeds Int.
+  /// Returns a big-endian unsigned number, or nil if it exceeds Int.
   private static func number(in bytes: [UInt8], at offset: Int, length: Int) -> Int? {
     var number: UInt64 = 0
     for byte in bytes[offset..<offset + length] { number = number << 8 | UInt64(byte) }

@@ -1,4 +1,4 @@
-// `XMLPropertyListCheck`: checks the tags of an XML property list, and rejects what parsers could read differently.
+// XMLPropertyListCheck: checks the tags of an XML property list, and rejects constructs that parsers could interpret differently.
 
 import Foundation
 
@@ -7,7 +7,7 @@ struct XMLPropertyListCheck {
   private var position = 0
   private var depth = 0
 
-  /// Accepts UTF-8 text whose first character after a byte order mark and white space is "<".
+  /// Throws an error unless the bytes are UTF-8 text whose first character after a byte order mark and white space is "<".
   init(_ bytes: [UInt8]) throws(PropertyListError) {
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     self.bytes = bytes
@@ -37,7 +37,7 @@ struct XMLPropertyListCheck {
     guard depth == 0 else { throw .malformed(part: "end, where a tag is still open,", offset: bytes.count) }
   }
 
-  /// Reads an element's tag. Its first ">" ends it, even for a parser that ignores quotes.
+  /// Reads an element's tag. The first ">" ends the tag, even for a parser that ignores quotes.
   private mutating func readTag() throws(PropertyListError) {
     let start = position
     let contents = try contents(from: start + 1, part: "tag")
@@ -71,7 +71,7 @@ struct XMLPropertyListCheck {
     return contents
   }
 
-  /// Skips a document type, which may name Apple's but must not declare anything.
+  /// Skips a document type declaration, which may refer to Apple's document type but must not declare anything.
   private mutating func skipDocumentType() throws(PropertyListError) {
     let bracketOrEnd = bytes[position...].first { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ">") }
     guard starts(with: "<!DOCTYPE"), bracketOrEnd != UInt8(ascii: "[") else { throw .declaresDocumentType }
@@ -79,7 +79,7 @@ struct XMLPropertyListCheck {
     position = contents.endIndex + 1
   }
 
-  /// Skips a comment. It must not contain "--" (XML 1.0 §2.5), nor end with its own start, as in "<!-->".
+  /// Skips a comment. The comment must not contain "--" (XML 1.0 §2.5), and its start must not overlap its end, as in "<!-->".
   private mutating func skipComment() throws(PropertyListError) {
     let start = position
     try skip(past: "--", from: start + 4, part: "comment")

@@ -1,9 +1,9 @@
-// `PropertyListCheck`: checks a peer's property list before Foundation reads it.
+// PropertyListCheck: checks a property list from a peer before Foundation reads it.
 
 package import Foundation
 
 package enum PropertyListCheck {
-  /// Returns if Foundation can read `data` safely, or can detect by itself that it isn't a property list.
+  /// Throws an error unless `data` is safe to read. Invalid data that Foundation detects itself may pass.
   package static func check(_ data: Data) throws(PropertyListError) {
     let bytes = [UInt8](data)
     if bytes.starts(with: "bplist".utf8) {

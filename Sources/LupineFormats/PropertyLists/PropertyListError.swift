@@ -1,8 +1,8 @@
-// `PropertyListError`: why a property list was rejected before Foundation read it.
+// PropertyListError: the reason why a property list was rejected before Foundation read it.
 
 public import Foundation
 
-/// The reason that a property list was rejected. Some lists of a hostile peer make Foundation crash, hang or run out of
+/// The reason why a property list was rejected. A hostile peer can send lists that make Foundation crash, hang or run out of
 /// memory, so each list is checked first.
 public enum PropertyListError: LocalizedError, Hashable {
   /// The data is neither XML nor version 00 of the binary format. The old OpenStep format isn't supported.
@@ -11,18 +11,18 @@ public enum PropertyListError: LocalizedError, Hashable {
   case unsupportedEncoding
   /// The XML declares its own document type, whose entities could expand without bounds.
   case declaresDocumentType
-  /// The named part is malformed, at this byte.
+  /// The named part is malformed. `offset` is its position in bytes.
   case malformed(part: String, offset: Int)
-  /// Elements are nested deeper than this many levels.
+  /// Elements are nested more than `levelsMax` levels deep.
   case nestsTooDeep(levelsMax: Int)
-  /// The object with this number contains itself.
+  /// The object with this number contains itself, directly or indirectly.
   case cyclic(object: Int)
-  /// Values referenced several times would take more than this many bytes after reading.
+  /// Values referenced several times would take more than `bytesMax` bytes after reading.
   case expandsTooFar(bytesMax: Int)
   /// The list has a value of the named type, which occurs only in archives.
   case unsupportedValue(type: String)
 
-  /// The rejected part, its place, and a remedy.
+  /// The rejected part, its position, and a remedy.
   public var errorDescription: String? {
     switch self {
     case .unknownFormat:

@@ -1,9 +1,9 @@
-// Folder: creates and lists a folder, and the times and locks of the files in it.
+// Folder: creates and lists folders, and reads and sets the times and locks of their files.
 
 internal import CLupineLinux
 internal import Glibc
 
-/// Calls on folders.
+/// Functions for folders and the files in them.
 package enum Folder {
   /// Creates a folder that only its owner can use, and its missing parents. An existing folder is left as it is.
   package static func create(_ path: String) throws(SystemError) {
@@ -55,7 +55,7 @@ extension File {
     _ = try SystemCall.run("utimensat") { utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
   }
 
-  /// Takes the lock that a writer holds while its file is open (flock(2)). Fails with EWOULDBLOCK if a writer has it.
+  /// Takes the lock that a writer holds while its file is open (flock(2)). Fails with EWOULDBLOCK if a writer holds the lock.
   package func lock() throws(SystemError) {
     let number = number
     _ = try SystemCall.run("flock") { flock(number, LOCK_EX | LOCK_NB) }
@@ -63,8 +63,7 @@ extension File {
 }
 
 extension WritableFile {
-  /// Takes the file's lock until it is closed, also by the end of the process (flock(2)). Fails with EWOULDBLOCK if it is
-  /// taken.
+  /// Locks the file until it is closed or the process ends (flock(2)). Fails with EWOULDBLOCK if the file is already locked.
   package func lock() throws(SystemError) {
     let number = number
     _ = try SystemCall.run("flock") { flock(number, LOCK_EX | LOCK_NB) }

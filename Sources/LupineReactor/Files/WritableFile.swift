@@ -47,7 +47,7 @@ package struct WritableFile: ~Copyable, Sendable {
     UInt64(clamping: try Self.status(of: descriptor).st_size)
   }
 
-  /// Writes all of `bytes` at `offset`. If it throws, part of them may have been written.
+  /// Writes all of `bytes` at `offset`. If the call throws, some of the bytes may have been written.
   package func write(_ bytes: borrowing Span<UInt8>, at offset: UInt64) throws(SystemError) {
     let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
     guard !overflow, end <= byteCountMax, off_t(exactly: end) != nil else {
@@ -64,7 +64,8 @@ package struct WritableFile: ~Copyable, Sendable {
     }
   }
 
-  /// Calls `step` with the number of bytes done until all are. `step` returns how many more it wrote.
+  /// Calls `step` with the number of bytes written so far, until all `count` bytes are
+  /// written. `step` returns how many bytes it wrote.
   static func writeAll(_ count: Int, step: (_ done: Int) throws(SystemError) -> Int?) throws(SystemError) {
     var done = 0
     while done < count {

@@ -12,7 +12,7 @@ package enum NetlinkMessage: Sendable, Hashable {
   case done
   /// The request has failed with this value of errno.
   case failed(code: Int32)
-  /// Something changed during the dump, so its parts may not fit together.
+  /// Something changed during the dump, so its parts may be inconsistent.
   case interrupted
 }
 
@@ -36,13 +36,13 @@ package struct NetworkAddress: Sendable, Hashable {
 
 /// An entry of a routing table.
 package struct NetworkRoute: Sendable, Hashable {
-  /// The fate of a packet.
+  /// The outcome for packets that match the route.
   package enum Outcome: Sendable, Hashable {
-    /// It is sent on one of these links, through a gateway or not.
+    /// They are sent on one of these links, directly or through a gateway.
     case sent(links: [Int32], isDirect: Bool)
-    /// It is delivered to this machine.
+    /// They are delivered to this machine.
     case local
-    /// It is dropped, or refused with an error.
+    /// They are dropped, or refused with an error.
     case refused
   }
 
@@ -57,7 +57,7 @@ package struct NetworkRoute: Sendable, Hashable {
 extension NetlinkMessage {
   /// Parses the messages of a datagram. Messages of other kinds and unknown attributes are skipped.
   ///
-  /// Throws EBADMSG if a length exceeds the enclosing one.
+  /// Throws EBADMSG if a length exceeds that of the enclosing message or attribute.
   package static func messages(in datagram: [UInt8]) throws(SystemError) -> [NetlinkMessage] {
     var messages: [NetlinkMessage] = []
     var rest = NetlinkBytes(datagram[...])
@@ -132,7 +132,7 @@ extension NetworkRoute {
   fileprivate init?(_ payload: NetlinkBytes) throws(SystemError) {
     let family = try payload.integer(UInt8.self, at: 0)
     let isCached = try payload.integer(UInt32.self, at: 8) & UInt32(RTM_F_CLONED) != 0
-    // A route for some sources only applies to packets that this machine may not send.
+    // A route that is limited to certain source addresses may not apply to this machine's packets.
     guard !isCached, try payload.integer(UInt8.self, at: 2) == 0, let any = IPAddress(unspecifiedOf: family) else {
       return nil
     }

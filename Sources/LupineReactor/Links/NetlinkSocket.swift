@@ -5,11 +5,13 @@ internal import Glibc
 
 /// A netlink socket of the routing family.
 package struct NetlinkSocket: ~Copyable, Sendable {
-  /// The time to wait for a part of a dump: 2 s. The kernel answers at once; a sandbox that emulates it may not.
+  /// The maximum time to wait for a part of a dump: 2 s. The kernel answers immediately, but a
+  /// sandbox that emulates the kernel may not answer.
   private static let replySecondsMax = 2
-  /// The size of the largest datagram: the kernel's dumps have up to 32 KiB (netlink_recvmsg), doubled.
+  /// The size of the receive buffer in bytes. The kernel's largest datagram has 32 KiB (netlink_recvmsg); this is twice as much.
   private static let datagramBytesMax = 65_536
-  /// The number of dumps until one isn't interrupted by a change: 16, far more than even a flapping link needs.
+  /// The maximum number of attempts to read a dump without an interruption by a change:
+  /// 16, far more than even a flapping link needs.
   private static let dumpsMax = 16
   /// The groups of changes to links, addresses and routes (RTMGRP_… of rtnetlink(7)).
   private static let groups =
@@ -17,10 +19,10 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
   private let descriptor: FileDescriptor
 
-  /// The descriptor's number, which is readable when something has changed.
+  /// The descriptor's number. The descriptor is readable after a change.
   package var number: CInt { descriptor.number }
 
-  /// Opens a socket, which is notified of changes if `isNotified`. Throws if the process may not use netlink.
+  /// Opens a socket, which receives notifications of changes if `isNotified` is true. Throws if the process may not use netlink.
   package init(isNotified: Bool) throws(SystemError) {
     let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     let descriptor = FileDescriptor(
@@ -44,7 +46,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
-  /// Discards the notifications that have arrived. They only say that the state must be read again.
+  /// Discards the notifications that have arrived. Their content isn't needed: after any change, the whole state is read again.
   package func discardNotifications() throws(SystemError) {
     var byte: UInt8 = 0
     while true {
@@ -52,7 +54,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         guard try SystemCall.transfer("recv (netlink)", { recv(number, &byte, 1, CInt(MSG_DONTWAIT)) }) != nil
         else { return }
       } catch {
-        // The kernel has dropped notifications because they arrived too fast, which is a notification too.
+        // The kernel has dropped notifications because they arrived too fast. This means that there were changes.
         guard error.code == ENOBUFS else { throw error }
       }
     }
@@ -107,7 +109,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 }
 
 extension NetworkState {
-  /// Reads the present state from the kernel. Throws if the process may not use netlink.
+  /// Reads the current state from the kernel. Throws if the process may not use netlink.
   package static func current() throws(SystemError) -> NetworkState {
     try NetlinkSocket(isNotified: false).state()
   }

@@ -1,4 +1,4 @@
-// NetworkState: the machine's links, addresses and routes at one time, and whether they lead to an address. Pure.
+// NetworkState: the machine's links, addresses and routes at one time, and the path to an address that follows from them.
 
 internal import Glibc
 
@@ -11,7 +11,7 @@ package struct NetworkState: Sendable, Hashable {
   /// Creates a state without links.
   package init() {}
 
-  /// Adds what a message of a dump reports.
+  /// Adds the link, address or route that a message of a dump describes.
   package mutating func add(_ message: NetlinkMessage) {
     switch message {
     case .link(let link): links[link.index] = link
@@ -21,10 +21,10 @@ package struct NetworkState: Sendable, Hashable {
     }
   }
 
-  /// Returns the path to an address, or nil if there is none. A nil address stands for any other host: its path is the
-  /// default route, that of IPv4 before that of IPv6.
+  /// Returns the path to an address, or nil if there is none. For a nil address, returns the default route: that of IPv4, or that
+  /// of IPv6 if there is none for IPv4.
   ///
-  /// There is a path if the most specific usable route to the address doesn't refuse it. A route is usable if one of its
+  /// There is a path if the most specific usable route to the address doesn't refuse packets. A route is usable if one of its
   /// links is up and has a carrier, and the machine has an address of the family that can be a packet's source. Routes of all
   /// tables count, because the rules that choose a table may depend on more than the address.
   package func path(to address: IPAddress?) -> NetworkPath? {
@@ -45,7 +45,7 @@ package struct NetworkState: Sendable, Hashable {
     return best?.path
   }
 
-  /// Returns nil if the route can't be used, and otherwise its path, which is nil if the route refuses packets.
+  /// Returns nil if the route can't be used. Otherwise, returns its path, which is nil if the route refuses packets.
   private func usable(_ route: NetworkRoute, for address: IPAddress, isDefault: Bool) -> NetworkPath?? {
     switch route.outcome {
     case .refused: return .some(nil)
@@ -58,13 +58,13 @@ package struct NetworkState: Sendable, Hashable {
     }
   }
 
-  /// Whether the machine has an address from which packets to `address` can be answered.
+  /// Returns whether the machine has a source address to which the host at `address` can reply.
   private func hasSource(for address: IPAddress, isDefault: Bool) -> Bool {
     addresses.contains { own in
       guard let link = links[own.link], link.isUsable, !link.isLoopback, own.ip.bitCount == address.bitCount else {
         return false
       }
-      // A link-local IPv6 address can only be answered on its link.
+      // A reply to a link-local IPv6 address can only come from the same link.
       return !own.ip.isLinkLocalIPv6 || (!isDefault && address.isLinkLocalIPv6)
     }
   }
@@ -98,8 +98,8 @@ extension NetworkLink {
 
   fileprivate var isLoopback: Bool { flags & UInt32(IFF_LOOPBACK) != 0 }
 
-  /// Cellular for a modem: a link of the kernel's WWAN subsystem or of rmnet, a link that carries raw IP, or one with
-  /// systemd's and the drivers' prefix of names.
+  /// Cellular for a modem's link: one of the kernel's WWAN subsystem or of rmnet, one that carries raw IP, or one whose name has
+  /// the prefix that systemd and the drivers use.
   package var medium: NetworkPath.Medium {
     let isModem =
       ["wwan", "rmnet"].contains(kind) || hardwareType == Self.rawIP || name.hasPrefix("ww") || name.hasPrefix("rmnet")

@@ -3,9 +3,9 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// Watches links, addresses and routes on a thread of its own, until it is stopped or released.
+/// Watches links, addresses and routes on a dedicated thread, until it is stopped or released.
 package final class NetworkWatch: Sendable {
-  /// Receives the state, or the error for which it can't be read, on the watch's thread.
+  /// Receives the state, or the error that prevented reading it. Called on the watch's thread.
   package typealias Handler = @Sendable (Result<NetworkState, SystemError>) -> Void
 
   /// The pause after each report: 100 ms, so that a burst of changes, such as a link that comes up, costs a few dumps
@@ -14,12 +14,12 @@ package final class NetworkWatch: Sendable {
 
   private let stopSignal: StopSignal
 
-  /// Starts to watch. `handler` is called soon with the present state, and then after each change.
+  /// Starts to watch. Soon afterward, `handler` is called with the current state, and then after each change.
   ///
   /// Throws if the process may not use netlink, or has no descriptors or threads left.
   package init(_ handler: @escaping Handler) throws(SystemError) {
     let stopSignal = try StopSignal()
-    // Notified before the first dump, so that no change in between is missed.
+    // Notifications are enabled before the first dump, so that no change in between is missed.
     let notifications = Notifications(try NetlinkSocket(isNotified: true))
     try Thread.start(name: "lupine-network") {
       Self.run(notifications, until: stopSignal, handler)
@@ -60,7 +60,7 @@ package final class NetworkWatch: Sendable {
     }
   }
 
-  /// An event that ends the thread's waiting.
+  /// An event descriptor whose signal stops the watch's thread.
   private final class StopSignal: Sendable {
     private let descriptor: FileDescriptor
 

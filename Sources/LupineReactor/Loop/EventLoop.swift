@@ -13,12 +13,12 @@ package protocol LoopHandler: Actor {
   /// everything that peers sent before the message was posted.
   func gather() -> Bool
 
-  /// Called once in each iteration of the loop: when sockets are ready, after a message was posted, or when a deadline
-  /// has passed.
+  /// Called once in each iteration of the loop: when sockets are ready, after a
+  /// message was posted, or when a deadline has passed.
   ///
-  /// All events up to `fetched` are in `events` or were in an earlier iteration. Any amount of time may pass between
-  /// `fetched` and `now`, because the system may suspend the process. Returns the time of the next call at the latest,
-  /// or nil for none.
+  /// All events that occurred up to `fetched` are in `events` or were passed in an earlier iteration. Any amount of
+  /// time may pass between `fetched` and `now`, because the system may suspend the process. Returns the latest time
+  /// for the next call, or nil if there is no deadline.
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant?
 }
 
@@ -109,7 +109,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     try poller.modify(number, interest, token: token)
   }
 
-  /// Stops watching a descriptor. Its errors aren't reported either.
+  /// Stops watching a descriptor. Errors of the descriptor are no longer reported either.
   package func unwatch(_ number: CInt) throws(SystemError) {
     try poller.remove(number)
   }

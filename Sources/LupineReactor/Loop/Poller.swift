@@ -50,7 +50,7 @@ package struct Poller: ~Copyable, Sendable {
     try control(EPOLL_CTL_MOD, number, interest, token)
   }
 
-  /// Stops watching a descriptor. Its errors aren't reported either.
+  /// Stops watching a descriptor. Errors of the descriptor are no longer reported either.
   package func remove(_ number: CInt) throws(SystemError) {
     try control(EPOLL_CTL_DEL, number, [], 0)
   }

@@ -35,8 +35,8 @@ struct AddressCache: Sendable {
     return entry.answer
   }
 
-  /// Stores an answer if its kind is cached. Its age counts from `start`, the time of the lookup, when it was certainly
-  /// current.
+  /// Stores an answer if its kind is cached. The answer's age counts from `start`, when the lookup began: only then was the
+  /// answer certainly current.
   mutating func store(_ answer: NameService.Answer, for name: String, askedAt start: Instant) {
     remove(name)
     guard entriesMax > 0, let age = age(of: answer), age > .zero else { return }

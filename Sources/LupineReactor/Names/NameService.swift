@@ -164,8 +164,8 @@ package final class NameService: Sendable {
 }
 
 extension NameService.Answer {
-  /// The answer with at most as many addresses as are tried, in the order of the attempts. An empty list becomes an
-  /// error.
+  /// The answer with its addresses in the order of the attempts, at most as many as the
+  /// engine tries. An empty list becomes an error.
   fileprivate var checked: Self {
     flatMap { addresses in
       let addresses = HappyEyeballs.order(addresses)

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The system's resolver: /etc/hosts, DNS and the other sources in nsswitch.conf.
 ///
-/// Up to `threadsMax` lookups run concurrently; further lookups are queued.
+/// Up to `threadsMax` lookups run concurrently. Further lookups are queued.
 public final class SystemResolver: HostResolver {
   /// The maximum number of concurrent lookups, each with a thread: 16. While glibc waits for a name server, up to 5 s,
   /// it blocks the thread. Threads end when no lookups are queued.
@@ -116,7 +116,7 @@ public final class SystemResolver: HostResolver {
     return .success(addresses)
   }
 
-  /// Converts a result of getaddrinfo and the errno that it left to an error.
+  /// Converts getaddrinfo's result, and the errno that it set, to an error.
   static func error(_ code: CInt, errno reason: CInt) -> ResolveError {
     // glibc reports an unknown name if it has no descriptor left for the query.
     if [EMFILE, ENFILE, ENOMEM].contains(reason) {

@@ -14,7 +14,7 @@ package struct HappyEyeballs: Sendable {
   package enum Step: Sendable {
     /// Start an attempt to connect to the address, then call `step` again.
     case attempt(SocketAddress)
-    /// Wait for an attempt in flight to end, but no longer than `until`; nil if there are no more addresses to try.
+    /// Wait for an attempt in flight to end, but no longer than `until`, or nil if there are no more addresses to try.
     case wait(until: Instant?)
     /// All addresses have been tried, and all attempts have failed.
     case exhausted

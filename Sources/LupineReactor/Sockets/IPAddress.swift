@@ -1,4 +1,4 @@
-// IPAddress: an IP address as a number, for rules about networks.
+// IPAddress: an IP address as an integer, to match it against networks.
 
 /// The bits of an IPv4 or IPv6 address, with the first bit as the most significant one.
 package enum IPAddress: Sendable, Hashable {

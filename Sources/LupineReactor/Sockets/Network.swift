@@ -38,7 +38,7 @@ package protocol Network: AnyObject {
   func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError)
   /// Changes the events to watch for on a watched socket.
   func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError)
-  /// Stops watching a socket. Its errors aren't reported either.
+  /// Stops watching a socket. Errors of the socket are no longer reported either.
   func unwatch(_ number: CInt) throws(SystemError)
   /// Ends the loop after the current iteration.
   func stop()

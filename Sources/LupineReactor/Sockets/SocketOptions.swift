@@ -40,14 +40,14 @@ public struct SocketOptions: Sendable, Hashable {
   /// It also limits the time for which probes may remain unanswered, instead of `KeepAlive.count` (tcp(7)).
   public var userTimeout: Duration?
 
-  /// The local address of connections. With port 0, the kernel chooses a port for each. Nil, the default, lets the
-  /// kernel choose the address by the route.
+  /// The local address of connections. With port 0, the kernel chooses a port for each connection. With nil, the default, the
+  /// kernel chooses the address by the route.
   ///
-  /// Connections fail with EADDRNOTAVAIL if the target is of the other family or the address isn't one of this machine.
+  /// Connections fail with EADDRNOTAVAIL if the target is of the other family or the address doesn't belong to this machine.
   public var localAddress: SocketAddress?
 
-  /// The network interface of connections, such as "eth0" (SO_BINDTODEVICE), or nil, the default, for that of the
-  /// route. Connections fail with ENODEV if it doesn't exist.
+  /// The network interface of connections, such as "eth0" (SO_BINDTODEVICE). With nil, the default, the route determines the
+  /// interface. Connections fail with ENODEV if the interface doesn't exist.
   public var interface: String?
 
   /// The size of the kernel's send buffer in bytes (SO_SNDBUF). The kernel doubles it and limits it by

@@ -37,7 +37,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   public var isConnectionReset: Bool { code == ECONNRESET || code == EPIPE || code == ECONNABORTED }
   /// The call doesn't support its arguments (EINVAL, ENOSYS, EOPNOTSUPP).
   package var isNotSupported: Bool { code == EINVAL || code == ENOSYS || code == EOPNOTSUPP }
-  /// The error is that of a file: it is shorter than its announced length (ENODATA), or its disk failed (EIO).
+  /// A file caused the error: the file is shorter than its announced length (ENODATA), or its disk failed (EIO).
   package var isFilesFault: Bool { code == ENODATA || code == EIO }
 
   /// The error for a path that can't be that of a Unix socket (ENAMETOOLONG).

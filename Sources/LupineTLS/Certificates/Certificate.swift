@@ -71,7 +71,7 @@ package func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
   return Certificate(der: der)?.publicKey
 }
 
-/// The subject of a certificate in DER, in RFC 2253's form; nil if the bytes aren't exactly one certificate.
+/// The subject of a certificate in DER, in RFC 2253's form, or nil if the bytes aren't exactly one certificate.
 package func subject(ofCertificate der: [UInt8]) -> String? {
   OpenSSL.setUp()
   defer { ERR_clear_error() }

@@ -19,8 +19,8 @@ enum PKCS12Archive {
     return try encoded.material()
   }
 
-  /// Runs `body` with algorithms that OpenSSL 3 doesn't load by default, such as RC2. They are loaded into a separate
-  /// library context, not for the process.
+  /// Runs `body` with algorithms that OpenSSL 3 doesn't load by default, such as RC2. They are loaded into a separate library
+  /// context, so the rest of the process can't use them.
   private static func withLegacyAlgorithms(
     _ body: () throws(ArchiveError) -> Encoded
   ) throws(TLSError) -> Encoded {
@@ -98,7 +98,7 @@ enum PKCS12Archive {
       throw ArchiveError("The identity's \(bytes.count) bytes aren't a PKCS#12 archive.")
     }
     if PKCS12_mac_present(archive.pointer) == 1 {
-      // In PKCS#12, an absent password and an empty password are different, so an empty one is tried as both.
+      // In PKCS#12, an absent password and an empty password are different, so both are tried if `password` is empty.
       guard
         PKCS12_verify_mac(archive.pointer, password, Int32(password.utf8.count)) == 1
           || (password.isEmpty && PKCS12_verify_mac(archive.pointer, nil, 0) == 1)

@@ -21,11 +21,11 @@ final class ClientAttachment {
   let host: String
   let port: UInt16
   let settings: ClientSettings
-  /// The reason to refuse the server, set by a handshake that failed on the certificate, the OCSP response or the
-  /// verifier.
+  /// The error with which the handshake must fail, or nil. It is set when OpenSSL's verification, the check of the OCSP response
+  /// or the configuration's verifier refuses the server.
   var refusal: TLSError?
   var staple = TLSInfo.StapledOCSP.notAsked
-  /// Whether the handshake is complete. After it, the session counts handshake messages.
+  /// Whether the handshake is complete. Afterward, the session counts handshake messages.
   private(set) var isEstablished = false
   /// The number of handshake messages since the last application data.
   var messagesSinceData = 0
@@ -36,8 +36,8 @@ final class ClientAttachment {
     self.settings = settings
   }
 
-  /// Records that the handshake is complete. It also sets `staple` for a resumed session, because with TLS 1.2 OpenSSL
-  /// calls no callback for one.
+  /// Records that the handshake is complete. Also sets `staple` if the session was resumed, because OpenSSL calls no callback for
+  /// a resumed session with TLS 1.2.
   func establish(isResumed: Bool) {
     isEstablished = true
     if isResumed, settings.configuration.ocspStapling != .ignored { staple = .checkedEarlier }
@@ -58,7 +58,7 @@ final class ClientAttachment {
     ssl.flatMap { SSL_get_ex_data($0, slot) }.map { Unmanaged<ClientAttachment>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Returns the attachment of the session whose chain is verified.
+  /// Returns the attachment of the session whose chain is being verified.
   fileprivate static func attached(toVerification store: OpaquePointer) -> ClientAttachment? {
     // SAFETY: OpenSSL stores the SSL of the verification at this index of the store's context.
     attached(

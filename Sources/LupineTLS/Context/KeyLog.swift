@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A file to which lines are appended. Several objects, also in several processes, may write to the same file, because
-/// each line is appended by a single write.
+/// A file to which secrets are appended. Several instances, even in different processes, may write to the same file, because a
+/// single write appends each line.
 final class KeyLog: Sendable {
   private let descriptor: Int32
 

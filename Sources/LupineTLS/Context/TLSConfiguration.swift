@@ -2,7 +2,7 @@
 
 /// The TLS settings of a client. Connections with different settings share neither a pool entry nor sessions to resume.
 public struct TLSConfiguration: Sendable, Hashable {
-  /// A source of trusted certificates, in which a chain may end.
+  /// A source of trusted certificates. The verification of a chain succeeds only if the chain ends in one of them.
   public enum TrustSource: Sendable, Hashable {
     /// The system's store. OpenSSL's variables `SSL_CERT_FILE` and `SSL_CERT_DIR` override its location.
     case system
@@ -35,11 +35,11 @@ public struct TLSConfiguration: Sendable, Hashable {
     case required
   }
 
-  /// The trusted certificates: those of all sources together. The default is the system's store only.
+  /// The sources of the trusted certificates. The default is the system's store only.
   ///
   /// A list without `.system` replaces the system's store. An empty list is refused. With a source other than
-  /// `.system`, any certificate in a source is trusted, including an intermediate certificate or the server's own. The
-  /// list isn't read with `Verification.none`.
+  /// `.system`, any certificate in a source is trusted, including an intermediate certificate or the server's own.
+  /// The list isn't read with `Verification.none`.
   public var trustRoots: [TrustSource]
   /// The extent of the verification of the server's certificate.
   public var verification: Verification

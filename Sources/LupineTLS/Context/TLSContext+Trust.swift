@@ -1,10 +1,10 @@
-// TLSContext+Trust: loads the trusted certificates, in which a chain may end.
+// TLSContext+Trust: loads the trusted certificates of a context.
 
 import CLupineOpenSSL
 import Glibc
 
 extension TLSContext {
-  /// Trusts the certificates of the sources, of which there must be at least one.
+  /// Loads the certificates of all sources into the context's trust store. Throws an error if `sources` is empty.
   package static func trust(_ sources: [TLSConfiguration.TrustSource], _ context: OpaquePointer) throws(TLSError) {
     guard !sources.isEmpty else {
       throw .configuration(

@@ -10,10 +10,10 @@ package final class TLSContext: Sendable {
   nonisolated(unsafe) let pointer: OpaquePointer
   /// The settings of a client's context, or nil for other contexts.
   let client: ClientSettings?
-  /// The argument of other contexts' callbacks, which must live as long as the context.
+  /// The object to which the callbacks of a context other than a client's point. It must live as long as the context.
   private let argument: (any AnyObject & Sendable)?
 
-  /// Creates the context of a client, whose sessions can resume those in `sessions`.
+  /// Creates a client's context, whose connections can resume the sessions in `sessions`.
   ///
   /// - Throws: `TLSError.Code.configuration` if a setting can't be used, such as trust roots that can't be read.
   package init(client configuration: TLSConfiguration, sessions: TLSSessionStore = TLSSessionStore()) throws(TLSError) {
@@ -77,7 +77,7 @@ extension TLSContext {
     return context
   }
 
-  /// Retains the context, because the local owner releases its reference at the end of `init`, also when `init` throws.
+  /// Retains the context, because the local owner releases its reference at the end of `init`, even if `init` throws.
   private static func retained(_ context: OpaquePointer) -> OpaquePointer {
     SSL_CTX_up_ref(context)
     return context

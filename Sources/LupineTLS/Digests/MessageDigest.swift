@@ -1,4 +1,4 @@
-// MessageDigest: the hash functions of authentication schemes, computed by OpenSSL, alone and keyed (RFC 2104).
+// MessageDigest: the hash functions of authentication schemes, plain or keyed (HMAC, RFC 2104), computed by OpenSSL.
 
 import CLupineOpenSSL
 
@@ -10,8 +10,7 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
   case sha512 = "SHA2-512"
   case sha512_256 = "SHA2-512/256"
 
-  /// Returns the hash of the bytes, or nil if OpenSSL's configuration doesn't allow the function, as FIPS mode forbids
-  /// MD5.
+  /// Returns the hash of the bytes, or nil if OpenSSL's configuration forbids the function, such as MD5 in FIPS mode.
   package func hash(_ bytes: [UInt8]) -> [UInt8]? {
     OpenSSL.setUp()
     defer { ERR_clear_error() }
@@ -21,7 +20,7 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Returns the HMAC of the bytes (RFC 2104), or nil if OpenSSL's configuration doesn't allow the function.
+  /// Returns the HMAC of the bytes (RFC 2104), or nil if OpenSSL's configuration forbids the function.
   package func authenticationCode(of bytes: [UInt8], key: [UInt8]) -> [UInt8]? {
     OpenSSL.setUp()
     defer { ERR_clear_error() }
@@ -45,12 +44,12 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Returns the hash of a certificate in DER that binds an authentication to a TLS connection, `tls-server-end-point`
-/// (RFC 5929 §4.1).
+/// Returns the hash of a certificate in DER that binds an authentication to a TLS
+/// connection, `tls-server-end-point` (RFC 5929 §4.1).
 ///
-/// The function is that of the certificate's signature, with SHA-256 in place of MD5 and SHA-1. Nil if the signature
-/// uses no hash function, as Ed25519 does, because the binding is undefined then, and if the bytes aren't exactly one
-/// certificate.
+/// The hash function is the one of the certificate's signature, except that SHA-256 replaces MD5 and SHA-1. Returns
+/// nil if the signature uses no hash function, as Ed25519 does, because the binding is then undefined. Also returns
+/// nil if the bytes aren't exactly one certificate.
 package func endPointBinding(ofCertificate der: [UInt8]) -> [UInt8]? {
   OpenSSL.setUp()
   defer { ERR_clear_error() }

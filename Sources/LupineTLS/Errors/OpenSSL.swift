@@ -3,11 +3,11 @@
 import CLupineOpenSSL
 
 package enum OpenSSL {
-  /// Initializes the library. Every function that may be the process's first to call OpenSSL calls this before.
+  /// Initializes the library. Every function that may be the first in the process to call OpenSSL calls `setUp` beforehand.
   ///
-  /// By default, OpenSSL frees all of its state when the process exits, even if threads still use it: programs that
-  /// returned from `main` with requests in flight crashed. The option leaves the memory to the kernel. It has no effect
-  /// if another library has initialized OpenSSL before.
+  /// By default, OpenSSL frees all of its state when the process exits, even if threads still use it. Programs that returned from
+  /// `main` with requests in flight therefore crashed. The option used here leaves the memory to the kernel. It has no effect if
+  /// another library has already initialized OpenSSL.
   package static func setUp() { _ = isKeptToTheEnd }
 
   private static let isKeptToTheEnd = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1

@@ -40,7 +40,7 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
 
   /// The problems of stapled OCSP responses (RFC 6960).
   public enum OCSPProblem: Sendable, Hashable {
-    /// The server stapled none, although the configuration or the certificate's must-staple extension requires one.
+    /// The server stapled no response, although the configuration or the certificate's must-staple extension requires one.
     case missing
     /// The response can't be parsed.
     case malformed

@@ -7,9 +7,9 @@ import CLupineOpenSSL
 public struct TLSInfo: Sendable, Hashable {
   /// The result of the check of a stapled OCSP response.
   public enum StapledOCSP: Sendable, Hashable {
-    /// The client didn't request one, because `ocspStapling` is `.ignored`.
+    /// The client didn't request a response, because `ocspStapling` is `.ignored`.
     case notAsked
-    /// The server stapled none and wasn't required to.
+    /// The server stapled no response, and none was required.
     case absent
     /// The response confirms that the certificate is good.
     case good
@@ -42,7 +42,7 @@ public struct TLSInfo: Sendable, Hashable {
 }
 
 extension TLSInfo {
-  /// The value before the handshake is complete. Parameters that OpenSSL already holds don't count.
+  /// The value before the handshake is complete, even if OpenSSL already knows some of the parameters.
   static let none = TLSInfo(
     protocolVersion: "", cipherSuite: "", cipherSuiteCode: 0, group: nil, applicationProtocol: nil, isResumed: false,
     stapledOCSP: .notAsked, peerCertificates: [])

@@ -5,8 +5,9 @@ import CLupineOpenSSL
 
 /// A TLS connection over memory. It isn't Sendable; only one thread may use it at a time.
 ///
-/// After each call, the caller sends the bytes of `drainOutput`, also after a call that threw, because they contain the
-/// alert for the peer. When a call throws, the session has failed, and every later call throws the same error.
+/// After each call, the caller must send the bytes that `drainOutput` returns. This includes calls that threw
+/// an error, because the bytes then contain the alert for the peer. Once a call has thrown, the session has
+/// failed, and every later call throws the same error.
 package struct TLSSession: ~Copyable {
   /// The progress of a handshake.
   package enum HandshakeStep: Sendable, Hashable {
@@ -86,7 +87,7 @@ package struct TLSSession: ~Copyable {
     }
   }
 
-  /// The number of bytes that `drainOutput` would append.
+  /// The number of bytes that the next call of `drainOutput` will append.
   package var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
 
   /// Whether received bytes haven't been read yet: a record, a part of one, or its plaintext.

@@ -22,11 +22,11 @@ public final class TLSSessionStore: Sendable {
     public let cipherSuite: String
     /// The time since the session was created, in whole seconds.
     public let age: Duration
-    /// The time for which the server says it keeps the session, at most 7 days (RFC 8446 §4.6.1), or nil if it didn't
-    /// say.
+    /// The time for which the server says it keeps the session, at most 7 days (RFC
+    /// 8446 §4.6.1), or nil if the server gave no time.
     public let lifetimeHint: Duration?
-    /// Whether the session is removed when it is used. TLS 1.3 tickets are, so that observers can't link connections
-    /// (RFC 8446 §C.4).
+    /// Whether the session is removed when it is used. True for TLS 1.3 tickets, so that
+    /// observers can't link connections (RFC 8446 §C.4).
     public let isSingleUse: Bool
   }
 
@@ -52,8 +52,7 @@ public final class TLSSessionStore: Sendable {
   fileprivate struct Shelf {
     /// The sessions, oldest first. Never empty.
     var sessions: [StoredSession]
-    /// The number of the store's latest change to this shelf. The shelf with the smallest number changed least
-    /// recently.
+    /// The sequence number of the latest change to this shelf. The shelf with the smallest number changed least recently.
     var change: UInt64
   }
 

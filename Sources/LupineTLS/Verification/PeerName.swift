@@ -6,7 +6,7 @@ import Glibc
 
 /// The identity that the server's certificate must have.
 enum PeerName {
-  /// A DNS name, without the trailing dot of the root, which neither certificates nor SNI have.
+  /// A DNS name, without a trailing dot, which neither certificates nor SNI contain.
   case dns(String)
   /// An IP address of 4 or 16 bytes in network byte order.
   case address([UInt8])

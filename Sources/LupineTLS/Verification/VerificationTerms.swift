@@ -9,7 +9,7 @@ final class VerificationTerms: Sendable {
   private nonisolated(unsafe) let store: OpaquePointer
   private nonisolated(unsafe) let parameters: OpaquePointer
 
-  /// Keeps the trust roots and parameters of a verification that is set up. Returns nil if memory runs out.
+  /// Keeps the trust roots and parameters of a verification that has been set up. Returns nil if memory runs out.
   init?(of context: OpaquePointer) {
     guard let store = X509_STORE_CTX_get0_store(context),
       let parameters = Self.copy(X509_STORE_CTX_get0_param(context))

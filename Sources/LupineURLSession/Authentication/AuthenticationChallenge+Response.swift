@@ -1,25 +1,26 @@
-// The challenge of a response, and the outcome of the answer to it (RFC 9110 §11.6). Nothing is sent from here.
+// AuthenticationChallenge+Response: creates the challenge of a response, and interprets the delegate's answer to it (RFC 9110
+// §11.6). It sends nothing.
 
 package import Foundation
 import LupineAuthentication
 import LupineEngine
 
 extension URLAuthenticationChallenge {
-  /// Creates the challenge of a 401 response. Returns nil if it offers no known scheme, or only downgrades.
+  /// Creates the challenge of a 401 response. Returns nil if the response offers no known scheme, or only downgrades.
   ///
-  /// Of the offers that can be answered, the strongest one with a default credential is chosen, or the strongest one.
-  /// Basic can always be answered, and Digest if `authentication` isn't nil. If none can be, the delegate and the
-  /// monitors receive the strongest offer, but no answer sends a credential. A challenge without a realm gets the host as
-  /// its realm.
+  /// The strongest offer that can be answered with a default credential is chosen, or the strongest offer that can be answered if
+  /// there is no default credential. Basic can always be answered, and Digest if `authentication` isn't nil. If no offer can be
+  /// answered, the delegate and the monitors receive the strongest offer, but no answer sends a credential. The realm of a
+  /// challenge without a realm is the host.
   ///
   /// - Parameters:
   ///   - status: The response's status code.
   ///   - fields: The response's fields.
   ///   - uri: The request's URI.
   ///   - previousFailureCount: The number of credentials that the server has refused for this request.
-  ///   - storage: The storage that is searched for default credentials.
+  ///   - storage: The storage in which default credentials are searched.
   ///   - response: The response as the delegate sees it.
-  ///   - digest: The task's use of Digest, and the request to answer with.
+  ///   - digest: The task's use of Digest, and the request that will answer the challenge.
   convenience init?(
     status: Int, fields: Fields, from uri: URI, previousFailureCount: Int, storage: URLCredentialStorage?,
     response: HTTPURLResponse?, digest: (authentication: TaskAuthentication, request: EngineRequest)? = nil
@@ -48,11 +49,10 @@ extension URLAuthenticationChallenge {
     }
   }
 
-  /// Returns the outcome of an answer. Without a delegate, the answer is `performDefaultHandling`.
+  /// Returns the outcome of the delegate's answer. Without a delegate, the answer is `performDefaultHandling`.
   ///
-  /// By default, the proposed credential is sent once, because a server that has refused it would refuse it again. No
-  /// credential is sent for NTLM and Negotiate, nor if its user name contains a colon, which Basic can't send (RFC 7617
-  /// §2).
+  /// By default, the proposed credential is sent once, because a server that has refused it would refuse it again. No credential
+  /// is sent for NTLM and Negotiate, nor if its user name contains a colon, which Basic can't send (RFC 7617 §2).
   func outcome(of disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) -> Outcome {
     let chosen: URLCredential?
     switch disposition {
@@ -78,7 +78,7 @@ extension AuthenticationOffer.Scheme {
 }
 
 extension HTTPURLResponse {
-  /// The schemes that a 401 or 407 response offers, with a remedy; nil for other responses.
+  /// The schemes that a 401 or 407 response offers, with a remedy, or nil for other responses.
   package var authenticationAdvice: String? {
     switch statusCode {
     case 401:
@@ -109,14 +109,14 @@ extension HTTPURLResponse {
 }
 
 extension URLProtectionSpace {
-  /// Creates the space of an origin's offer.
+  /// Creates the protection space of an origin's offer.
   fileprivate convenience init(_ origin: Origin, _ offer: AuthenticationOffer) {
     self.init(origin, realm: offer.realm, method: offer.scheme.authenticationMethod)
   }
 
-  /// Creates a space of an origin.
+  /// Creates a protection space of an origin.
   convenience init(_ origin: Origin, realm: String?, method: String) {
-    // Each Unix socket is a host of its own, so that no service gets the credential of another.
+    // Each Unix socket counts as a separate host, so that no service receives the credential of another.
     let host = origin.socketPath ?? origin.host
     self.init(
       host: host, port: Int(origin.port), protocol: origin.scheme.rawValue, realm: realm ?? host,

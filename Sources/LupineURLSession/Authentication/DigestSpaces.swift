@@ -1,12 +1,12 @@
-// DigestSpaces: a session's Digest authentications by origin, realm and credential, and what each origin has used before
-// (RFC 7616 §3.6). Pure: the owner guards it with a lock, and passes the nonces.
+// DigestSpaces: a session's Digest authentications by origin, realm and credential, and the authentication that each origin has
+// used before (RFC 7616 §3.6). The owner guards it with a lock and supplies the nonces.
 
 import LupineAuthentication
 import LupineEngine
 
 /// The Digest authentications of one ``URLSession``.
 struct DigestSpaces: Sendable {
-  /// The party that a credential is for. Requests with different credentials never share an authentication.
+  /// The origin, realm and credential of an authentication. Requests with different credentials never share an authentication.
   struct Key: Sendable, Hashable {
     let origin: Origin
     let realm: String
@@ -29,10 +29,11 @@ struct DigestSpaces: Sendable {
     let contentHash: @Sendable (MessageDigest) -> [UInt8]?
   }
 
-  /// The maximum number of authentications: 256. The least recently used one is dropped, and its next request is
-  /// challenged again.
+  /// The maximum number of authentications: 256. Beyond it, the least recently used one is
+  /// dropped, and its next request is challenged again.
   static let authenticationsMax = 256
-  /// The maximum number of origins whose history is kept: 1,024. The least recently used one is forgotten.
+  /// The maximum number of origins whose history is kept: 1,024. Beyond it, the history
+  /// of the least recently used origin is dropped.
   static let originsMax = 1_024
 
   private struct Authentication {
@@ -49,10 +50,10 @@ struct DigestSpaces: Sendable {
   private var histories: [Origin: OriginHistory] = [:]
   private var useCount = 0
 
-  /// Returns the offers that may be answered, strongest first: without those that are a downgrade.
+  /// Returns the offers that may be answered, strongest first. Downgrades are omitted.
   func offers(in challenges: [Challenge], from origin: Origin) -> [AuthenticationOffer] {
     let history = histories[origin]?.history ?? AuthenticationHistory()
-    // Nobody on the path can replace a challenge over TLS or on a Unix socket.
+    // An attacker on the path can't replace a challenge over TLS or on a Unix socket.
     let isProtected = origin.scheme == .https || origin.socketPath != nil
     return AuthenticationOffer.ranked(challenges).filter {
       DowngradeRule.downgrade(by: $0, after: history, isEncrypted: isProtected) == nil
@@ -77,8 +78,8 @@ struct DigestSpaces: Sendable {
     return use
   }
 
-  /// Returns a proof for a request before it is challenged, or nil if its URI isn't in the authentication's protection
-  /// space, or the authentication was dropped.
+  /// Returns a proof for a request that hasn't been challenged. Returns nil if the request's URI isn't in the authentication's
+  /// protection space, or if the authentication was dropped.
   mutating func proof(with key: Key, for request: CoveredRequest) -> Use? {
     guard var session = authentications[key]?.session, session.covers(request.uri, at: key.origin),
       let proof = try? session.proof(for: request)
@@ -87,17 +88,17 @@ struct DigestSpaces: Sendable {
     return Use(key: key, proof: proof)
   }
 
-  /// Returns the keys of the authentications whose protection space contains a URI. Several realms may contain it, and
-  /// the most recently used one is first.
+  /// Returns the keys of the authentications whose protection space contains a URI, most recently used first. The spaces of
+  /// several realms may contain it.
   func keys(covering uri: URI) -> [Key] {
     authentications.filter { $0.key.origin == uri.origin && $0.value.session.covers(uri, at: $0.key.origin) }
       .sorted { $0.value.lastUse > $1.value.lastUse }.map(\.key)
   }
 
-  /// Verifies the origin's Authentication-Info for a request, and adopts its next nonce. An origin that doesn't know the
-  /// password loses the authentication.
+  /// Verifies the origin's Authentication-Info for a request, and stores its next nonce. If the origin doesn't know the password,
+  /// the authentication is dropped.
   mutating func verify(_ information: DigestInformation, for use: Use) -> DigestProof.Verdict {
-    // The head arrives before the content, so that a proof of the content can't be verified.
+    // The head arrives before the content, so a proof of the content can't be verified.
     let verdict = use.proof.verify(information) { nil }
     guard verdict != .forged else {
       authentications[use.key] = nil
@@ -138,8 +139,8 @@ extension DigestSession {
       contentHash: request.contentHash)
   }
 
-  /// Whether a URI is in the protection space: at the origin and, if the challenge has a domain, with one of the domain's
-  /// URIs as its prefix (RFC 7616 §3.3). URIs of other origins don't count, because the credential is for this one.
+  /// Returns whether a URI is in the protection space: it belongs to the origin and, if the challenge has a domain, starts with
+  /// one of the domain's URIs (RFC 7616 §3.3). URIs of other origins are excluded, because the credential is for this origin.
   fileprivate func covers(_ uri: URI, at origin: Origin) -> Bool {
     guard uri.origin == origin else { return false }
     guard !challenge.domain.isEmpty else { return true }

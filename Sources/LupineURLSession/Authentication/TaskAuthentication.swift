@@ -1,5 +1,5 @@
-// TaskAuthentication: one task's use of its session's Digest authentications: answers, stale nonces, preemptive use and the
-// verification of servers (RFC 7616 §3.3 to §3.6).
+// TaskAuthentication: one task's use of its session's Digest authentications: answering challenges, renewing stale nonces,
+// preemptive authentication and the verification of servers (RFC 7616 §3.3 to §3.6).
 
 import Foundation
 import LupineAuthentication
@@ -11,32 +11,32 @@ final class SessionAuthentication: Sendable {
   fileprivate let spaces = Mutex(DigestSpaces())
   private let hasAnswered = Atomic(false)
 
-  /// Whether a task of the session has answered a Digest challenge. Before that, requests need no preparation.
+  /// Whether a task of the session has answered a Digest challenge. Until then, requests need no preparation.
   var isUsed: Bool { hasAnswered.load(ordering: .acquiring) }
 
   fileprivate func noteUse() { hasAnswered.store(true, ordering: .releasing) }
 }
 
-/// One task's use of Digest. It remembers the latest proof, so that the server's answer can be verified.
+/// One task's use of Digest. It keeps the latest proof, so that the server's answer can be verified.
 final class TaskAuthentication: Sendable {
-  /// The maximum number of stale nonces in a row for one URI: 8. Servers limit the uses of a nonce, for example to 5
-  /// (squid), and concurrent requests can use up a new one too; but no server may keep a request going forever.
+  /// The maximum number of consecutive stale nonces for one URI: 8. Servers limit the uses of a nonce, for example to 5 (squid),
+  /// and concurrent requests can use up a new nonce too, but no server may keep a request going forever.
   static let staleNoncesMax = 8
 
   private enum Phase {
     /// The latest request has no proof.
     case unused
-    /// The proof answers a challenge, and wasn't sent yet.
+    /// The proof answers a challenge and hasn't been sent yet.
     case answered(DigestSpaces.Use)
-    /// The proof was sent.
+    /// The proof has been sent.
     case sent(DigestSpaces.Use)
   }
 
   private struct State {
     var phase = Phase.unused
-    /// The proof in the transfer's request, which answered a challenge. Redirects at the origin keep it there.
+    /// The proof in the transfer's request, which answered a challenge. Redirects within the origin keep it.
     var carried: DigestSpaces.Use?
-    /// The number of stale nonces in a row.
+    /// The number of consecutive stale nonces.
     var staleCount = 0
 
     var use: DigestSpaces.Use? {
@@ -56,7 +56,7 @@ final class TaskAuthentication: Sendable {
   ///
   /// - Parameters:
   ///   - session: The authentications of the task's session.
-  ///   - storage: The storage whose default credentials are sent before a challenge, in spaces that are known.
+  ///   - storage: The storage whose default credentials are sent before a challenge, in known protection spaces.
   ///   - makeNonce: Returns a random text for each request.
   init(
     _ session: SessionAuthentication, storage: URLCredentialStorage?,
@@ -72,8 +72,8 @@ final class TaskAuthentication: Sendable {
     session.spaces.withLock { $0.offers(in: challenges, from: origin) }
   }
 
-  /// Returns the value of Authorization that answers a challenge, or nil if it can't be answered: the server accepts only
-  /// `auth-int`, and the request's content isn't known in advance.
+  /// Returns the value of Authorization that answers a challenge. Returns nil if the challenge can't be answered, because the
+  /// server accepts only `auth-int` and the request's content isn't known in advance.
   func answer(_ challenge: DigestChallenge, with credential: URLCredential, to request: EngineRequest) -> String? {
     guard let credential = PasswordCredential(credential) else { return nil }
     let covered = covered(request)
@@ -85,8 +85,10 @@ final class TaskAuthentication: Sendable {
     return use.proof.fieldValue
   }
 
-  /// Returns the value of Authorization that answers a stale nonce with the credential that was sent, so that nobody is
-  /// asked again. Nil if the response isn't that, or more than `staleNoncesMax` nonces in a row were stale.
+  /// Returns the value of Authorization with which to repeat a request whose nonce was stale. It uses the credential that was
+  /// sent, so that the delegate isn't called again.
+  ///
+  /// Returns nil if the response doesn't report a stale nonce, or if more than `staleNoncesMax` consecutive nonces were stale.
   ///
   /// - Parameters:
   ///   - status: The response's status code.
@@ -104,7 +106,7 @@ final class TaskAuthentication: Sendable {
     guard isAllowed, let stale,
       let next = session.spaces.withLock({ try? $0.answer(stale, with: use.key.credential, to: covered) })
     else {
-      // The credential itself was refused.
+      // The server has refused the credential itself.
       session.spaces.withLock { $0.drop(use.key) }
       state.withLock { $0 = State() }
       return nil
@@ -115,9 +117,9 @@ final class TaskAuthentication: Sendable {
 
   /// Sets the Authorization field of a request before it is sent.
   ///
-  /// A proof is sent once. After a redirect, a new one replaces it, or none outside of its protection space. A request
-  /// without Authorization gets a proof with the storage's default credential if that was used in this session for a space
-  /// that contains the URI.
+  /// A proof is sent only once. After a redirect, a new proof replaces it, or none if the target is outside of the protection
+  /// space. A request without Authorization gets a proof with the storage's default credential, if this session has used that
+  /// credential for a space that contains the URI.
   func prepare(_ request: inout EngineRequest) {
     let given = request.fields.first("Authorization")
     var (phase, carried) = state.withLock { ($0.phase, $0.carried) }
@@ -139,13 +141,14 @@ final class TaskAuthentication: Sendable {
   }
 
   /// Verifies the Authentication-Info of the response to the latest request. Returns false if the server doesn't know the
-  /// password, so that the response isn't to be trusted.
+  /// password. The response must then not be trusted.
   func verify(_ fields: Fields) -> Bool {
     guard let value = fields.list("Authentication-Info"), let use = state.withLock({ $0.use }) else { return true }
     return session.spaces.withLock { $0.verify(DigestInformation(value), for: use) } != .forged
   }
 
-  /// Returns a proof with the storage's default credential, or nil if that wasn't used in a space with the request's URI.
+  /// Returns a proof with the storage's default credential, or nil if that credential hasn't been
+  /// used for a space that contains the request's URI.
   private func preemptiveUse(for request: EngineRequest) -> DigestSpaces.Use? {
     guard let storage else { return nil }
     let keys = session.spaces.withLock { $0.keys(covering: request.uri) }
@@ -170,7 +173,8 @@ final class TaskAuthentication: Sendable {
 }
 
 extension PasswordCredential {
-  /// Creates a credential in Unicode's normalization form C, which servers expect (RFC 7616 §4). Nil without a password.
+  /// Creates a credential in Unicode's normalization form C, which servers expect (RFC
+  /// 7616 §4). Returns nil if there is no password.
   init?(_ credential: URLCredential) {
     guard let user = credential.user, let password = credential.password else { return nil }
     self.init(
@@ -179,17 +183,17 @@ extension PasswordCredential {
 }
 
 extension URLError {
-  /// Creates the error of a response whose server claims to know the password of a Digest credential, and doesn't.
+  /// Creates the error for a response whose server claims to know the password of a Digest credential but doesn't know it.
   init(wrongDigestProofFrom url: URL?) {
     let text =
       "\(ReadableText.url(url)) doesn't know the password: the rspauth of its Authentication-Info is wrong (RFC 7616 §3.5). "
-      + "Check the server's Digest configuration, and use https, so that nobody on the path can answer for it."
+      + "Check the server's Digest configuration, and use https, so that an attacker on the path can't impersonate it."
     self.init(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
   }
 }
 
 extension RequestBody {
-  /// The bytes, or nil if a part isn't in memory.
+  /// The bytes of the body, or nil if part of it isn't in memory.
   fileprivate var bytesInMemory: [UInt8]? {
     var output: [UInt8] = []
     for segment in segments {

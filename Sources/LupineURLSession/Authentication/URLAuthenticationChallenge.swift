@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// The source of a challenge. It receives the decision about it.
+/// The source of a challenge, which receives the decision about it.
 ///
-/// A session's challenges have no sender: they are answered through the completion handler of the delegate's method.
+/// A session's challenges have no sender. They are answered through the completion handler of the delegate's method.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
   /// Sends a credential.
   func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
@@ -12,9 +12,9 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
   func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
   /// Cancels the request.
   func cancel(_ challenge: URLAuthenticationChallenge)
-  /// Handles the challenge as without a delegate.
+  /// Handles the challenge as if there were no delegate.
   func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-  /// Rejects this challenge, and continues with the response's next one.
+  /// Rejects this challenge and continues with the next challenge of the response.
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
@@ -24,15 +24,15 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
   enum Outcome: Sendable, Equatable {
     /// The request is sent again with this value of Authorization.
     case authorize(String)
-    /// The 401 response is the final one.
+    /// The 401 response is delivered as the final response.
     case stand
     /// The request fails with `URLError.cancelled`.
     case cancel
   }
 
-  /// The space that requires a credential, with the authentication method.
+  /// The space that requires a credential, and the authentication method.
   public let protectionSpace: URLProtectionSpace
-  /// The credential that default handling sends, from the session's credential storage; nil if it contains none.
+  /// The credential from the session's credential storage that default handling sends, or nil if the storage contains none.
   public let proposedCredential: URLCredential?
   /// The number of credentials that the server has refused for this request.
   public let previousFailureCount: Int
@@ -40,7 +40,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
   public let failureResponse: URLResponse?
   /// The error that caused the challenge, or nil if there was none.
   public let error: (any Error)?
-  /// The sender that the caller has set; nil for a session's own challenges.
+  /// The sender that the caller has set, or nil for the challenges of a session.
   public let sender: (any URLAuthenticationChallengeSender)?
   /// Returns the value of Authorization for a credential, or nil if it can't be sent to this space.
   let authorization: @Sendable (URLCredential) -> String?
@@ -72,7 +72,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
       + "previous failures: \(previousFailureCount))"
   }
 
-  /// Creates a challenge: by default one without a sender, to which no credential can be sent.
+  /// Creates a challenge. By default, it has no sender, and no credential can be sent to it.
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
     failureResponse: URLResponse?, error: (any Error)? = nil, anySender: (any URLAuthenticationChallengeSender)? = nil,

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// A user name with a password. Credentials are equal if user name, password and persistence are.
+/// A user name with a password. Two credentials are equal if their user names, passwords and persistences are equal.
 public final class URLCredential: NSObject, Sendable {
   /// The time for which a ``URLCredentialStorage`` keeps a credential.
   ///

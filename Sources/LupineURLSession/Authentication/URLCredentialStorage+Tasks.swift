@@ -1,9 +1,10 @@
-// URLCredentialStorage+Tasks: Foundation's calls for a task. All tasks share the credentials.
+// URLCredentialStorage+Tasks: Foundation's methods for the credentials of a task. All tasks share the same credentials.
 
 import Foundation
 
 extension URLCredentialStorage {
-  /// Passes the credentials of a space by user name, or nil if it has none, to the handler before this method returns.
+  /// Calls the handler with the credentials of a space by user name, or with nil if
+  /// the space has none, before this method returns.
   public func getCredentials(
     for protectionSpace: URLProtectionSpace, task: URLSessionTask,
     completionHandler: ([String: URLCredential]?) -> Void
@@ -24,7 +25,7 @@ extension URLCredentialStorage {
     remove(credential, for: protectionSpace, options: options)
   }
 
-  /// Passes the default credential of a space, or nil if it has none, to the handler before this method returns.
+  /// Calls the handler with the default credential of a space, or with nil if the space has none, before this method returns.
   public func getDefaultCredential(
     for space: URLProtectionSpace, task: URLSessionTask, completionHandler: (URLCredential?) -> Void
   ) {

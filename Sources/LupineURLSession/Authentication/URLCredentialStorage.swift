@@ -4,8 +4,8 @@ public import Foundation
 import Synchronization
 
 extension NSNotification.Name {
-  /// Posted by a ``URLCredentialStorage``, which is the notification's object, after its credentials or a default have
-  /// changed. Posted on the thread of the change.
+  /// Posted by a ``URLCredentialStorage``, the notification's object, after its credentials or a default credential have changed.
+  /// Posted on the thread that made the change.
   public static let NSURLCredentialStorageChanged = NSNotification.Name("NSURLCredentialStorageChangedNotification")
 }
 
@@ -14,10 +14,10 @@ extension NSNotification.Name {
 public let NSURLCredentialStorageRemoveSynchronizableCredentials =
   "NSURLCredentialStorageRemoveSynchronizableCredentials"
 
-/// A store of credentials that sessions share. Its methods may be called on any thread.
+/// A store of credentials that sessions share. It is thread-safe.
 ///
-/// Credentials are kept in memory until the process ends, even `permanent` ones, because Linux has no keychain: the
-/// application sets them again after each start. A credential whose persistence is `none` isn't stored.
+/// Credentials are kept in memory until the process ends, even `permanent` ones, because Linux has no keychain. The application
+/// must set them again after each start. A credential whose persistence is `none` isn't stored.
 public final class URLCredentialStorage: NSObject, Sendable {
   private struct Space: Equatable {
     var credentials: [String: URLCredential] = [:]
@@ -34,7 +34,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     super.init()
   }
 
-  /// The number of credentials and spaces, without any credential.
+  /// The number of credentials and spaces. It contains no credentials.
   public override var description: String {
     let counts = spaces.withLock { $0.values.map(\.credentials.count) }
     let credentials = ReadableText.count(counts.reduce(0, +), "credential")
@@ -46,13 +46,13 @@ public final class URLCredentialStorage: NSObject, Sendable {
     spaces.withLock { $0.mapValues(\.credentials) }
   }
 
-  /// Returns the credentials of a space by user name, or nil if it has none.
+  /// Returns the credentials of a space by user name, or nil if the space has none.
   public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
     spaces.withLock { $0[space]?.credentials }
   }
 
-  /// Stores a credential for a space, and replaces one with the same user. The first credential of a space becomes its
-  /// default. A credential whose persistence is `none` isn't stored.
+  /// Stores a credential for a space, and replaces a credential with the same user name. The first credential of a space becomes
+  /// its default. A credential whose persistence is `none` isn't stored.
   public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
     store(credential, for: space, isDefault: false)
   }
@@ -70,21 +70,20 @@ public final class URLCredentialStorage: NSObject, Sendable {
     store(credential, for: space, isDefault: true)
   }
 
-  /// Removes a credential from a space; without effect if the stored password differs or the persistence is
-  /// `synchronizable`.
+  /// Removes a credential from a space. Has no effect if the stored password differs or the persistence is `synchronizable`.
   public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
     remove(credential, for: space, options: nil)
   }
 
-  /// Removes a credential from a space; without effect if the stored password differs.
+  /// Removes a credential from a space. Has no effect if the stored password differs.
   ///
-  /// If it was the default, the space has no default until a credential is set.
+  /// If the credential was the default, the space has no default until a credential is set.
   ///
   /// - Parameters:
   ///   - credential: The credential to remove.
   ///   - space: The space.
-  ///   - options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` must be true to remove a credential whose
-  ///     persistence is `synchronizable`.
+  ///   - options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` must be true to remove a
+  ///     credential whose persistence is `synchronizable`.
   public func remove(
     _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
   ) {
@@ -105,7 +104,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     }
   }
 
-  /// Changes a space, and posts the notification outside the lock if that had an effect.
+  /// Changes a space. Posts the notification outside the lock if the change had an effect.
   private func change(_ space: URLProtectionSpace, by edit: (inout Space) -> Void) {
     let isChanged = spaces.withLock { spaces in
       let before = spaces[space] ?? Space()
@@ -119,6 +118,6 @@ public final class URLCredentialStorage: NSObject, Sendable {
 }
 
 extension URLCredential.Persistence {
-  /// Whether it is `synchronizable`, which is deprecated.
+  /// Whether the persistence is `synchronizable`, which is deprecated.
   fileprivate var isSynchronizable: Bool { rawValue == 3 }
 }

@@ -1,20 +1,20 @@
-// URLProtectionSpace: the part of a server, or the proxy, that one credential opens (RFC 9110 §11.5).
+// URLProtectionSpace: the part of a server or proxy for which one credential is valid (RFC 9110 §11.5).
 
 public import Foundation
 
 /// The area in which a credential is valid: a realm of a server or proxy, with an authentication method.
 ///
-/// Spaces are equal if all properties are. Hosts and protocols are compared without case.
+/// Two spaces are equal if all their properties are equal. Hosts and protocols are compared without regard to case.
 public final class URLProtectionSpace: NSObject, Sendable {
   /// The host of the server or proxy, as passed to the initializer.
   public let host: String
-  /// The port of the server or proxy. For a server, 0 becomes the protocol's default port.
+  /// The port of the server or proxy. If the port of a server is 0, this is the protocol's default port.
   public let port: Int
-  /// The protocol of requests to the server, such as `https`; nil for a proxy.
+  /// The protocol of requests to the server, such as `https`, or nil for a proxy.
   public let `protocol`: String?
-  /// The type of the proxy, such as ``NSURLProtectionSpaceHTTPProxy``; nil for a server.
+  /// The type of the proxy, such as ``NSURLProtectionSpaceHTTPProxy``, or nil for a server.
   public let proxyType: String?
-  /// The name of the realm, or nil if it has none.
+  /// The name of the realm, or nil if there is none.
   public let realm: String?
   /// The authentication method, such as ``NSURLAuthenticationMethodHTTPBasic``.
   public let authenticationMethod: String
@@ -22,11 +22,11 @@ public final class URLProtectionSpace: NSObject, Sendable {
   /// Creates the space of a server.
   ///
   /// - Parameters:
-  ///   - host: The server's name or address; an IPv6 address without brackets.
-  ///   - port: The server's port; 0 for the protocol's default port, 80 or 443.
-  ///   - protocol: The protocol of requests to the server, such as `https`, in any case.
+  ///   - host: The server's name or address. An IPv6 address has no brackets.
+  ///   - port: The server's port, or 0 for the protocol's default port, 80 or 443.
+  ///   - protocol: The protocol of requests to the server, such as `https`. Its case is ignored.
   ///   - realm: The realm that the server names. If it names none, sessions use the host.
-  ///   - authenticationMethod: The method; ``NSURLAuthenticationMethodDefault`` if nil.
+  ///   - authenticationMethod: The method, or nil for ``NSURLAuthenticationMethodDefault``.
   public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
     self.host = host
     self.protocol = `protocol`
@@ -39,11 +39,11 @@ public final class URLProtectionSpace: NSObject, Sendable {
   /// Creates the space of a proxy.
   ///
   /// - Parameters:
-  ///   - proxyHost: The proxy's name or address; an IPv6 address without brackets.
+  ///   - proxyHost: The proxy's name or address. An IPv6 address has no brackets.
   ///   - port: The proxy's port.
-  ///   - type: The type of the proxy; ``NSURLProtectionSpaceHTTPProxy`` if nil.
+  ///   - type: The type of the proxy, or nil for ``NSURLProtectionSpaceHTTPProxy``.
   ///   - realm: The realm that the proxy names.
-  ///   - authenticationMethod: The method; ``NSURLAuthenticationMethodDefault`` if nil.
+  ///   - authenticationMethod: The method, or nil for ``NSURLAuthenticationMethodDefault``.
   public init(proxyHost: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
     host = proxyHost
     self.port = port
@@ -57,9 +57,9 @@ public final class URLProtectionSpace: NSObject, Sendable {
   /// Returns whether the space belongs to a proxy.
   public override func isProxy() -> Bool { proxyType != nil }
 
-  /// Whether nobody on the path can read the password: requests use TLS, or the method doesn't send it.
+  /// Whether an attacker on the path can't read the password, because requests use TLS or the method doesn't send the password.
   ///
-  /// Requests to a proxy aren't encrypted, even for https: only the tunnel inside is.
+  /// Requests to a proxy aren't encrypted, even for https: only the tunnel through the proxy is encrypted.
   public var receivesCredentialSecurely: Bool {
     if `protocol`?.lowercased() == NSURLProtectionSpaceHTTPS { return true }
     let methods = [
@@ -74,8 +74,8 @@ public final class URLProtectionSpace: NSObject, Sendable {
     return "URLProtectionSpace(\(kind)\(host):\(port), realm: \(realm ?? "none"), \(authenticationMethod))"
   }
 
-  /// The distinguished names of the certificate authorities from which a server accepts client certificates, in DER. Nil:
-  /// a session's client certificate comes from its configuration, without a challenge.
+  /// The distinguished names, in DER, of the certificate authorities from which a server accepts client certificates. Always nil,
+  /// because a session's client certificate comes from its configuration, without a challenge.
   @available(*, deprecated, message: "Sessions send the configuration's client certificate without a challenge.")
   public var distinguishedNames: [Data]? { nil }
 
@@ -126,9 +126,10 @@ public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
 public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"
 /// The Basic scheme (RFC 7617).
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
-/// The Digest scheme (RFC 7616). A credential answers its challenge with a proof, not with the password.
+/// The Digest scheme (RFC 7616). A credential answers its challenge with a proof instead of the password.
 public let NSURLAuthenticationMethodHTTPDigest = "NSURLAuthenticationMethodHTTPDigest"
-/// The NTLM scheme. Delegates receive its challenge, but no answer sends a credential: the 401 is the response.
+/// The NTLM scheme. Delegates receive its challenge, but no answer sends a credential. The 401 response is delivered.
 public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
-/// The Negotiate scheme (RFC 4559). Delegates receive its challenge, but no answer sends a credential: the 401 is the response.
+/// The Negotiate scheme (RFC 4559). Delegates receive its challenge, but no answer
+/// sends a credential. The 401 response is delivered.
 public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"

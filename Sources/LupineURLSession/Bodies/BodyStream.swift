@@ -4,7 +4,7 @@ import Dispatch
 package import Foundation
 import Synchronization
 
-// Unchecked because InputStream isn't Sendable. The stream and `readingCount` are used on the queue only, and each stream has one
+// Unchecked because InputStream isn't Sendable. The stream and `readingCount` are used only on the queue, and each stream has one
 // box and therefore one queue. The application must not use the stream after it has started the request.
 /// An InputStream that is read in pieces on a dispatch queue, because reading may block. Two boxes of the same stream are equal.
 package final class BodyStream: Hashable, @unchecked Sendable {
@@ -21,10 +21,10 @@ package final class BodyStream: Hashable, @unchecked Sendable {
 
   private static let boxes = Mutex<[ObjectIdentifier: WeakBox]>([:])
 
-  /// A class, because Swift 6.3 crashes on a dictionary of structs with weak references.
+  /// A weak reference to a box. It is a class, because Swift 6.3 crashes on a dictionary of structs with weak references.
   private final class WeakBox {
     weak var box: BodyStream?
-    /// The box's identity, which doesn't keep the box alive.
+    /// The box's identity, which doesn't retain the box.
     let owner: ObjectIdentifier
 
     init(_ box: BodyStream) {
@@ -43,8 +43,8 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     Self.boxes.withLock { if $0[key]?.owner == ObjectIdentifier(self) { $0[key] = nil } }
   }
 
-  /// Returns the one box of a stream. A retried request has the same stream; sharing the box makes its pass wait for the previous
-  /// one.
+  /// Returns the only box of a stream. A retried request has the same stream, and sharing the
+  /// box makes its pass wait for the previous one.
   package static func box(_ stream: InputStream) -> BodyStream {
     boxes.withLock { boxes in
       let key = ObjectIdentifier(stream)
@@ -55,8 +55,8 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Opens the stream unless the application has, and starts a new pass over it. The previous pass gets an error at its next
-  /// read.
+  /// Opens the stream unless the application has opened it, and starts a new pass. The
+  /// previous pass gets an error at its next read.
   ///
   /// Throws `URLError.requestBodyStreamExhausted` if the stream was read before and can't be opened again.
   func open() async throws -> Reading {
@@ -73,7 +73,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Returns up to `count` bytes; none at the end of the stream.
+  /// Returns up to `count` bytes, or an empty array at the end of the stream.
   ///
   /// Throws a `BodyStreamFailure`, or `CancellationError` if a newer pass has begun.
   func read(upToCount count: Int, _ reading: inout Reading) async throws -> [UInt8] {
@@ -109,7 +109,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(stream)) }
 }
 
-/// An error of reading a stream.
+/// The error of a stream that can't be read.
 struct BodyStreamFailure: Error, CustomStringConvertible {
   /// The stream's error, or `CocoaError.fileReadUnknown` if it has none.
   let underlying: any Error
@@ -124,7 +124,7 @@ struct BodyStreamFailure: Error, CustomStringConvertible {
 }
 
 extension InputStream {
-  /// Reads up to `count` bytes of an open stream; none at its end.
+  /// Reads up to `count` bytes of an open stream. Returns an empty `Data` at its end.
   package func readBytes(upToCount count: Int) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let bytesRead = read(&bytes, maxLength: count)

@@ -1,4 +1,4 @@
-// Compresses Data with the engine's deflate encoder.
+// Data+Deflate: compresses Data with the engine's deflate encoder.
 
 package import Foundation
 import LupineEngine

@@ -1,4 +1,4 @@
-// URLCache+Tasks: the calls for data tasks, and the one with a completion handler.
+// URLCache+Tasks: the methods for data tasks, including one with a completion handler.
 
 import Dispatch
 
@@ -12,7 +12,7 @@ extension URLCache {
   ///
   /// - Parameters:
   ///   - dataTask: The task with the request.
-  ///   - completionHandler: Called on a global queue with the response, or nil if there is none.
+  ///   - completionHandler: Called on a global queue with the response, or with nil if there is none.
   public func getCachedResponse(
     for dataTask: URLSessionDataTask, completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
   ) {

@@ -6,19 +6,19 @@ internal import LupineCacheStore
 internal import LupineEngine
 internal import Synchronization
 
-// Unchecked because the class is open. All state is in stores with locks, and in Mutex values.
-/// Responses to requests, kept in memory and in files.
+// Unchecked because the class is open. All state is in stores with locks, or protected by a Mutex.
+/// Stored responses to requests, in memory and in files.
 ///
-/// The cache is private: it belongs to the user of the program. It stores the responses to `GET` that RFC 9111 §3 allows
-/// a private cache to store. Variants that `Vary` distinguishes are stored separately. When a capacity is exceeded, the
-/// least recently used responses are removed. Several processes can use the same directory.
+/// The cache is private: it belongs to the user of the program. It stores the responses to `GET` that RFC 9111 §3 allows a
+/// private cache to store. Variants that `Vary` distinguishes are stored separately. When a capacity is exceeded, the least
+/// recently used responses are removed. Several processes can use the same directory.
 ///
-/// The files contain the responses and, of the requests, the values of the fields that `Vary` names, unencrypted. Only
-/// this user can read them.
+/// The files contain the responses, and the values of the request fields that `Vary`
+/// names, unencrypted. Only this user can read them.
 ///
-/// Sessions don't use it yet: it contains what the program stores with `storeCachedResponse(_:for:)`.
+/// Sessions don't use the cache yet. It contains what the program stores with `storeCachedResponse(_:for:)`.
 open class URLCache: NSObject, @unchecked Sendable {
-  /// Where a response may be stored.
+  /// The places in which a response may be stored.
   public enum StoragePolicy: UInt, Sendable {
     /// In memory and on disk.
     case allowed = 0
@@ -35,7 +35,7 @@ open class URLCache: NSObject, @unchecked Sendable {
 
   private static let sharedCache = Mutex<URLCache?>(nil)
 
-  /// The cache that parts of a program share. Set another one before its first use to replace it.
+  /// The cache that the parts of a program share. To replace it, set another cache before its first use.
   open class var shared: URLCache {
     get {
       sharedCache.withLock { cache in
@@ -48,12 +48,12 @@ open class URLCache: NSObject, @unchecked Sendable {
     set { sharedCache.withLock { $0 = newValue } }
   }
 
-  /// The folder for records.
+  /// The state of the folder for records.
   private enum Disk {
-    /// It is opened when it is first needed and its capacity isn't 0.
+    /// The folder is opened when it is first needed and its capacity isn't 0.
     case closed
     case open(DiskStore)
-    /// It can't be created or read. Responses are kept in memory only.
+    /// The folder can't be created or read. Responses are kept only in memory.
     case unusable
   }
 
@@ -70,10 +70,10 @@ open class URLCache: NSObject, @unchecked Sendable {
   /// Creates a cache.
   ///
   /// - Parameters:
-  ///   - memoryCapacity: The maximum memory in bytes; 0 stores nothing in memory.
-  ///   - diskCapacity: The maximum size of the files in bytes; 0 stores nothing on disk.
-  ///   - directory: The directory of the files, which is created for this user only. Nil means a directory with the
-  ///     program's name in the user's caches directory.
+  ///   - memoryCapacity: The maximum memory in bytes, or 0 to store nothing in memory.
+  ///   - diskCapacity: The maximum size of the files in bytes, or 0 to store nothing on disk.
+  ///   - directory: The directory of the files, which only this user can access. If it is nil, the cache uses a directory with
+  ///     the program's name in the user's caches directory.
   public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
     self.init(
       memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
@@ -83,10 +83,10 @@ open class URLCache: NSObject, @unchecked Sendable {
   /// Creates a cache.
   ///
   /// - Parameters:
-  ///   - memoryCapacity: The maximum memory in bytes; 0 stores nothing in memory.
-  ///   - diskCapacity: The maximum size of the files in bytes; 0 stores nothing on disk.
-  ///   - path: The path of the directory. A relative one is relative to the user's caches directory. Nil means the
-  ///     program's name.
+  ///   - memoryCapacity: The maximum memory in bytes, or 0 to store nothing in memory.
+  ///   - diskCapacity: The maximum size of the files in bytes, or 0 to store nothing on disk.
+  ///   - path: The path of the directory, absolute or relative to the user's caches
+  ///     directory. If it is nil, the program's name is used.
   public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
     let directory = path.flatMap { $0.hasPrefix("/") ? URL(filePath: $0) : nil } ?? Self.defaultDirectory(named: path)
     self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, folder: directory.path, now: { Date() })
@@ -107,13 +107,13 @@ open class URLCache: NSObject, @unchecked Sendable {
     return caches.appending(path: name ?? ProcessInfo.processInfo.processName)
   }
 
-  /// The maximum memory in bytes. A lower value removes responses at once.
+  /// The maximum memory in bytes. Setting a lower value removes responses immediately.
   open var memoryCapacity: Int {
     get { memory.capacity }
     set { memory.capacity = newValue }
   }
 
-  /// The maximum size of the files in bytes. A lower value removes responses at once.
+  /// The maximum size of the files in bytes. Setting a lower value removes responses immediately.
   open var diskCapacity: Int {
     get { diskState.withLock { $0.capacity } }
     set {
@@ -125,13 +125,13 @@ open class URLCache: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The memory that the stored responses occupy in bytes, estimated.
+  /// The estimated memory that the stored responses occupy, in bytes.
   open var currentMemoryUsage: Int { memory.byteCount }
 
   /// The size of the files in bytes.
   open var currentDiskUsage: Int { disk?.byteCount ?? 0 }
 
-  /// The store on disk, which is opened at the first use, or nil if there is none.
+  /// The store on disk, or nil if there is none. It is opened at its first use.
   private var disk: DiskStore? {
     let (current, capacity) = diskState.withLock { ($0.disk, $0.capacity) }
     switch current {
@@ -139,7 +139,7 @@ open class URLCache: NSObject, @unchecked Sendable {
     case .unusable: return nil
     case .closed:
       guard capacity > 0 else { return nil }
-      // Reading the folder takes time, so it isn't done under the lock. Of two threads that open it, one is first.
+      // Reading the folder takes time, so it isn't done under the lock. If two threads open it, the first result is used.
       let opened = (try? DiskStore(folder: folder, capacity: capacity)).map(Disk.open) ?? .unusable
       return diskState.withLock { state in
         if case .closed = state.disk { state.disk = opened }
@@ -186,11 +186,11 @@ open class URLCache: NSObject, @unchecked Sendable {
     return cached
   }
 
-  /// Stores a response, in place of an earlier one to the same request.
+  /// Stores a response, and replaces an earlier response to the same request.
   ///
-  /// Nothing is stored if the request isn't a `GET` without a body, if the response isn't a complete HTTP response that
-  /// RFC 9111 §3 allows to store, such as one with `no-store`, or if its storage policy forbids it. The user info is kept
-  /// in memory only.
+  /// Nothing is stored if the request isn't a `GET` without a body, if the response isn't a complete HTTP response
+  /// that RFC 9111 §3 allows to be stored (for example, because it has `no-store`), or if its storage policy forbids
+  /// storing it. The user info is kept only in memory.
   open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
     guard cachedResponse.storagePolicy != .notAllowed, let key = CacheKey(request),
       let response = cachedResponse.response as? HTTPURLResponse
@@ -206,10 +206,10 @@ open class URLCache: NSObject, @unchecked Sendable {
       $0.isSuperseded(by: stored, to: key.request)
     }
     if cachedResponse.storagePolicy == .allowed {
-      // A full disk, for example, leaves the response in memory only.
+      // If writing fails, for example because the disk is full, the response is kept only in memory.
       try? writeToDisk(cachedResponse.data, stored, key)
     } else {
-      // An earlier response on disk must not appear again when this one has left the memory.
+      // An earlier response on disk must not reappear when this response has been removed from memory.
       disk?.removeAll(for: key.uri)
     }
   }
@@ -233,7 +233,7 @@ open class URLCache: NSObject, @unchecked Sendable {
     disk?.removeAll(for: key.uri)
   }
 
-  /// Removes all stored responses, also those that other processes have stored in the directory.
+  /// Removes all stored responses, including those that other processes have stored in the directory.
   open func removeAllCachedResponses() {
     memory.removeAll { _ in true }
     try? disk?.removeAll()
@@ -253,14 +253,14 @@ open class URLCache: NSObject, @unchecked Sendable {
   }
 }
 
-/// What a request is stored under.
+/// The key under which the response to a request is stored.
 private struct CacheKey {
   let url: URL
   let uri: String
   let request: CacheRequest
 
-  /// Returns nil if responses to the request aren't stored: its URL isn't http or https, its method isn't GET or HEAD, or
-  /// it has a body.
+  /// Creates the key of a request. Returns nil if responses to the request aren't stored, because its URL isn't http or https,
+  /// its method isn't GET or HEAD, or it has a body.
   init?(_ request: URLRequest) {
     guard let url = request.url, let uri = try? URI(url.absoluteString), case .none = request.body,
       let method = request.httpMethod, method == "GET" || method == "HEAD"

@@ -1,10 +1,10 @@
-// The bytes of a response as lines, characters or Unicode scalars, decoded as UTF-8.
+// AsyncBytes+Text: the bytes of a response as lines, characters or Unicode scalars, decoded as UTF-8.
 
 extension URLSession.AsyncBytes {
-  /// The lines of the body, without their ends. As in Foundation, empty lines are skipped.
+  /// The lines of the body, without their line endings. As in Foundation, empty lines are skipped.
   ///
-  /// A line ends with a line feed, a carriage return, both, or one of U+000B, U+000C, U+0085, U+2028 and U+2029. Invalid
-  /// UTF-8 is replaced by U+FFFD.
+  /// A line ends with a line feed, a carriage return, both, or one of U+000B, U+000C, U+0085, U+2028 and
+  /// U+2029. Invalid UTF-8 is replaced with U+FFFD.
   public var lines: Lines { Lines(bytes: self) }
 
   /// The characters of the body. Invalid UTF-8 is replaced by U+FFFD.
@@ -48,7 +48,7 @@ extension URLSession.AsyncBytes {
         return String(decoding: line, as: UTF8.self)
       }
 
-      /// The number of bytes of the line's end at the end of `line`; 0 if there is none.
+      /// Returns the number of bytes of the line ending at the end of `line`, or 0 if there is none.
       private static func endByteCount(of line: [UInt8]) -> Int {
         switch line.last {
         case 0x0A, 0x0B, 0x0C, 0x0D: 1
@@ -99,7 +99,7 @@ extension URLSession.AsyncBytes {
           }
           scalar.append(byte)
         }
-        // Incomplete at the end of the body, overlong, or a surrogate.
+        // The bytes may be incomplete at the end of the body, overlong, or a surrogate.
         return String(validating: scalar, as: UTF8.self)?.unicodeScalars.first ?? "\u{FFFD}"
       }
 

@@ -5,8 +5,8 @@ public import Foundation
 extension URLSession {
   /// Sends a request, and returns the response's head as soon as it has been received, with its body as a sequence.
   ///
-  /// The connection is read only as fast as the loop consumes the bytes. Canceling the awaiting task cancels the request,
-  /// and so does discarding the sequence.
+  /// The connection is read only as fast as the loop consumes the bytes. Cancelling the awaiting task cancels the request, and so
+  /// does discarding the sequence.
   ///
   /// ```swift
   /// let url = URL(string: "https://example.com/events")!
@@ -16,10 +16,9 @@ extension URLSession {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - delegate: The delegate of this request's task, which is notified of redirects, challenges, sent bytes and
-  ///     metrics.
-  /// - Returns: The body and the response's head. A status code of 400 or above is no error.
-  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled. The sequence throws the same errors.
+  ///   - delegate: The delegate of this request's task, which is notified of redirects, challenges, sent bytes and metrics.
+  /// - Returns: The body and the response's head. A status code of 400 or above isn't an error.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled. The sequence throws the same errors.
   public func bytes(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (AsyncBytes, URLResponse) {
@@ -44,19 +43,19 @@ extension URLSession {
     return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), try head.get())
   }
 
-  /// Requests a URL, and returns the response's head with its body as a sequence. See ``bytes(for:delegate:)``.
+  /// Sends a request for a URL, and returns the response's head with its body as a sequence. See ``bytes(for:delegate:)``.
   public func bytes(
     from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (AsyncBytes, URLResponse) {
     try await bytes(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// The bytes of a response's body, for one loop.
+  /// The bytes of a response's body, which can be iterated once.
   public struct AsyncBytes: AsyncSequence, Sendable {
     /// A byte.
     public typealias Element = UInt8
 
-    /// The sequence's end of the channel. When the last copy is released, the task is cancelled.
+    /// The reading end of the channel. When the last copy of the sequence is released, the task is cancelled.
     final class Source: Sendable {
       let channel: ByteChannel
       let task: URLSessionDataTask
@@ -87,7 +86,7 @@ extension URLSession {
     /// The task that receives the bytes.
     public var task: URLSessionDataTask { source.task }
 
-    /// Creates an iterator. The bytes are given once, whatever the number of iterators.
+    /// Creates an iterator. Each byte is returned only once, even if there are several iterators.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
     /// Iterates over the bytes.

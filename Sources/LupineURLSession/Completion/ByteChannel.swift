@@ -1,9 +1,9 @@
-// ByteChannel: the way of a response's bytes from a task's delegate to the loop that consumes them.
+// ByteChannel: passes a response's bytes from a task's delegate to the loop that consumes them.
 
 import Foundation
 import Synchronization
 
-/// A queue of body parts with one consumer. The task's window limits how many bytes it holds.
+/// A queue of body parts with one consumer. The task's window limits the number of bytes in the queue.
 final class ByteChannel: Sendable {
   /// The consumer's next step.
   enum Next {
@@ -34,7 +34,7 @@ final class ByteChannel: Sendable {
     wake { state in if state.end == nil { state.parts.append(part) } }
   }
 
-  /// Ends the sequence after the parts that were added, with an error if there is one. Only the first end counts.
+  /// Ends the sequence after the parts that were added, with an error unless it is nil. Only the first call has an effect.
   func end(_ error: (any Error)?) {
     wake { state in state.end = state.end ?? (error.map { .failure($0) } ?? .success(())) }
   }
@@ -69,7 +69,7 @@ final class ByteChannel: Sendable {
   }
 }
 
-/// The delegate that answers with the response's head, and then feeds a channel with its body.
+/// A delegate that passes on the response's head, and then feeds a channel with its body.
 final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
   private let channel: ByteChannel
   private let head: Mutex<(@Sendable (Result<URLResponse, any Error>) -> Void)?>
@@ -105,6 +105,6 @@ final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate,
     channel.end(error)
   }
 
-  /// Gives the caller the response, or the error that prevented one. Only the first answer counts.
+  /// Passes the response, or the error that prevented one, to the caller. Only the first call has an effect.
   private func answer(_ result: Result<URLResponse, any Error>) { head.withLock { $0.take() }?(result) }
 }

@@ -1,10 +1,10 @@
-// DownloadCollector: the delegate behind a completion handler that takes a downloaded file.
+// DownloadCollector: the delegate that serves a completion handler that receives a downloaded file.
 
 import Foundation
 import Synchronization
 
-/// Keeps a download's file until the task has completed, and calls the completion handler with it on the delegate
-/// queue. Everything else goes to the task's own delegate or to the session's.
+/// Keeps a download's file until the task has completed, and calls the completion handler with it on the delegate queue. All
+/// other events go to the task's own delegate or to the session's.
 final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
   typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
@@ -13,7 +13,7 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
     var handler: Handler?
   }
 
-  /// Whether the handler's caller removes the file; otherwise it is removed when the handler returns.
+  /// Whether the handler's caller removes the file. If false, the file is removed when the handler returns.
   private let keepsFile: Bool
   private let state: Mutex<State>
 
@@ -25,7 +25,7 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
-    // The task removes the file when this returns, but the handler is called after the completion.
+    // The task removes the file when this method returns, but the handler is called only after the completion.
     let kept = location.deletingLastPathComponent().appending(path: "lupine-\(UUID().uuidString).download")
     let result = Result { () throws -> URL in
       try FileManager.default.moveItem(at: location, to: kept)

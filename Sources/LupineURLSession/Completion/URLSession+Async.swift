@@ -1,4 +1,4 @@
-// The async forms: a request whose body or file is awaited.
+// URLSession+Async: async methods that return a response's body or file.
 
 public import Foundation
 import Synchronization
@@ -6,21 +6,22 @@ import Synchronization
 extension URLSession {
   /// Sends a request, and returns the response and its whole body.
   ///
-  /// Canceling the awaiting task cancels the request. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax``
-  /// limits it.
+  /// Cancelling the awaiting task cancels the request. The body is held in memory;
+  /// ``URLSessionConfiguration/bodyBytesMax`` limits it.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - delegate: The delegate of this request's task, which is notified as by a task with a completion handler.
-  /// - Returns: The body and the response's head. A status code of 400 or above is no error.
-  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled.
+  ///   - delegate: The delegate of this request's task. A task with a completion
+  ///     handler notifies its delegate of the same events.
+  /// - Returns: The body and the response's head. A status code of 400 or above isn't an error.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
   public func data(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await value(delegate) { self.dataTask(with: request, completionHandler: $0) }
   }
 
-  /// Requests a URL, and returns the response and its whole body. See ``data(for:delegate:)``.
+  /// Sends a request for a URL, and returns the response and its whole body. See ``data(for:delegate:)``.
   public func data(
     from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
@@ -33,8 +34,8 @@ extension URLSession {
   ///   - request: The request. Its body isn't sent.
   ///   - bodyData: The body to send.
   ///   - delegate: The delegate of this request's task.
-  /// - Returns: The body and the response's head, as by ``data(for:delegate:)``.
-  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled.
+  /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
@@ -47,21 +48,21 @@ extension URLSession {
   ///   - request: The request. Its body isn't sent.
   ///   - fileURL: The URL of a file on this machine.
   ///   - delegate: The delegate of this request's task.
-  /// - Returns: The body and the response's head, as by ``data(for:delegate:)``.
-  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled.
+  /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await value(delegate) { self.uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
   }
 
-  /// Downloads the body to a temporary file. The caller removes or moves the file.
+  /// Downloads the body to a temporary file, which the caller must remove or move.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - delegate: The delegate of this request's task.
-  /// - Returns: The file and the response's head. A status code of 400 or above is no error.
-  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled.
+  /// - Returns: The file and the response's head. A status code of 400 or above isn't an error.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
   public func download(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
@@ -111,21 +112,21 @@ extension URLSession {
   }
 }
 
-/// The outcome of a task that is awaited, passed under a lock: ThreadSanitizer doesn't see the order of a continuation that is
-/// resumed before its task waits.
+/// The outcome of an awaited task, passed under a lock, because ThreadSanitizer doesn't recognize the order that a continuation
+/// guarantees if it is resumed before its task waits.
 final class AsyncOutcome<Value: Sendable>: Sendable {
   private let result = Mutex<Result<Value, any Error>?>(nil)
 
   func set(_ new: Result<Value, any Error>) { result.withLock { $0 = new } }
 
-  /// Returns the value, after it was set.
+  /// Returns the value, which must have been set.
   func get() throws -> Value {
     guard let result = result.withLock({ $0 }) else { preconditionFailure("read before the task has completed") }
     return try result.get()
   }
 }
 
-/// Cancels a session's task when the Swift task that awaits it is cancelled, even before there is one.
+/// Cancels a session's task when the Swift task that awaits it is cancelled, even if the session's task doesn't exist yet.
 final class TaskCancellation: Sendable {
   private enum State {
     case unstarted
@@ -135,7 +136,7 @@ final class TaskCancellation: Sendable {
 
   private let state = Mutex(State.unstarted)
 
-  /// Resumes the task, or cancels it if `cancel` was called before.
+  /// Resumes the task, or cancels it if `cancel` was already called.
   func start(_ task: URLSessionTask) {
     let isCancelled = state.withLock { state in
       if case .cancelled = state { return true }

@@ -1,4 +1,4 @@
-// Tasks with completion handlers.
+// URLSession+CompletionHandlers: creates tasks with completion handlers.
 
 public import Foundation
 
@@ -23,8 +23,8 @@ extension URLSession {
   ///
   /// - Parameters:
   ///   - request: The request. It is copied, including its body.
-  ///   - completionHandler: Called once, on the delegate queue, with the body and the response's head, or with the error
-  ///     and the head if it had been received. A status code of 400 or above is no error.
+  ///   - completionHandler: Called once, on the delegate queue, with the body and the response's head, or with the error and the
+  ///     head if it had been received. A status code of 400 or above isn't an error.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func dataTask(
@@ -46,7 +46,7 @@ extension URLSession {
   /// - Parameters:
   ///   - request: The request. Its own body is sent if `bodyData` is nil.
   ///   - bodyData: The body to send.
-  ///   - completionHandler: Called as by `dataTask(with:completionHandler:)`.
+  ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func uploadTask(
@@ -61,7 +61,7 @@ extension URLSession {
   /// - Parameters:
   ///   - request: The request. Its body isn't sent.
   ///   - fileURL: The URL of a file on this machine.
-  ///   - completionHandler: Called as by `dataTask(with:completionHandler:)`.
+  ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func uploadTask(
@@ -75,8 +75,8 @@ extension URLSession {
   ///
   /// - Parameters:
   ///   - request: The request. It is copied, including its body.
-  ///   - completionHandler: Called once, on the delegate queue, with the file and the response's head, or with the error
-  ///     and the head if it had been received. Move the file before you return: afterward it is removed.
+  ///   - completionHandler: Called once, on the delegate queue, with the file and the response's head, or with the error and the
+  ///     head if it had been received. The file is removed when the handler returns, so move it before.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func downloadTask(
@@ -97,7 +97,7 @@ extension URLSession {
   ///
   /// - Parameters:
   ///   - resumeData: The data, as for ``downloadTask(withResumeData:)``.
-  ///   - completionHandler: Called as by `downloadTask(with:completionHandler:)`.
+  ///   - completionHandler: Called like the handler of `downloadTask(with:completionHandler:)`.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func downloadTask(

@@ -1,19 +1,19 @@
-// DownloadDestination: moves a download's file to the destination that the caller has chosen.
+// DownloadDestination: moves a downloaded file to the destination that the caller has chosen.
 
 package import Foundation
 import Glibc
 import LupineEngine
 
-/// The destination of a downloaded file, and what may be created or replaced there.
+/// The destination of a downloaded file, and the options for moving it there.
 ///
-/// A move either succeeds completely or leaves the file in its place: the destination never has a partial file. Within
-/// one file system, the file is renamed. To another, it is copied to a temporary name next to the destination, and the
-/// copy is renamed.
+/// A move either succeeds completely or leaves the file where it was, so the destination never contains a
+/// partial file. Within one file system, the file is renamed. Otherwise it is copied to a temporary name
+/// next to the destination, and the copy is renamed.
 package struct DownloadDestination: Sendable {
   package let url: URL
   /// Whether missing directories of the path are created.
   package let createsIntermediateDirectories: Bool
-  /// Whether a file or a link at the destination is replaced. The rename replaces it, so it remains if the move fails. A
+  /// Whether an existing file or link at the destination is replaced. The rename replaces it, so it remains if the move fails. A
   /// directory is never replaced.
   package let removesPreviousFile: Bool
 
@@ -25,12 +25,12 @@ package struct DownloadDestination: Sendable {
 
   /// Moves a file to the destination. The file keeps its permissions: only its owner can read and write it.
   ///
-  /// If the destination is the file itself, the move is refused even if files may be replaced, as by `FileManager`: the
-  /// download would remove the file.
+  /// If the destination is the file itself, the move fails, as with `FileManager`, even if files may be replaced, because the
+  /// download would then remove the file.
   ///
-  /// - Throws: `CocoaError` with Foundation's code for the failure: `.fileWriteFileExists`, `.fileNoSuchFile` for a
-  ///   missing directory, `.fileWriteNoPermission`, `.fileWriteOutOfSpace`, `.fileWriteVolumeReadOnly` and others; also
-  ///   the errors of creating directories.
+  /// - Throws: `CocoaError` with Foundation's code for the failure, such as `.fileWriteFileExists`,
+  ///   `.fileNoSuchFile` for a missing directory, `.fileWriteNoPermission`, `.fileWriteOutOfSpace` or
+  ///   `.fileWriteVolumeReadOnly`, or the error of creating a directory.
   package func move(from source: URL) throws {
     guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
     if createsIntermediateDirectories {
@@ -55,7 +55,7 @@ package struct DownloadDestination: Sendable {
     }
   }
 
-  // Links among the directories are resolved. A link at the destination itself isn't the file that it leads to.
+  // Links among the directories are resolved. A link at the destination itself doesn't count as the file to which it leads.
   private func isPlace(of source: URL) -> Bool {
     url.lastPathComponent == source.lastPathComponent
       && url.deletingLastPathComponent().resolvingSymlinksInPath().path
@@ -64,7 +64,7 @@ package struct DownloadDestination: Sendable {
 
   /// Copies the file to a temporary name next to the destination, and renames the copy.
   private func copy(from source: URL) throws(SystemError) {
-    // Renaming the copy would fail too, but only after the entire file has been copied.
+    // Without this check, renaming the copy would fail too, but only after the entire file has been copied.
     guard removesPreviousFile || !File.exists(url.path) else { throw SystemError(call: "rename", code: EEXIST) }
     let neighbour = url.deletingLastPathComponent().appending(path: ".\(DownloadFileName.random())").path
     let input = try File(reading: source.path)
@@ -116,7 +116,7 @@ package struct DownloadDestination: Sendable {
 extension WritableFile {
   /// Writes the entire content of another file to this one, from its start.
   fileprivate func write(contentsOf input: borrowing File) throws(SystemError) {
-    // 64 KiB, as much as the loop reads from a socket at once. More gains little.
+    // 64 KiB, as much as the loop reads from a socket at once. Larger pieces gain little.
     let pieceBytes = 64 * 1024
     var piece: [UInt8] = []
     var offset: UInt64 = 0

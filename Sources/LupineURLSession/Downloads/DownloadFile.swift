@@ -4,14 +4,14 @@ import Foundation
 import LupineEngine
 import Synchronization
 
-/// A file to which a body is written piece by piece. It ends with `finish`, `keep` or `abandon`; if none is called, the
-/// file is removed.
+/// A file to which a body is written piece by piece. Call `finish`, `keep` or
+/// `abandon` at the end; otherwise the file is removed.
 ///
-/// The first failure removes the file. Later calls are ignored, because pieces may still be in flight. Calls may come
-/// from any thread, one at a time, and block the thread while the disk is busy.
+/// The first failure removes the file. Later calls are ignored, because pieces may still be in flight. The methods may be called
+/// on any thread, but only one at a time, and block the thread while the disk is busy.
 final class DownloadFile: Sendable {
   private struct State: ~Copyable {
-    /// Nil after the end.
+    /// The open file, or nil after the end.
     var file: WritableFile?
     var byteCount: UInt64
     var failure: URLError?
@@ -21,11 +21,11 @@ final class DownloadFile: Sendable {
   let url: URL
   /// The URL that is downloaded, for error messages.
   private let source: URL?
-  /// The length of the complete file in bytes; nil if it is unknown.
+  /// The length of the complete file in bytes, or nil if it is unknown.
   private let total: Mutex<UInt64?>
   private let state: Mutex<State>
 
-  /// Creates the object for an open file that already has `byteCount` bytes.
+  /// Creates the object for an open file that already contains `byteCount` bytes.
   init(_ file: consuming WritableFile, holding byteCount: UInt64 = 0, from source: URL?, total: UInt64? = nil) {
     url = URL(filePath: file.path)
     self.source = source
@@ -49,10 +49,10 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Opens the file of an earlier download, to append to the bytes that were received. Cuts off anything beyond them.
+  /// Opens the file of an earlier download, to append to the bytes that were received. Removes any bytes beyond them.
   ///
-  /// Returns nil if the file no longer exists, or can't be the same: it is shorter, a link, or another user's. Then the
-  /// download starts over.
+  /// Returns nil if the file no longer exists or can't be the same file, because it is shorter, a link, or owned by another user.
+  /// The download then starts from the beginning.
   ///
   /// - Throws: `URLError.cannotOpenFile` if the file exists but can't be opened.
   static func reopen(_ resumeData: ResumeData) throws(URLError) -> DownloadFile? {
@@ -76,14 +76,14 @@ final class DownloadFile: Sendable {
 
   /// Appends a piece of the body.
   ///
-  /// - Throws: `URLError.cannotWriteToFile`. The file has been removed then.
+  /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func write(_ data: Data) throws(URLError) {
     try write(data.span)
   }
 
   /// Appends a piece of the body.
   ///
-  /// - Throws: `URLError.cannotWriteToFile`. The file has been removed then.
+  /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func write(_ bytes: borrowing Span<UInt8>) throws(URLError) {
     let error = state.withLock { state -> SystemError? in
       do throws(SystemError) {
@@ -99,7 +99,7 @@ final class DownloadFile: Sendable {
 
   /// Removes all bytes from the file, because the server sends the body from its start.
   ///
-  /// - Throws: `URLError.cannotWriteToFile`. The file has been removed then.
+  /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func startAfresh(total: UInt64?) throws(URLError) {
     self.total.withLock { $0 = total }
     let error = state.withLock { state -> SystemError? in
@@ -114,21 +114,20 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotWriteToFile, .written, error) }
   }
 
-  /// Closes the complete file and returns its URL. The file belongs to the caller from now on.
+  /// Closes the complete file and returns its URL. Afterward, the file belongs to the caller.
   ///
-  /// - Parameter byteCountDue: The number of bytes that the file must have, the `total` of
-  ///   ``ResumeAnswer/append(at:total:)``: the framing of a part may be complete although the server has sent less. Nil
-  ///   if the framing of the body determines when it is complete.
-  /// - Throws: `URLError.cannotCloseFile` if the last bytes couldn't be written, `.badServerResponse` if the file has
-  ///   another length, or the error of an earlier call. The file has been removed then. `.cancelled` if the file was
-  ///   kept or abandoned.
+  /// - Parameter byteCountDue: The number of bytes that the file must have, or nil if the framing of the body determines its end.
+  ///   It is the `total` of ``ResumeAnswer/append(at:total:)``, because the framing of a part may be complete although the server
+  ///   has sent less than the whole resource.
+  /// - Throws: `URLError.cannotCloseFile` if the last bytes couldn't be written, `.badServerResponse` if the file has another
+  ///   length, or the error of an earlier call; the file has then been removed. `.cancelled` if the file was kept or abandoned.
   func finish(byteCountDue: UInt64? = nil) throws(URLError) -> URL {
     try close()
     if let byteCountDue, byteCountDue != byteCount { throw failIncomplete(byteCountDue) }
     return url
   }
 
-  /// Closes the file without removing it, for resume data.
+  /// Closes the file without removing it, so that resume data can refer to it.
   ///
   /// - Throws: The errors of `finish`.
   func keep() throws(URLError) {
@@ -137,7 +136,7 @@ final class DownloadFile: Sendable {
 
   /// Closes and removes the file.
   func abandon() {
-    // Taken under the lock, so that only one call removes the name.
+    // The file is taken under the lock, so that only one call removes its name.
     let wasOpen = state.withLock { state in state.file.take() != nil }
     if wasOpen { try? File.remove(url.path) }
   }
@@ -187,7 +186,7 @@ final class DownloadFile: Sendable {
 enum DownloadFileName {
   private static let prefix = "lupine-download-"
   private static let suffix = ".tmp"
-  /// 32 hex digits: 128 random bits, so that names in a shared directory can't be guessed.
+  /// The number of hex digits in a name: 32, for 128 random bits, so that names in a shared directory can't be guessed.
   private static let digitCount = 32
 
   static func random() -> String {
@@ -195,8 +194,8 @@ enum DownloadFileName {
     return prefix + digits.joined() + suffix
   }
 
-  /// Whether a file name is one of a download. Resume data comes from the caller's storage, and must not name other
-  /// files.
+  /// Returns whether a file name is that of a download. Resume data comes from the
+  /// caller's storage, and must not name other files.
   static func matches(_ name: some StringProtocol) -> Bool {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
     let digits = name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)

@@ -1,4 +1,4 @@
-// DownloadFileFailure: the error message of a download's file that can't be created, opened or written.
+// DownloadFileFailure: the error message for a download's file that can't be created, opened or written.
 
 import Foundation
 import Glibc
@@ -13,7 +13,7 @@ struct DownloadFileFailure {
   let action: Action
   let path: String
   let error: SystemError
-  /// The number of bytes received, and the total number if it is known.
+  /// The number of bytes received, and the total number, or nil if it is unknown.
   var received: (count: UInt64, total: UInt64?)?
 
   var description: String {
@@ -65,7 +65,7 @@ extension URLError {
 }
 
 extension SystemError {
-  /// The equivalent `POSIXError`, for callers that check its code; the error itself if there is none.
+  /// The equivalent `POSIXError`, for callers that check its code, or the error itself if there is no equivalent.
   var posixError: any Error {
     POSIXErrorCode(rawValue: code).map { POSIXError($0) as any Error } ?? self
   }

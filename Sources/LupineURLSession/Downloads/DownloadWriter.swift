@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The files of one download. Calls block the thread while the disk is busy.
+/// The files of one download. The methods block the thread while the disk is busy.
 struct DownloadWriter: ~Copyable {
-  /// What to do with a response after its head has arrived.
+  /// The decision about a response after its head has arrived.
   enum Decision: Equatable {
     /// Write its body to the file from the start.
     case take
@@ -24,14 +24,14 @@ struct DownloadWriter: ~Copyable {
   /// The file to which the body is written.
   private struct Target {
     let file: DownloadFile
-    /// The number of bytes that it must have at the end; nil if the framing of the body determines that.
+    /// The number of bytes that the file must have at the end, or nil if the framing of the body determines its end.
     var byteCountDue: UInt64?
   }
 
   /// The resume data, until the file of the earlier download is opened.
   private var unopened: ResumeData?
   private var earlier: Earlier?
-  /// The request for the entire resource, if it was sent instead of the one for the rest.
+  /// The request for the entire resource, if it was sent instead of the request for the rest, or nil.
   private var freshRequest: URLRequest?
   private var target: Target?
   private var hasEnded = false
@@ -41,10 +41,10 @@ struct DownloadWriter: ~Copyable {
   /// The number of bytes in the file to which the body is written.
   var byteCount: UInt64 { target?.file.byteCount ?? 0 }
 
-  /// Opens the file of the earlier download. Returns the request to send: for the rest of the resource, or for all of it
-  /// if the file no longer exists. Returns nil if there was no earlier download.
+  /// Opens the file of the earlier download. Returns the request to send: for the rest of the resource, or for all of it if the
+  /// file no longer exists. Returns nil if there was no earlier download.
   ///
-  /// - Throws: `URLError.cannotOpenFile`; `.cancelled` after the end.
+  /// - Throws: `URLError.cannotOpenFile`, or `.cancelled` after the end.
   mutating func open() throws(URLError) -> URLRequest? {
     if hasEnded { throw URLError(.cancelled) }
     guard let data = unopened.take() else { return nil }
@@ -96,19 +96,18 @@ struct DownloadWriter: ~Copyable {
 
   /// Writes a piece of the body.
   ///
-  /// - Throws: `URLError.cannotWriteToFile`. The file has been removed then.
+  /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func write(_ data: Data) throws(URLError) {
     try target?.file.write(data)
   }
 
-  /// Ends the download after a complete response. Returns its file, which belongs to the caller from now on.
+  /// Ends the download after a complete response. Returns its file, which then belongs to the caller.
   ///
-  /// - Throws: The error of closing the file, or `.badServerResponse` if bytes are missing. The file has been removed
-  ///   then.
+  /// - Throws: The error of closing the file, or `.badServerResponse` if bytes are missing. The file has then been removed.
   mutating func finish() throws(URLError) -> URL {
     guard !hasEnded, let target else { throw URLError(.cancelled) }
     hasEnded = true
-    // The response didn't answer the request for the rest, so the earlier file is kept for another attempt.
+    // The response doesn't contain the rest of the resource, so the earlier file is kept for another attempt.
     if let earlier, earlier.file !== target.file { try? earlier.file.keep() }
     return try target.file.finish(byteCountDue: target.byteCountDue)
   }
@@ -116,13 +115,14 @@ struct DownloadWriter: ~Copyable {
   /// Ends an incomplete download and removes its files.
   mutating func abandon() {
     hasEnded = true
-    // Opened first, because that checks whether the file may be removed.
+    // The file is opened first, because opening it checks whether it may be removed.
     if let data = unopened.take() { (try? DownloadFile.reopen(data))?.abandon() }
     target?.file.abandon()
     earlier?.file.abandon()
   }
 
-  /// Ends an incomplete download and returns its resume data. Removes the files and returns nil if it can't be resumed.
+  /// Ends an incomplete download and returns its resume data. If the download can't
+  /// be resumed, removes its files and returns nil.
   mutating func stop(request: URLRequest?, response: HTTPURLResponse?) -> Data? {
     guard !hasEnded else { return nil }
     if let unopened {
@@ -135,9 +135,9 @@ struct DownloadWriter: ~Copyable {
         request: request, response: response, file: file.url, receivedByteCount: file.byteCount, earlier: earlier?.data)
     }
     let kept = [target?.file, earlier?.file].compactMap(\.self).first { $0.url.path == resumeData?.path }
-    // Closing may report that the disk is full. The file has been removed then.
+    // Closing may report that the disk is full. The file has then been removed.
     let isKept = kept.map { (try? $0.keep()) != nil } ?? false
-    // Has no effect on the file that was kept.
+    // The file that was kept isn't affected.
     abandon()
     return isKept ? resumeData?.serialized : nil
   }

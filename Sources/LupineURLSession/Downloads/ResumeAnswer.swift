@@ -3,7 +3,7 @@
 import Foundation
 import LupineEngine
 
-/// What to do with the earlier download's file and with the response's body.
+/// The effect of a response on the earlier download's file, and the use of the response's body.
 enum ResumeAnswer: Sendable, Equatable {
   /// Append the body, which is the rest of the resource, at this offset. `total` is the length of the complete file.
   case append(at: UInt64, total: UInt64)
@@ -32,7 +32,7 @@ enum ResumeAnswer: Sendable, Equatable {
       first == resumeData.receivedByteCount, !response.isContentDecoded, isSame(response, resumeData),
       repeatsTag(response, resumeData)
     else { return .askAgain }
-    // A server may send less than was requested. Without the total length, that can't be detected.
+    // A server may send less than was requested. Without the total length, this can't be detected.
     guard let total = completeLength ?? resumeData.totalByteCount,
       total == resumeData.totalByteCount ?? total, last + 1 == total
     else { return .askAgain }
@@ -48,30 +48,30 @@ enum ResumeAnswer: Sendable, Equatable {
     return .complete
   }
 
-  /// Whether the response has an ETag field, if If-Range had an entity tag.
+  /// Returns whether the response has an ETag field, or none is required because If-Range had no entity tag.
   ///
-  /// A 206 must have the ETag that the 200 would have, but not its Last-Modified (RFC 9110 §15.3.7). Without it, a server
+  /// A 206 must have the ETag that the 200 would have, but not its Last-Modified (RFC 9110 §15.3.7). Without an ETag, a server
   /// that supports ranges but not If-Range might have sent the rest of another representation.
   private static func repeatsTag(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> Bool {
     guard case .entityTag = resumeData.validator else { return true }
     return response.fields.contains("ETag")
   }
 
-  /// Whether the response's validator is the same as in the request, or missing.
+  /// Returns whether the response's validator equals the one in the request, or is missing.
   private static func isSame(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> Bool {
     switch resumeData.validator {
     case .entityTag(let tag):
       return response.value(forHTTPHeaderField: "ETag").map { $0 == tag } ?? true
     case .lastModified(let text):
       guard let other = response.value(forHTTPHeaderField: "Last-Modified") else { return true }
-      // Compared as dates, because HTTP has three formats. Only equality matters, so the clock does not (now: 0).
+      // The values are compared as dates, because HTTP has three formats. Only equality matters, so the clock doesn't (now: 0).
       return other == text || HTTPDate(other, now: 0).map { $0 == HTTPDate(text, now: 0) } ?? false
     }
   }
 }
 
 extension HTTPURLResponse {
-  /// The range of the representation that the body has; nil if the field is missing or malformed.
+  /// The range of the representation that the body contains, or nil if the Content-Range field is missing or malformed.
   fileprivate var contentRange: ContentRange? {
     value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
   }

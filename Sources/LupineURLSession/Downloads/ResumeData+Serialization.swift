@@ -1,11 +1,12 @@
-// ResumeData+Serialization: resume data as JSON. Foundation's property list parser isn't safe with untrusted input.
+// ResumeData+Serialization: writes and reads resume data as JSON, because Foundation's
+// property list parser isn't safe for untrusted input.
 
 import Foundation
 import LupineEngine
 
 extension ResumeData {
-  /// The maximum length of serialized resume data: 256 KiB, four heads of the maximum size, because JSON may need more
-  /// bytes than the fields.
+  /// The maximum length of serialized resume data in bytes: 256 KiB, four heads of the maximum
+  /// size, because fields may take more bytes in JSON.
   private static let serializedBytesMax = 256 * 1024
   private static let version = 1
 
@@ -24,7 +25,7 @@ extension ResumeData {
     let total: UInt64?
   }
 
-  /// The bytes for the caller to store; nil if they would exceed the length that can be read again.
+  /// The bytes for the caller to store, or nil if they would be too long to be read again.
   var serialized: Data? {
     let (tag, date): (String?, String?) =
       switch validator {
@@ -41,8 +42,8 @@ extension ResumeData {
 
   /// Reads serialized resume data.
   ///
-  /// The data is untrusted, so it is validated: neither its path nor a `file:` URL can name a file other than those that
-  /// downloads create.
+  /// The data is untrusted, so it is validated: neither its path nor a `file:` URL can name
+  /// a file other than those that downloads create.
   ///
   /// - Throws: `URLError.unsupportedURL` if the data isn't valid, as in Foundation.
   init(_ data: Data) throws(URLError) {

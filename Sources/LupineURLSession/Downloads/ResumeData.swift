@@ -1,19 +1,19 @@
-// ResumeData: what is needed to resume a download: the request, a validator of the resource, and the partial file.
+// ResumeData: the data for resuming a download: its request, a validator of the resource, and the partial file.
 
 import Foundation
 import LupineEngine
 
-/// A stopped download, as the caller stores it, in memory or on disk, even across restarts of the program.
+/// The data for resuming a stopped download. The caller can store it in memory or on disk, even across restarts of the program.
 ///
-/// It contains the request's own fields, including `Authorization` and `Cookie`, because the download can't be resumed
-/// without them. It doesn't contain the fields that the session adds, such as stored cookies.
+/// It contains the request's own fields, including `Authorization` and `Cookie`, because the download can't be resumed without
+/// them. It doesn't contain the fields that the session adds, such as stored cookies.
 struct ResumeData: Sendable, Equatable {
-  /// The URL of the original request. Redirects are followed again, because their targets may have changed or expired,
-  /// and because the request's credentials are meant for this origin only.
+  /// The URL of the original request. Redirects are followed again, because their targets may have changed or expired, and
+  /// because the request's credentials are meant only for this origin.
   let url: URL
   /// The request's own fields, without those that request a range.
   let fields: Fields
-  /// The request's timeout in seconds, if it had one.
+  /// The request's timeout in seconds, or nil if it had none.
   let timeoutInterval: TimeInterval?
   let handlesCookies: Bool
   let mainDocumentURL: URL?
@@ -24,7 +24,7 @@ struct ResumeData: Sendable, Equatable {
   let path: String
   /// The number of bytes received, at least 1.
   let receivedByteCount: UInt64
-  /// The length of the complete file in bytes; nil if it is unknown.
+  /// The length of the complete file in bytes, or nil if it is unknown.
   let totalByteCount: UInt64?
 
   /// A strong validator, which changes whenever the content changes (RFC 9110 §8.8.1).
@@ -64,20 +64,20 @@ struct ResumeData: Sendable, Equatable {
 }
 
 extension ResumeData {
-  /// Returns the resume data of a stopped download, or nil if it can't be resumed.
+  /// Returns the resume data of a stopped download, or nil if the download can't be resumed.
   ///
-  /// A download can be resumed if all of these hold: the request was a GET without a body and without a Range field; the
-  /// response is a 200 of a server that supports ranges, or a 206 that continues `earlier`; it has a strong validator;
-  /// at least one byte was received; and no content coding was decoded, because offsets in the coded body don't match
-  /// offsets in the file.
+  /// A download can be resumed if all of these conditions hold: The request was a GET without a body and without
+  /// a Range field. The response is a 200 of a server that supports ranges, or a 206 that continues `earlier`.
+  /// It has a strong validator. At least one byte was received. No content coding was decoded, because offsets
+  /// in the coded body don't match offsets in the file.
   ///
   /// - Parameters:
   ///   - request: The task's original request.
-  ///   - response: The final response; nil if none was received.
+  ///   - response: The final response, or nil if none was received.
   ///   - file: The URL of the file to which the body was written.
   ///   - receivedByteCount: The number of bytes in the file.
-  ///   - earlier: The resume data with which the task was created; nil if there was none, or if its file was removed. It
-  ///     stays valid until a response changes the file.
+  ///   - earlier: The resume data with which the task was created, or nil if there was none or its file was removed. It remains
+  ///     valid until a response changes the file.
   ///   - now: The time of the response in seconds since 1970, for a response without a Date field.
   static func make(
     request: URLRequest, response: HTTPURLResponse?, file: URL, receivedByteCount: UInt64,
@@ -94,7 +94,7 @@ extension ResumeData {
     let total: UInt64?
     switch answer {
     case .append(_, let sum):
-      // A 206 may omit Last-Modified. Its validator is the one in the request's If-Range (RFC 9110 §15.3.7).
+      // A 206 may omit Last-Modified. Its validator is then the one in the request's If-Range (RFC 9110 §15.3.7).
       (validator, total) = (earlier?.validator, sum)
     default:
       guard response.statusCode == 200, response.servesRanges else { return nil }
@@ -113,14 +113,14 @@ extension ResumeData {
       handlesCookies: original.httpShouldHandleCookies,
       mainDocumentURL: original.mainDocumentURL, validator: validator, path: file.path,
       receivedByteCount: keptByteCount, totalByteCount: total)
-    // Resume data that couldn't be read again, such as with fields of a megabyte, isn't returned.
+    // Resume data that couldn't be read again isn't returned, for example if it has a megabyte of fields.
     guard let data = resumeData.serialized, (try? ResumeData(data)) == resumeData else { return nil }
     return resumeData
   }
 }
 
 extension ResumeData.Validator {
-  /// Creates the response's strong validator (RFC 9110 §8.8). Nil if it has none.
+  /// Creates the response's strong validator (RFC 9110 §8.8). Returns nil if the response has none.
   init?(_ response: HTTPURLResponse, now: Int64) {
     if let text = response.value(forHTTPHeaderField: "ETag") {
       // A client that has an entity tag must not send a date instead, even if the tag is weak (RFC 9110 §13.1.5).
@@ -133,7 +133,7 @@ extension ResumeData.Validator {
   }
 
   // entity-tag = [ weak ] opaque-tag; opaque-tag = DQUOTE *etagc DQUOTE; etagc = %x21 / %x23-7E / obs-text (§8.8.3)
-  /// Creates a validator from an ETag field. Nil if the tag is weak or malformed.
+  /// Creates a validator from an ETag field. Returns nil if the tag is weak or malformed.
   init?(entityTag text: String) {
     let bytes = text.utf8
     guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return nil }
@@ -142,14 +142,14 @@ extension ResumeData.Validator {
     self = .entityTag(text)
   }
 
-  /// The minimum time from Last-Modified to Date: 1 second (RFC 9110 §8.8.2.2). Within that second, the resource may
-  /// change again without a new date.
+  /// The minimum time from Last-Modified to Date in seconds: 1 (RFC 9110 §8.8.2.2). Within that second, the resource may change
+  /// again without a new date.
   private static let ageSecondsMin: Int64 = 1
-  /// The minimum time from Last-Modified to the local clock, for a response without a Date field: 60 seconds, the value
-  /// of RFC 7232 §2.2.2, which allows for clocks that differ slightly.
+  /// The minimum time in seconds from Last-Modified to the local clock, for a response without a Date field: 60, the value of RFC
+  /// 7232 §2.2.2, which allows for slightly different clocks.
   private static let ageSecondsMinWithoutDate: Int64 = 60
 
-  /// Creates a validator from a Last-Modified field. Nil if it isn't a date, or is so recent that the resource could have
+  /// Creates a validator from a Last-Modified field. Returns nil if it isn't a date, or is so recent that the resource could have
   /// changed again without a new date.
   init?(lastModified text: String, date: String?, now: Int64) {
     guard let modified = HTTPDate(text, now: now)?.secondsSince1970 else { return nil }

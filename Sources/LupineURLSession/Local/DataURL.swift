@@ -5,22 +5,22 @@ import LupineEngine
 
 /// The decoded content of a `data:` URL, and its type.
 ///
-/// No limit applies: the content is never longer than the URL, which is already in memory.
+/// There is no limit, because the content is never longer than the URL, which is already in memory.
 struct DataURL: Equatable {
   /// The media type without parameters, in lowercase.
   let mediaType: String
-  /// The value of the parameter `charset`, in lowercase; nil if there is none.
+  /// The value of the parameter `charset`, in lowercase, or nil if there is none.
   let charset: String?
   let content: Data
 
-  /// The media type if the URL has none (RFC 2397 §2).
+  /// The media type of a URL that names none (RFC 2397 §2).
   private static let defaultMediaType = "text/plain"
   private static let defaultCharset = "us-ascii"
 
   private typealias Bytes = ArraySlice<UInt8>
 
   // dataurl = "data:" [ mediatype ] [ ";base64" ] "," data
-  /// Decodes a URL, without its fragment.
+  /// Decodes a URL. Its fragment is ignored.
   init(_ url: String) throws(DataURLError) {
     let bytes = Array(url.utf8).prefix { $0 != UInt8(ascii: "#") }
     guard Self.text(bytes.prefix(5)) == "data:" else { throw .otherScheme }
@@ -121,9 +121,8 @@ struct DataURL: Equatable {
     }
   }
 
-  /// Decodes base64 (RFC 4648 §4). White space, such as line breaks, is skipped, and the padding may be missing, as in
-  /// browsers (Infra standard, "forgiving-base64 decode"). Foundation's decoder isn't used because it decodes "====" to
-  /// a byte.
+  /// Decodes base64 (RFC 4648 §4). White space, such as line breaks, is skipped, and the padding may be missing, as in browsers
+  /// (Infra standard, "forgiving-base64 decode"). Foundation's decoder isn't used, because it decodes "====" to a byte.
   private static func base64Decoded(_ bytes: [UInt8]) throws(DataURLError) -> [UInt8] {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count / 4 * 3 + 3)

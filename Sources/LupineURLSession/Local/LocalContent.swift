@@ -4,20 +4,20 @@ import Foundation
 import Glibc
 import LupineEngine
 
-/// The content of a local resource. Calls block the thread while the disk is busy.
+/// The content of a local resource. Its methods block the thread while the disk is busy.
 struct LocalContent: ~Copyable {
   private enum Source: ~Copyable {
     case file(File)
     case bytes(Data)
-    /// The response to HEAD.
+    /// No content, for the response to HEAD.
     case nothing
   }
 
   private let url: URL
   private let mediaType: String
-  /// The text encoding. Nil for a file, because its encoding is unknown.
+  /// The text encoding, or nil for a file, because its encoding is unknown.
   private let charset: String?
-  /// The length of the entire content in bytes. Nil for a file that reports 0 but has content, as those in /proc do.
+  /// The length of the entire content in bytes. Nil for a file that has content but reports the length 0, as files in /proc do.
   private let byteCount: UInt64?
   private let source: Source
   private var offset: UInt64 = 0
@@ -25,7 +25,7 @@ struct LocalContent: ~Copyable {
   /// The maximum number of bytes read at once: 256 KiB, as much as the engine reads from a socket.
   private static let pieceBytesMax = 256 * 1024
 
-  /// Whether the URL has a scheme that is served without the network.
+  /// Returns whether the URL has a scheme that is served without the network.
   static func serves(_ url: URL) -> Bool {
     let scheme = url.scheme?.lowercased()
     return scheme == "file" || scheme == "data"
@@ -33,9 +33,9 @@ struct LocalContent: ~Copyable {
 
   /// Opens the resource that a request's URL identifies.
   ///
-  /// - Throws: `URLError.unsupportedURL` for a method other than GET and HEAD, a request with a body, or a file on
-  ///   another host; `.badURL` for a malformed URL; for files also `.fileDoesNotExist`, `.fileIsDirectory`,
-  ///   `.noPermissionsToReadFile` and `.cannotOpenFile`.
+  /// - Throws: `URLError.unsupportedURL` for a method other than GET and HEAD, a request with a body, or a file on another
+  ///   host; `.badURL` for a malformed URL; for files also `.fileDoesNotExist`, `.fileIsDirectory`,
+  ///   `.noPermissionsToReadFile` or `.cannotOpenFile`.
   init(of request: URLRequest) throws(URLError) {
     guard let url = request.url?.absoluteURL else { throw URLError(.badURL) }
     let method = request.httpMethod ?? "GET"
@@ -92,7 +92,7 @@ struct LocalContent: ~Copyable {
     return path
   }
 
-  /// The response's head. It has the length of the entire content, also for HEAD.
+  /// The response's head. It contains the length of the entire content, even for HEAD.
   var response: URLResponse {
     URLResponse(
       url: url, mimeType: mediaType, expectedContentLength: byteCount.map { Int(clamping: $0) } ?? -1,
@@ -102,9 +102,10 @@ struct LocalContent: ~Copyable {
   /// Whether the entire content has been read.
   private var isAtEnd: Bool { offset == byteCount }
 
-  /// Reads the next piece, at most `countMax` bytes, and returns whether it is the last one. It may be empty.
+  /// Reads the next piece, which may be empty and has at most `countMax` bytes.
+  /// Returns the piece, and whether it is the last one.
   ///
-  /// A file that has become longer since it was opened is read up to its length at that time.
+  /// If a file has become longer since it was opened, it is read only up to its length at that time.
   ///
   /// - Throws: `URLError.resourceUnavailable` if the file can't be read or has become shorter.
   mutating func read(_ countMax: Int) throws(URLError) -> (piece: Data, isLast: Bool) {
@@ -153,7 +154,7 @@ extension File {
 }
 
 extension URLError {
-  /// The maximum number of a URL's characters that an error's text quotes: enough for a path (PATH_MAX is 4,096 bytes).
+  /// The maximum number of characters of a URL that an error's text quotes, which is enough for a path (PATH_MAX is 4,096 bytes).
   private static let quotedCharactersMax = 4_096
 
   /// Creates the error for a local resource that can't be read. In its text, `explanation` follows the URL.
@@ -174,7 +175,7 @@ extension URLError {
       case ENOENT, ENOTDIR: (.fileDoesNotExist, "doesn't exist. Check the path.")
       case EISDIR: (.fileIsDirectory, "is a directory. Request one of its files.")
       case EACCES, EPERM: (.noPermissionsToReadFile, "isn't readable by this user. Change its permissions.")
-      // ENXIO: a socket, or a device that doesn't exist.
+      // ENXIO means a socket, or a device that doesn't exist.
       case EINVAL, ENXIO: (.cannotOpenFile, "isn't a regular file, so reading it might block. Read it with FileHandle.")
       case EMFILE, ENFILE: (.cannotOpenFile, "can't be opened: \(error). Raise the descriptor limit (ulimit -n).")
       default: (.cannotOpenFile, "can't be opened: \(error). Check the path.")

@@ -5,13 +5,13 @@ import Synchronization
 
 /// Reads a local resource for a task and reports it to the observer as ``Transfer`` reports a response.
 ///
-/// Takes one step at a time. A piece is read on the session's file queue, where a slow disk delays only files, and
-/// delivered on the delivery queue. Then the next piece is read, if the window has room and the task isn't suspended. A
-/// cancellation takes effect between two steps. No time limits apply.
+/// The transfer performs one step at a time. A piece is read on the session's file queue, where a slow disk delays only files,
+/// and is delivered on the delivery queue. Then the next piece is read, if the window has room and the task isn't suspended. A
+/// cancellation takes effect between two steps. There are no time limits.
 final class LocalTransfer: TaskTransfer {
   private enum Phase {
     case unopened
-    /// The observer decides whether it accepts the content.
+    /// The observer is deciding whether it accepts the content.
     case deciding
     case reading
     /// No more content is delivered.
@@ -33,7 +33,7 @@ final class LocalTransfer: TaskTransfer {
     /// The number of the latest call to `setSuspended` that had an effect.
     var latestChange = 0
     var isCancelled = false
-    /// The number of bytes that the window has room for; nil without a window.
+    /// The number of bytes for which the window has room, or nil without a window.
     var credit: Int?
     var response: URLResponse?
     var receivedByteCount: Int64 = 0
@@ -50,13 +50,13 @@ final class LocalTransfer: TaskTransfer {
   private let content = Mutex<LocalContent?>(nil)
   private let state: Mutex<State>
 
-  /// Creates a transfer of a request whose URL ``LocalContent`` serves. Nothing is opened before `send`.
+  /// Creates a transfer for a request whose URL ``LocalContent`` serves. Nothing is opened until `send` is called.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - files: The queue on which the content is opened and read.
   ///   - delivery: The queue on which the observer is called.
-  ///   - windowBytes: The maximum number of bytes that are delivered before `grant` permits more; nil for no limit.
+  ///   - windowBytes: The maximum number of bytes to deliver before `grant` permits more, or nil for no limit.
   ///   - observer: The task.
   init(
     _ request: URLRequest, files: SerialQueue, delivery: SerialQueue, windowBytes: Int?,
@@ -102,7 +102,7 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Steps
 
-  /// Takes the next step, unless one is in progress or must wait.
+  /// Performs the next step, unless a step is in progress or the next one must wait.
   private func advance() {
     let step = state.withLock { state -> Step? in
       guard !state.isBusy, state.startDate != nil, let step = nextStep(state) else { return nil }
@@ -126,12 +126,12 @@ final class LocalTransfer: TaskTransfer {
     case .reading:
       guard !state.isSuspended else { return nil }
       guard let credit = state.credit, let windowBytes else { return .read(countMax: .max) }
-      // Waits for half a window, because a piece per grant would lead to ever smaller pieces.
+      // Waits until half of the window is free, because reading after each grant would lead to ever smaller pieces.
       return credit > 0 && credit >= windowBytes / 2 ? .read(countMax: credit) : nil
     }
   }
 
-  /// Ends a step and takes the next one. Applies `change` only if the transfer wasn't canceled meanwhile.
+  /// Ends a step and performs the next one. Applies `change` only if the transfer wasn't cancelled in the meantime.
   private func endStep(_ change: (inout State) -> Void = { _ in }) {
     state.withLock { state in
       if !state.isCancelled { change(&state) }
@@ -175,11 +175,11 @@ final class LocalTransfer: TaskTransfer {
       return state.isCancelled ? nil : state.observer
     }
     guard let observer, observer.decidesOnResponse else { return endStep { $0.phase = .reading } }
-    // The step ends before the answer, so that a cancellation doesn't have to wait for it.
+    // The step ends before the observer answers, so that a cancellation doesn't have to wait for the answer.
     endStep { $0.phase = .deciding }
     observer.transfer(didReceive: response) { isWanted in
       self.state.withLock { state in
-        // Only the first answer counts.
+        // Only the first answer has an effect.
         guard case .deciding = state.phase else { return }
         state.phase = isWanted ? .reading : .ended(URLError(.cancelled))
       }
@@ -210,7 +210,7 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// One transaction without a connection, or none if the transfer wasn't started.
+  /// The measurements: one transaction without a connection, or none if the transfer wasn't started.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()

@@ -1,4 +1,4 @@
-// CachedURLResponse: a response with its body, as proposed to the delegate for caching.
+// CachedURLResponse: a response with its body, which is proposed to the delegate for caching.
 
 public import Foundation
 
@@ -9,9 +9,9 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
   public let response: URLResponse
   /// The body, after decoding.
   public let data: Data
-  /// What the program adds to the response, or nil. A ``URLCache`` keeps it in memory only.
+  /// Values that the program has attached to the response, or nil. A ``URLCache`` keeps them only in memory.
   public let userInfo: [AnyHashable: Any]?
-  /// Where a ``URLCache`` may store the response.
+  /// The places in which a ``URLCache`` may store the response.
   public let storagePolicy: URLCache.StoragePolicy
 
   /// Creates a cached response.
@@ -19,8 +19,8 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
   /// - Parameters:
   ///   - response: The response's head.
   ///   - data: The entire body, after decoding.
-  ///   - userInfo: What the program adds to the response.
-  ///   - storagePolicy: Where the response may be stored.
+  ///   - userInfo: Values to attach to the response.
+  ///   - storagePolicy: The places in which the response may be stored.
   public init(
     response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
     storagePolicy: URLCache.StoragePolicy = .allowed
@@ -38,7 +38,7 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
 }
 
 extension HTTPURLResponse {
-  /// Whether the session proposes the response to its delegate for caching: the status code is 200...299 and there is no
+  /// Whether the session proposes the response to its delegate for caching, because its status code is 200...299 and it has no
   /// `no-store` (RFC 9111 §5.2.2.5).
   var isStorable: Bool {
     (200..<300).contains(statusCode) && !members(of: "Cache-Control").contains("no-store")

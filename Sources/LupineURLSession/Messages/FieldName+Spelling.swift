@@ -1,8 +1,8 @@
-// The usual spelling of field names, in which responses show them.
+// FieldName+Spelling: the usual spelling of field names, which responses use.
 
 extension String {
-  /// The registered spelling of a field name; of a name that isn't listed here and is in lowercase, each part
-  /// capitalized, unless it begins with `x-`.
+  /// The registered spelling of a field name. If a name isn't listed here, is in lowercase and doesn't begin with `x-`, each of
+  /// its parts is capitalized. Other names aren't changed.
   var usualSpelling: String {
     let name = lowercased()
     if let registered = Self.registeredSpellings[name] { return registered }

@@ -1,15 +1,15 @@
-// Fields+Dictionary: field sections as the dictionaries of Foundation's API.
+// Fields+Dictionary: converts field sections to and from the dictionaries of Foundation's API.
 
 package import LupineEngine
 
 extension Fields {
-  /// Creates a field line for each key, ordered by key. Of keys that differ only in case, the last one wins.
+  /// Creates a field line for each key, ordered by key. If keys differ only in case, the last one is used.
   package init(_ dictionary: [String: String]) {
     self.init()
     for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) { set(name: name, value: value) }
   }
 
-  /// The field lines as a dictionary. Of lines with the same name, the last one wins.
+  /// The field lines as a dictionary. If several lines have the same name, the last one is used.
   package var dictionary: [String: String] {
     Dictionary(map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
   }

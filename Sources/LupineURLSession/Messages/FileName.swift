@@ -1,39 +1,41 @@
-// FileName: a file name suggested by a server, restricted to one harmless path component (RFC 6266 §4.3).
+// FileName: a file name that a server has suggested, restricted to one harmless path component (RFC 6266 §4.3).
 
 /// A single path component, which can't lead out of its directory.
 struct FileName {
   let string: String
 
-  /// Creates a name from the last component of the suggestion, without control characters. Nil if the rest can't name a file.
+  /// Creates a name from the last component of the suggestion, without control
+  /// characters. Returns nil if the rest can't name a file.
   init?(suggested: String) {
-    // Splits by scalar: "/" with a combining mark is a Character other than "/", but the system still sees a separator.
+    // The text is split by scalars: "/" with a combining mark is a Character other
+    // than "/", but the system still sees a separator.
     let component =
       suggested.unicodeScalars
       .split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }
       .last ?? Substring.UnicodeScalarView()
     var visible = String.UnicodeScalarView()
     visible.append(contentsOf: component.filter { $0.properties.generalCategory != .control })
-    // Trims again after shortening, which may leave trailing blanks, or dots only.
+    // The name is trimmed again, because shortening may leave trailing blanks, or only dots.
     let name = Self.shortened(String(visible).trimmingBlanks).trimmingBlanks
     guard !name.isEmpty, name != ".", name != ".." else { return nil }
     string = name
   }
 
-  /// The longest file name in bytes: Linux's NAME_MAX, which all common file systems share.
+  /// The maximum length of a file name in bytes: Linux's NAME_MAX, which all common file systems share.
   private static let bytesMax = 255
 
-  /// The longest extension in bytes, including its dot, that shortening keeps; no extension in IANA's media type registry is
-  /// longer.
+  /// The maximum length in bytes, including the dot, of an extension that shortening keeps. No
+  /// extension in IANA's media type registry is longer.
   private static let extensionBytesMax = 32
 
-  /// Returns the name, shortened to `bytesMax`. Keeps the extension, because programs use it to recognize the type.
+  /// Returns the name, shortened to `bytesMax` bytes. The extension is kept, because programs use it to recognize the type.
   private static func shortened(_ name: String) -> String {
     guard name.utf8.count > bytesMax else { return name }
     var suffix = name.lastIndex(of: ".").map { name[$0...] } ?? ""
     if suffix.utf8.count > extensionBytesMax { suffix = "" }
     var stem = ""
     var room = bytesMax - suffix.utf8.count
-    // Cuts by scalar, because a single Character can exceed the limit.
+    // The name is cut by scalars, because a single Character can exceed the limit.
     for scalar in name.unicodeScalars {
       room -= UTF8.width(scalar)
       if room < 0 { break }
@@ -46,7 +48,7 @@ struct FileName {
 extension StringProtocol {
   /// The string without leading and trailing blanks and tabs (OWS, RFC 9110 §5.6.3).
   package var trimmingBlanks: String {
-    // Compares scalars: a blank with a combining mark is a Character other than a blank.
+    // Scalars are compared, because a blank with a combining mark is a Character other than a blank.
     let isBlank: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" }
     let scalars = unicodeScalars
     guard let first = scalars.firstIndex(where: { !isBlank($0) }), let last = scalars.lastIndex(where: { !isBlank($0) })

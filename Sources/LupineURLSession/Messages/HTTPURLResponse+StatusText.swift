@@ -1,7 +1,9 @@
-// Descriptions of status codes, based on the reason phrases of RFC 9110 §15 and IANA's status code registry.
+// HTTPURLResponse+StatusText: descriptions of status codes, based on the reason phrases of
+// RFC 9110 §15 and IANA's status code registry.
 
 extension HTTPURLResponse {
-  /// Returns a short English description of a status code, such as `not found` for 404. For an unknown code, describes its class.
+  /// Returns a short English description of a status code, such as `not found` for 404. For an unknown code, returns a
+  /// description of its class.
   public class func localizedString(forStatusCode statusCode: Int) -> String {
     if let text = statusTexts[statusCode] { return text }
     return switch statusCode {

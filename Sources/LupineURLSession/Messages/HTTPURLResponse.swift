@@ -9,7 +9,7 @@ package import LupineEngine
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// The header section as received. A name may occur several times.
   package let fields: Fields
-  /// Whether the body is delivered without its content codings.
+  /// Whether the body's content codings are removed before it is delivered.
   let isContentDecoded: Bool
   private let storedStatusCode: Int
 
@@ -17,10 +17,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - url: The URL that the response came from.
-  ///   - statusCode: 0...999, three digits at most, as in a status line (RFC 9112 §4).
+  ///   - statusCode: The status code in 0...999, because a status line has three digits (RFC 9112 §4).
   ///   - httpVersion: Ignored.
-  ///   - headerFields: The fields by name; nil for none.
-  /// - Returns: Nil if the status code is out of range.
+  ///   - headerFields: The fields by name, or nil for none.
+  /// - Returns: The response, or nil if the status code is out of range.
   public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
     guard (0...999).contains(statusCode) else { return nil }
     fields = Fields(headerFields ?? [:])
@@ -66,10 +66,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   private static let statusKey = "statusCode"
   private static let isContentDecodedKey = "isContentDecoded"
-  /// Names and values in turn, because names may occur several times.
+  /// The archive's key for the fields. Names and values alternate in an array, because names may occur several times.
   private static let fieldsKey = "fields"
 
-  /// Whether `object` is a response with the same properties.
+  /// Returns whether `object` is a response with the same properties.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? HTTPURLResponse, super.isEqual(object) else { return false }
     return statusCode == other.statusCode && fields == other.fields
@@ -82,17 +82,17 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   /// The header fields by name. The dictionary is created on each access; prefer ``value(forHTTPHeaderField:)``.
   ///
-  /// A registered name has its registered spelling, such as `ETag` and `Content-Type`. Of the others, a name in lowercase is
-  /// capitalized unless it begins with `x-`, and the rest keep the received spelling. If a name occurs several times,
-  /// its values are joined with ", ", under its first spelling.
+  /// A registered name has its registered spelling, such as `ETag` or `Content-Type`. Any other name in lowercase is capitalized
+  /// unless it begins with `x-`, and the remaining names keep the received spelling. If a name occurs several times, its values
+  /// are joined with ", ", under its first spelling.
   open var allHeaderFields: [AnyHashable: Any] {
     Dictionary(joinedFields.map { ($0.name.usualSpelling, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Returns the value of a field, or nil if there is none.
   ///
-  /// - Parameter field: The name of the field, in any case.
-  /// - Returns: The value; if the field occurs several times, the values joined with ", " (RFC 9110 §5.3).
+  /// - Parameter field: The name of the field. Its case is ignored.
+  /// - Returns: The value. If the field occurs several times, the values are joined with ", " (RFC 9110 §5.3).
   open func value(forHTTPHeaderField field: String) -> String? {
     fields.list(field)
   }
@@ -104,7 +104,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   /// The header fields in the order received. The values of a repeated name are joined with ", ".
   package var joinedFields: [(name: String, value: String)] {
-    // A dictionary keeps this linear, because the peer decides the number of fields.
+    // The dictionary makes this take linear time, because the peer decides the number of fields.
     var positions: [String: Int] = [:]
     var joined: [(name: String, value: String)] = []
     for header in fields {
@@ -125,30 +125,29 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
       .joined(separator: "\n")
   }
 
-  /// The media type in `Content-Type` (RFC 9110 §8.3.1), in lowercase and without parameters; nil if there is none.
+  /// The media type in `Content-Type` (RFC 9110 §8.3.1), in lowercase and without parameters, or nil if there is none.
   open override var mimeType: String? {
     contentType.flatMap { $0.item.isEmpty ? nil : $0.item }
   }
 
-  /// The charset parameter of `Content-Type` (RFC 9110 §8.3.2), in lowercase; nil if there is none.
+  /// The charset parameter of `Content-Type` (RFC 9110 §8.3.2), in lowercase, or nil if there is none.
   open override var textEncodingName: String? {
     contentType?.parameter("charset").flatMap { $0.isEmpty ? nil : $0.lowercased() }
   }
 
-  /// The length of the delivered body in bytes, as declared by `Content-Length`; -1 if unknown.
+  /// The length of the delivered body in bytes according to `Content-Length`, or -1 if it is unknown.
   ///
-  /// It is unknown for a coded body, because `Content-Length` counts the bytes before decoding.
+  /// The length is unknown for a coded body, because `Content-Length` counts the bytes before decoding.
   open override var expectedContentLength: Int64 {
     guard !isContentDecoded, isIdentity("Transfer-Encoding"),
       let length = value(forHTTPHeaderField: "Content-Length"),
-      // Content-Length = 1*DIGIT (RFC 9110 §8.6): no sign, which Int64 would take.
+      // Content-Length = 1*DIGIT (RFC 9110 §8.6), without a sign, which Int64 would accept.
       length.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
     else { return -1 }
     return Int64(length) ?? -1
   }
 
-  /// A file name for the content: the name in `Content-Disposition`; otherwise, the URL's last path component; otherwise,
-  /// `Unknown`.
+  /// A file name for the content: the name in `Content-Disposition`, or else the URL's last path component, or else `Unknown`.
   ///
   /// The parameter `filename*` takes precedence over `filename` (RFC 6266 §4.3). The name is always a single path component of at
   /// most 255 bytes, and never `.` or `..`.
@@ -168,7 +167,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     value(forHTTPHeaderField: field).map { $0.lowercased() == "identity" } ?? true
   }
 
-  /// Returns the last of several field lines where only one is allowed, as other clients do.
+  /// Returns the value of the last field line with this name, as other clients do if
+  /// there are several although only one is allowed.
   private func last(_ field: String) -> String? {
     fields.all(field).last
   }

@@ -1,8 +1,8 @@
-// `MediaTypeTable`'s built-in table: the media types of common file extensions, as in IANA's registry where it has
-// them.
+// MediaTypeTable+BuiltIn: a built-in table of media types by file extension, which follows IANA's
+// registry where the registry has the extension.
 
 extension MediaTypeTable {
-  /// Used on systems without `/etc/mime.types`, and for extensions that it doesn't list.
+  /// The table for systems without `/etc/mime.types`, and for extensions that the file doesn't list.
   static let builtIn: [String: String] = [
     // Documents.
     "epub": "application/epub+zip",

@@ -1,10 +1,10 @@
-// `MediaTypeTable`: media types by file extension, from the system's table and a built-in one.
+// MediaTypeTable: media types by file extension, from the system's table and a built-in one.
 
 import Foundation
 
-/// The media types of files by the extensions of their names.
+/// The media types of files by file extension.
 package struct MediaTypeTable: Sendable {
-  /// The table of this system, read at its first use.
+  /// The table of this system, which is read at its first use.
   package static let system = MediaTypeTable(
     mimeTypes: (try? String(contentsOfFile: "/etc/mime.types", encoding: .utf8)) ?? "")
 
@@ -13,8 +13,8 @@ package struct MediaTypeTable: Sendable {
 
   private let types: [String: String]
 
-  /// Parses a table in the format of `/etc/mime.types`: each line has a media type, followed by its file extensions.
-  /// `#` starts a comment. The first type of an extension is used.
+  /// Parses a table in the format of `/etc/mime.types`: each line has a media type, followed by its file extensions. `#` starts a
+  /// comment. If an extension has several types, the first one is used.
   package init(mimeTypes text: String) {
     var types: [String: String] = [:]
     for line in text.split(whereSeparator: \.isNewline) {
@@ -27,7 +27,7 @@ package struct MediaTypeTable: Sendable {
     self.types = types
   }
 
-  /// Returns the media type for an extension, in any case and without its dot.
+  /// Returns the media type for an extension, which is given without its dot and in any case.
   package func type(forExtension fileExtension: String) -> String {
     let key = fileExtension.lowercased()
     return types[key] ?? Self.builtIn[key] ?? Self.unknownType

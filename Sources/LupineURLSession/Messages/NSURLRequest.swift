@@ -3,10 +3,10 @@
 public import Foundation
 import Synchronization
 
-// Unchecked because the class is open. All state is in the Mutex.
-/// A request as an object. The subclass ``NSMutableURLRequest`` can be changed.
+// Unchecked because the class is open. All state is protected by the Mutex.
+/// A request as an object. Its properties can be changed in the subclass ``NSMutableURLRequest``.
 ///
-/// ``URLRequest`` is the same as a value; each has an initializer that takes the other.
+/// ``URLRequest`` is the same request as a value. Each of the types has an initializer that takes the other.
 open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
   /// The same as ``URLRequest/CachePolicy``.
   public typealias CachePolicy = URLRequest.CachePolicy
@@ -51,10 +51,10 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Senda
   /// See ``URLRequest/value(forHTTPHeaderField:)``.
   open func value(forHTTPHeaderField field: String) -> String? { value.value(forHTTPHeaderField: field) }
 
-  /// Returns an immutable copy; the object itself if it is immutable.
+  /// Returns an immutable copy, or the object itself if it is immutable.
   open override func copy() -> Any { copy(with: nil) }
 
-  /// Returns an immutable copy; the object itself if it is immutable.
+  /// Returns an immutable copy, or the object itself if it is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { type(of: self) == NSURLRequest.self ? self : NSURLRequest(value) }
 
   /// Returns an ``NSMutableURLRequest`` with the same properties.
@@ -63,7 +63,7 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Senda
   /// Returns an ``NSMutableURLRequest`` with the same properties.
   open func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableURLRequest(value) }
 
-  /// Whether `object` is a request with the same properties.
+  /// Returns whether `object` is a request with the same properties.
   open override func isEqual(_ object: Any?) -> Bool {
     switch object {
     case let other as NSURLRequest: value == other.value
@@ -141,7 +141,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
     change { $0.addValue(value, forHTTPHeaderField: field) }
   }
 
-  /// Changes the values that ``URLProtocol`` has attached.
+  /// Changes the values that a ``URLProtocol`` has attached to the request.
   final func changeProperties(_ change: (inout [String: Any]) -> Void) {
     self.change { request in
       var values = request.properties?.values ?? [:]

@@ -1,5 +1,5 @@
-// ParameterizedValue: parses a field value with parameters (RFC 9110 §5.6.6), such as that of Content-Type, including
-// extended parameters (RFC 8187). Tolerates whitespace around "=" and in unquoted values, which servers send.
+// ParameterizedValue: parses a field value with parameters (RFC 9110 §5.6.6), such as that of Content-Type, including extended
+// parameters (RFC 8187). It tolerates whitespace around "=" and in unquoted values, because servers send it.
 
 import LupineEngine
 
@@ -10,8 +10,8 @@ struct ParameterizedValue {
 
   private var parameters: [(name: String, value: String)] = []
 
-  // Parsed by Unicode scalars: a quotation mark followed by a combining mark is one Character, which doesn't equal a
-  // quotation mark.
+  // The value is parsed by Unicode scalars, because a quotation mark followed by a combining mark is one
+  // Character, which doesn't equal a quotation mark.
   private typealias Scalars = Substring.UnicodeScalarView
 
   init(_ field: String) {
@@ -27,7 +27,7 @@ struct ParameterizedValue {
     }
   }
 
-  /// Returns the value of the first parameter with this name, in any case.
+  /// Returns the value of the first parameter with this name, ignoring case, or nil if there is none.
   func parameter(_ name: String) -> String? {
     parameters.first { $0.name.isSameFieldName(as: name) }?.value
   }
@@ -56,12 +56,13 @@ struct ParameterizedValue {
     return Substring(value).trimmingBlanks
   }
 
-  /// Takes a quoted-string (RFC 9110 §5.6.4) and the text up to the next ";". Tolerates a missing closing quote.
+  /// Removes and returns a quoted-string (RFC 9110 §5.6.4), and removes the text up to
+  /// the next ";". Tolerates a missing closing quote.
   private static func takeQuoted(_ rest: inout Scalars) -> String {
     var value = String.UnicodeScalarView()
     rest.removeFirst()
     while let scalar = rest.popFirst(), scalar != "\"" {
-      // A quoted-pair means its second character. A backslash at the very end is a literal backslash.
+      // A quoted-pair means its second character. A backslash at the end is a literal backslash.
       value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
     }
     rest = rest.drop { $0 != ";" }

@@ -5,8 +5,9 @@ package import LupineEngine
 
 /// An HTTP request.
 ///
-/// Two requests are equal if these are equal: everything that is sent, including the order of the header fields; the timeout and
-/// cache policy, where a value set explicitly differs from the default; the handling of cookies; and the main document's URL.
+/// Two requests are equal if all of these are equal: the data that is sent, including the order of the header fields;
+/// the timeout and the cache policy, where an explicit value differs from the default even if it is the same; the
+/// handling of cookies; and the main document's URL.
 public struct URLRequest: Hashable, Sendable {
   private struct Parts: Hashable, Sendable {
     var url: URL?
@@ -17,10 +18,10 @@ public struct URLRequest: Hashable, Sendable {
     var cachePolicy: CachePolicy?
     var handlesCookies = true
     var mainDocumentURL: URL?
-    /// Values that a URLProtocol has attached. They aren't sent, and requests are equal without regard to them.
+    /// The values that a URLProtocol has attached. They aren't sent, and don't affect the equality of requests.
     var properties: ProtocolProperties?
 
-    // Compares field names with their case, because they are sent with it.
+    // Field names are compared with their case, because they are sent with it.
     static func == (left: Parts, right: Parts) -> Bool {
       left.url == right.url && left.fields.elementsEqual(right.fields) && left.methodName == right.methodName
         && left.body == right.body && left.timeoutInterval == right.timeoutInterval
@@ -41,7 +42,7 @@ public struct URLRequest: Hashable, Sendable {
     case data(Data)
     case stream(BodyStream)
 
-    /// Whether there is nothing to send; false for a stream.
+    /// Whether there is nothing to send. False for a stream.
     var isEmpty: Bool {
       switch self {
       case .none: true
@@ -51,7 +52,7 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// Storage shared by copies of a request, because a request is often copied and seldom changed.
+  /// The storage that copies of a request share, because a request is often copied and seldom changed.
   private final class Storage: Hashable, Sendable {
     let parts: Parts
 
@@ -86,7 +87,7 @@ public struct URLRequest: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - url: The URL to request.
-  ///   - timeoutInterval: The seconds to wait for the peer; takes precedence over the session's configuration.
+  ///   - timeoutInterval: The time to wait for the peer, in seconds. It takes precedence over the session's configuration.
   public init(url: URL, timeoutInterval: TimeInterval) {
     self.init(Parts(url: url, timeoutInterval: timeoutInterval))
   }
@@ -100,8 +101,9 @@ public struct URLRequest: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - url: The URL to request.
-  ///   - cachePolicy: How the request uses caches; takes precedence over the session's configuration.
-  ///   - timeoutInterval: The seconds to wait for the peer, 60 by default; takes precedence over the session's configuration.
+  ///   - cachePolicy: The way in which the request uses caches. It takes precedence over the session's configuration.
+  ///   - timeoutInterval: The time to wait for the peer, in seconds, 60 by default. It
+  ///     takes precedence over the session's configuration.
   public init(
     url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
   ) {
@@ -122,18 +124,18 @@ public struct URLRequest: Hashable, Sendable {
 
   var body: Body { storage.parts.body }
 
-  /// The body as data; nil if there is none, or if it is a stream. Setting it replaces any stream.
+  /// The body as data, or nil if there is no body or it is a stream. Setting data replaces a stream.
   public var httpBody: Data? {
     get { if case .data(let data) = body { data } else { nil } }
     set { change { $0.body = newValue.map { .data($0) } ?? .none } }
   }
 
-  /// The body as a stream that isn't open yet; nil if there is none, or if it is data. Setting it replaces any data.
+  /// The body as a stream that isn't open yet, or nil if there is no body or it is data. Setting a stream replaces data.
   ///
-  /// When the request is sent, a private queue opens, reads and closes the stream; don't use the stream from then on. A stream
-  /// can be read once, so give each request a separate stream. If the request has a Content-Length field, the stream must have
-  /// exactly that many bytes, or the request fails; without the field, the body is sent chunked. Copies of a request share the
-  /// stream. Requests with different streams aren't equal.
+  /// When the request is sent, a private queue opens, reads and closes the stream. Don't use the stream from then on. A stream
+  /// can be read only once, so give each request a separate stream. If the request has a Content-Length field, the stream must
+  /// have exactly that many bytes, or the request fails. Without the field, the body is sent chunked. Copies of a request share
+  /// the stream. Requests with different streams aren't equal.
   public var httpBodyStream: InputStream? {
     get { if case .stream(let stream) = body { stream.stream } else { nil } }
     set {
@@ -142,7 +144,7 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// Whether the session adds cookies to the request and stores those of the response; true by default.
+  /// Whether the session adds cookies to the request and stores those of the response. True by default.
   public var httpShouldHandleCookies: Bool {
     get { storage.parts.handlesCookies }
     set { change { $0.handlesCookies = newValue } }
@@ -155,34 +157,34 @@ public struct URLRequest: Hashable, Sendable {
     set { change { $0.mainDocumentURL = newValue } }
   }
 
-  /// The values that ``URLProtocol`` has attached to the request.
+  /// The values that a ``URLProtocol`` has attached to the request, or nil if there are none.
   var properties: ProtocolProperties? {
     get { storage.parts.properties }
     set { change { $0.properties = newValue } }
   }
 
-  /// The timeout that was set, in seconds; nil to use the session's.
+  /// The timeout that was explicitly set, in seconds, or nil to use the session's timeout.
   var explicitTimeoutInterval: TimeInterval? { storage.parts.timeoutInterval }
 
-  /// The cache policy that was set; nil to use the session's.
+  /// The cache policy that was explicitly set, or nil to use the session's policy.
   var explicitCachePolicy: CachePolicy? { storage.parts.cachePolicy }
 
-  /// The method. Never nil when read; setting nil changes it to `GET`.
+  /// The method, which is never nil. Setting nil sets `GET`.
   ///
-  /// The six methods that Foundation knows are converted to uppercase, as in Foundation; other names are sent as they are.
+  /// The six methods that Foundation knows are converted to uppercase, as in Foundation. Other names are sent unchanged.
   public var httpMethod: String? {
     get { storage.parts.methodName }
     set { change { $0.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault } }
   }
 
-  /// The seconds to wait for the peer. If it is never set, it is 60 when read, but the session's configuration applies.
+  /// The time to wait for the peer, in seconds. If it was never set, it is 60, but the session's configuration applies instead.
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
     set { change { $0.timeoutInterval = newValue } }
   }
 
-  /// How the request uses caches. If it is never set, it is `.useProtocolCachePolicy` when read, but the session's configuration
-  /// applies.
+  /// The way in which the request uses caches. If it was never set, it is `.useProtocolCachePolicy`, but the session's
+  /// configuration applies instead.
   public var cachePolicy: CachePolicy {
     get { explicitCachePolicy ?? .useProtocolCachePolicy }
     set { change { $0.cachePolicy = newValue } }
@@ -190,34 +192,34 @@ public struct URLRequest: Hashable, Sendable {
 
   /// The header fields as a dictionary, or nil if there are none. The dictionary is created on each access.
   ///
-  /// Setting a dictionary replaces all fields; they are then ordered by name.
+  /// Setting a dictionary replaces all fields. They are then ordered by name.
   public var allHTTPHeaderFields: [String: String]? {
     get { fields.isEmpty ? nil : fields.dictionary }
     set { fields = Fields(newValue ?? [:]) }
   }
 
-  /// Returns the value of the first field with this name, in any case, or nil if there is none.
+  /// Returns the value of the first field with this name, ignoring case, or nil if there is none.
   public func value(forHTTPHeaderField field: String) -> String? {
     fields.first(field)
   }
 
-  /// Sets the field to this value, replacing existing values. Nil removes the field. A field that exists keeps the spelling
-  /// of its name. A value with CR, LF or NUL isn't stored (RFC 9110 §5.5).
+  /// Sets the field to this value, replacing existing values. Nil removes the field. An existing field keeps the spelling of its
+  /// name. A value with CR, LF or NUL isn't stored (RFC 9110 §5.5).
   public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
     guard let value else { return fields.remove(field) }
     guard Self.isFieldValue(value) else { return }
     fields.set(name: spelling(of: field), value: value)
   }
 
-  /// Appends a value to the field, after a comma if the field already has one (RFC 9110 §5.3). A value with CR, LF or NUL
-  /// isn't stored.
+  /// Appends a value to the field, after a comma if the field already has a value (RFC 9110
+  /// §5.3). A value with CR, LF or NUL isn't stored.
   public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
     guard Self.isFieldValue(value) else { return }
     let field = spelling(of: field)
     fields.set(name: field, value: fields.first(field).map { "\($0),\(value)" } ?? value)
   }
 
-  /// The name of a field as the request has it, or else as it is given.
+  /// Returns the spelling of a field's name in the request, or `name` if the request doesn't have the field.
   private func spelling(of name: String) -> String {
     guard fields.contains(name) else { return name }
     return fields.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.name
@@ -252,7 +254,7 @@ extension URLRequest: CustomDebugStringConvertible, CustomReflectable {
   /// The same as ``description``.
   public var debugDescription: String { description }
 
-  /// The request's properties by name. It omits the values of header fields, which may be credentials.
+  /// The request's properties by name. The values of header fields are omitted, because they may be credentials.
   public var customMirror: Mirror {
     Mirror(
       self,

@@ -1,9 +1,9 @@
-// URLResponse: the properties of any response, whatever its protocol: its URL, and the type and length of its content.
+// URLResponse: the properties of a response in any protocol: its URL, and the type and length of its content.
 
 public import Foundation
 
 // Unchecked because the class is open. All state is constant.
-/// A response without its body.
+/// The head of a response, without its body.
 open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   private let storedURL: URL?
   private let storedMIMEType: String?
@@ -56,7 +56,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
   /// Returns the response itself, which is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// Whether `object` is a response with the same properties.
+  /// Returns whether `object` is a response with the same properties.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? URLResponse, (other is HTTPURLResponse) == (self is HTTPURLResponse) else {
       return false
@@ -79,7 +79,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     storedURL
   }
 
-  /// The media type without parameters, in lowercase over HTTP; nil if it is unknown.
+  /// The media type without parameters, in lowercase over HTTP, or nil if it is unknown.
   open var mimeType: String? {
     storedMIMEType
   }
@@ -89,7 +89,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     storedContentLength
   }
 
-  /// The name of the content's character encoding, in lowercase over HTTP and in `data:` URLs; nil if it is unknown.
+  /// The name of the content's character encoding, in lowercase over HTTP and in `data:` URLs, or nil if it is unknown.
   open var textEncodingName: String? {
     storedTextEncodingName
   }
@@ -100,8 +100,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
       + ReadableText.bytes(expectedContentLength)
   }
 
-  /// A file name for the content: the name that the server suggests; otherwise, the URL's last path component; otherwise,
-  /// `Unknown`.
+  /// A file name for the content: the name that the server suggests, or else the URL's last path component, or else `Unknown`.
   ///
   /// It is a single path component of at most 255 bytes, and never `.` or `..`.
   open var suggestedFilename: String? {

@@ -1,12 +1,12 @@
-// Converts the engine's measurements to Foundation's metrics.
+// Metrics+Engine: converts the engine's measurements to Foundation's metrics.
 
 import Foundation
 import LupineEngine
 
 extension URLSessionTaskMetrics {
-  /// Creates the metrics of a completed transfer, or empty ones for nil. The values are converted at the first access.
+  /// Creates the metrics of a completed transfer, or empty metrics for nil. The values are converted at the first access.
   convenience init(_ transfer: (any TaskTransfer)?) {
-    // Keeps the transfer instead of a copy: the transfer exists anyway, and few programs read the metrics.
+    // The transfer is retained instead of copied, because it exists anyway and few programs read the metrics.
     if let transfer { self.init { transfer.measurements } } else { self.init { Values([]) } }
   }
 }
@@ -24,12 +24,12 @@ extension URLSessionTaskMetrics.Values {
     self.init(
       transactionMetrics: attempts.map { URLSessionTaskTransactionMetrics($0, clock) },
       taskInterval: DateInterval(start: start, end: max(start, end)),
-      // The last attempt isn't a redirect that was followed. An attempt repeated after a challenge has a status code outside 3xx.
+      // The last attempt isn't a followed redirect. An attempt that was repeated after a challenge has a status code outside 3xx.
       redirectCount: attempts.dropLast().count { (300..<400).contains($0.response?.statusCode ?? 0) })
   }
 }
 
-/// Converts instants of the monotonic clock to dates, with one reading of both clocks, so that intervals stay exact.
+/// Converts instants of the monotonic clock to dates. It reads both clocks only once, so that intervals stay exact.
 private struct WallClock {
   private let reference = Instant.now
   private let referenceDate = Date()

@@ -1,4 +1,4 @@
-// URLSessionTaskMetrics: how long a task took, with the metrics of each of its transactions.
+// URLSessionTaskMetrics: the duration of a task, and the metrics of each of its transactions.
 
 public import Foundation
 import Synchronization
@@ -9,20 +9,20 @@ import Synchronization
 public final class URLSessionTaskMetrics: NSObject, Sendable {
   /// The source of a response.
   public enum ResourceFetchType: Int, Sendable {
-    /// Unknown: no response arrived, or it came from neither the network nor a cache.
+    /// The source is unknown: no response arrived, or it came from neither the network nor a cache.
     case unknown = 0
-    /// The network.
+    /// The response came from the network.
     case networkLoad = 1
-    /// A server push. Never reported, because HTTP/1.1 has no server push.
+    /// The response came from a server push. Never reported, because HTTP/1.1 has no server push.
     @available(*, deprecated, message: "HTTP/1.1 has no server push.")
     case serverPush = 2
-    /// A local cache. Never reported, because sessions have no cache.
+    /// The response came from a local cache. Never reported, because sessions have no cache.
     case localCache = 3
   }
 
-  /// The protocol of a host name's lookup.
+  /// The protocol with which a host name was looked up.
   public enum DomainResolutionProtocol: Int, Sendable {
-    /// Unknown. The system's resolver doesn't report its protocol, and neither does a custom resolver.
+    /// The protocol is unknown. Neither the system's resolver nor a custom resolver reports it.
     case unknown = 0
     /// DNS over UDP.
     case udp = 1

@@ -1,4 +1,5 @@
-// The description of a transaction's metrics: lines for the request, its connection, its phases and its bytes.
+// URLSessionTaskTransactionMetrics+Summary: the description of a transaction's metrics, with lines for the request, its
+// connection, its phases and its bytes.
 
 import Foundation
 
@@ -26,7 +27,7 @@ extension URLSessionTaskTransactionMetrics {
   }
 
   private var phases: [String] {
-    // The TLS handshake is a part of opening the connection, but is shown separately.
+    // The TLS handshake is part of opening the connection, but is shown separately.
     let connected = secureConnectionStartDate ?? connectEndDate
     let all: [(name: String, start: Date?, end: Date?)] = [
       ("lookup", domainLookupStartDate, domainLookupEndDate), ("connect", connectStartDate, connected),
@@ -35,7 +36,7 @@ extension URLSessionTaskTransactionMetrics {
     ]
     return all.compactMap { phase in
       guard let start = phase.start, let end = phase.end else { return nil }
-      // Negative if the server responded before it had the whole request; then there was no wait.
+      // The duration is negative if the server responded before it had the whole request. In that case, there was no wait.
       return "\(phase.name) \(ReadableText.duration(max(0, end.timeIntervalSince(start))))"
     }
   }

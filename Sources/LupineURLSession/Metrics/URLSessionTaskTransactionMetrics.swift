@@ -1,4 +1,4 @@
-// URLSessionTaskTransactionMetrics: one request and its response within a task, with the times, sizes and addresses.
+// URLSessionTaskTransactionMetrics: the times, sizes and addresses of one request and its response within a task.
 
 public import Foundation
 
@@ -12,58 +12,58 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// The response, or nil if none arrived.
   public let response: URLResponse?
 
-  /// When the request was started.
+  /// The time when the request was started.
   public let fetchStartDate: Date?
 
-  /// When the lookup of the host name began; nil on a reused connection.
+  /// The time when the lookup of the host name began, or nil on a reused connection.
   public let domainLookupStartDate: Date?
 
-  /// When the lookup of the host name ended; nil on a reused connection.
+  /// The time when the lookup of the host name ended, or nil on a reused connection.
   public let domainLookupEndDate: Date?
 
-  /// When the attempt to connect began; nil on a reused connection.
+  /// The time when the attempt to connect began, or nil on a reused connection.
   public let connectStartDate: Date?
 
-  /// When the connection was ready, including TLS; nil on a reused connection.
+  /// The time when the connection was ready, including TLS, or nil on a reused connection.
   public let connectEndDate: Date?
 
-  /// When the TLS handshake began; nil without TLS and on a reused connection.
+  /// The time when the TLS handshake began, or nil without TLS and on a reused connection.
   public let secureConnectionStartDate: Date?
 
-  /// When the TLS handshake ended; nil without TLS and on a reused connection.
+  /// The time when the TLS handshake ended, or nil without TLS and on a reused connection.
   public let secureConnectionEndDate: Date?
 
-  /// When the first byte of the request was written.
+  /// The time when the first byte of the request was written.
   public let requestStartDate: Date?
 
-  /// When the last byte of the request was written.
+  /// The time when the last byte of the request was written.
   public let requestEndDate: Date?
 
-  /// When the first byte of the response was received.
+  /// The time when the first byte of the response was received.
   public let responseStartDate: Date?
 
-  /// When the last byte of the response was received.
+  /// The time when the last byte of the response was received.
   public let responseEndDate: Date?
 
-  /// The protocol's ALPN name (RFC 7301 §6), such as `http/1.1`; nil without a response.
+  /// The protocol's ALPN name (RFC 7301 §6), such as `http/1.1`, or nil without a response.
   public let networkProtocolName: String?
 
-  /// Whether the connection already existed: it had served a request, or was opened for another request and then idle.
+  /// Whether the connection had served an earlier request, or was opened for another request and then idle.
   public let isReusedConnection: Bool
 
   /// Whether the request went through a proxy.
   public let isProxyConnection: Bool
 
-  /// The local IP address.
+  /// The local IP address, or nil if there is none.
   public let localAddress: String?
 
-  /// The local port.
+  /// The local port, or nil if there is none.
   public let localPort: Int?
 
-  /// The remote IP address; a proxy's, if there is one.
+  /// The remote IP address, which is that of the proxy if there is one, or nil if there is none.
   public let remoteAddress: String?
 
-  /// The remote port.
+  /// The remote port, or nil if there is none.
   public let remotePort: Int?
 
   /// The TLS version, or nil without TLS.
@@ -72,42 +72,42 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// The TLS cipher suite, or nil without TLS.
   public let negotiatedTLSCipherSuite: tls_ciphersuite_t?
 
-  /// The bytes written of the request line and header section.
+  /// The number of bytes sent of the request line and header section.
   public let countOfRequestHeaderBytesSent: Int64
 
-  /// The bytes written of the request body, including the transfer coding.
+  /// The number of bytes sent of the request body, including the transfer coding.
   public let countOfRequestBodyBytesSent: Int64
 
-  /// The bytes of the request body as the application provided it.
+  /// The number of bytes in the request body as the application provided it.
   public let countOfRequestBodyBytesBeforeEncoding: Int64
 
-  /// The bytes received of the status line and header section.
+  /// The number of bytes received of the status line and header section.
   public let countOfResponseHeaderBytesReceived: Int64
 
-  /// The bytes received of the response body, including the transfer coding.
+  /// The number of bytes received of the response body, including the transfer coding.
   public let countOfResponseBodyBytesReceived: Int64
 
-  /// The bytes of the response body after decoding.
+  /// The number of bytes in the response body after decoding.
   public let countOfResponseBodyBytesAfterDecoding: Int64
 
-  /// The source of the response: the network; unknown if there was no response, or for a `file:` or `data:` URL.
+  /// The source of the response, which is the network. Unknown if there was no response, or for a `file:` or `data:` URL.
   public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType {
     response is HTTPURLResponse ? .networkLoad : .unknown
   }
 
-  /// The protocol of the host name's lookup: always unknown, because getaddrinfo doesn't report it.
+  /// The protocol with which the host name was looked up. Always unknown, because getaddrinfo doesn't report it.
   public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { .unknown }
 
-  /// Whether the interface is cellular: always false, because Linux doesn't distinguish the interface of a modem.
+  /// Whether the network interface is cellular. Always false, because Linux doesn't distinguish the interface of a modem.
   public var isCellular: Bool { false }
 
-  /// Whether the network is metered: always false, because the kernel doesn't know costs.
+  /// Whether the network is metered. Always false, because the kernel doesn't know the cost of a network.
   public var isExpensive: Bool { false }
 
-  /// Whether the network is in low data mode: always false, because Linux has no such setting.
+  /// Whether the network is in low data mode. Always false, because Linux has no such setting.
   public var isConstrained: Bool { false }
 
-  /// Whether the connection used several paths: always false, because its socket is TCP or a Unix socket, never MPTCP (RFC 8684).
+  /// Whether the connection used several paths. Always false, because its socket is TCP or a Unix socket, never MPTCP (RFC 8684).
   public var isMultipath: Bool { false }
 
   /// The request, its connection, the duration of each phase, and the bytes sent and received.

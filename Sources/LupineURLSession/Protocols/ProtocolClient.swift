@@ -1,8 +1,9 @@
-// ProtocolClient: the client of a URLProtocol, which passes its reports on to the task's transfer.
+// ProtocolClient: the client of a URLProtocol, which passes the protocol's reports to the task's transfer.
 
 import Foundation
 
-/// Passes a protocol's reports on. It doesn't keep the transfer, which keeps the protocol.
+/// Passes the reports of a protocol to its transfer. It references the transfer
+/// weakly, because the transfer retains the protocol.
 final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
   private let add: @Sendable (ProtocolTransfer.Event) -> Void
 

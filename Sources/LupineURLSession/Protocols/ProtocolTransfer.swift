@@ -3,11 +3,11 @@
 import Foundation
 import Synchronization
 
-/// Runs a ``URLProtocol`` for a task, and reports what it says to the task as ``Transfer`` reports a response.
+/// Runs a ``URLProtocol`` for a task, and reports its events to the task as ``Transfer`` reports a response.
 ///
-/// The protocol may report on any thread. Its events are queued, and delivered one at a time on the delivery queue, while
-/// the task isn't suspended and no answer of the task is awaited. A redirect ends the protocol; another transfer,
-/// which may be of any kind, takes over.
+/// The protocol may report events on any thread. The transfer queues them, and delivers them one at a time on
+/// the delivery queue, unless the task is suspended or hasn't answered a question yet. A redirect ends the
+/// protocol, and another transfer of any kind takes over.
 final class ProtocolTransfer: TaskTransfer {
   enum Event {
     case response(URLResponse)
@@ -27,13 +27,13 @@ final class ProtocolTransfer: TaskTransfer {
 
   private struct State {
     var phase = Phase.unanswered
-    /// The task; nil after the end.
+    /// The task, or nil after the end.
     var task: URLSessionTask?
     var loader: URLProtocol?
     var events: [Event] = []
     /// Whether an event is being delivered, or is about to be.
     var isDelivering = false
-    /// Whether the task hasn't answered yet.
+    /// Whether the transfer waits for the task's answer.
     var isWaiting = false
     var isSuspended = false
     /// The number of the latest call to `setSuspended` that had an effect.
@@ -48,7 +48,7 @@ final class ProtocolTransfer: TaskTransfer {
 
     var successor: (any TaskTransfer)? { if case .redirected(let next) = phase { next } else { nil } }
 
-    /// Takes the next event if it may be delivered now.
+    /// Removes and returns the next event, or returns nil if none may be delivered now.
     mutating func takeEvent() -> Event? {
       if case .ended = phase { return nil }
       if successor != nil { return nil }
@@ -69,7 +69,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   /// - Parameters:
   ///   - request: The request, with the session's fields and the task's body.
-  ///   - type: The class that answers it.
+  ///   - type: The class that answers the request.
   ///   - redirectCount: The number of redirects so far.
   ///   - delivery: The queue on which the task is called.
   init(
@@ -134,7 +134,7 @@ final class ProtocolTransfer: TaskTransfer {
     case .stream: return nil
     }
   }
-  /// The error as the protocol has reported it, which needn't be a `URLError`.
+  /// The error that the protocol has reported, which may be of any type, or nil if there is none.
   var failure: (any Error)? {
     let (successor, failure) = state.withLock { ($0.successor, $0.failure) }
     return (successor as? ProtocolTransfer)?.failure ?? failure
@@ -142,7 +142,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   // MARK: Events
 
-  /// Queues what the protocol has reported. Ignored after it was stopped.
+  /// Queues an event that the protocol has reported. Events after the protocol was stopped are ignored.
   func add(_ event: Event) {
     state.withLock { state in
       switch state.phase {
@@ -153,7 +153,7 @@ final class ProtocolTransfer: TaskTransfer {
     advance()
   }
 
-  /// Delivers the next event, unless one is being delivered or it has to wait.
+  /// Delivers the next event, unless an event is being delivered or the next one must wait.
   private func advance() {
     let event = state.withLock { state -> Event? in
       guard !state.isDelivering, let event = state.takeEvent() else { return nil }
@@ -205,7 +205,7 @@ final class ProtocolTransfer: TaskTransfer {
     }
   }
 
-  /// Goes on after the task's answer. Only the first answer counts.
+  /// Continues after the task's answer. Only the first answer has an effect.
   private func answer(_ change: (inout State) -> Void) {
     state.withLock { state in
       guard state.isWaiting else { return }
@@ -283,7 +283,7 @@ final class ProtocolTransfer: TaskTransfer {
       error.map { $0 as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: $0]) })
   }
 
-  /// Stops the protocol, behind the call that starts it.
+  /// Stops the protocol, after the call that starts it.
   private func stop() {
     loading.async { self.state.withLock { $0.loader.take() }?.stopLoading() }
   }
@@ -295,7 +295,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// One transaction without a connection, and those of the transfer that took over.
+  /// The measurements: one transaction without a connection, followed by those of the transfer that took over.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()

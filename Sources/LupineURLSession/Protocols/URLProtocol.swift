@@ -3,7 +3,7 @@
 public import Foundation
 import Synchronization
 
-// Unchecked because the class is open. All state is constant or in a Mutex.
+// Unchecked because the class is open. All state is constant or protected by a Mutex.
 /// Answers requests in place of the network. Subclasses implement custom schemes, or stub servers in tests.
 ///
 /// A session asks the classes of its configuration's ``URLSessionConfiguration/protocolClasses`` in order, then the
@@ -37,7 +37,7 @@ open class URLProtocol: NSObject, @unchecked Sendable {
 
   /// The request to answer.
   public let request: URLRequest
-  /// The response that a cache has stored for the request.
+  /// The response that a cache has stored for the request, or nil if there is none.
   public let cachedResponse: CachedURLResponse?
   private let state: Mutex<State>
 
@@ -59,13 +59,13 @@ open class URLProtocol: NSObject, @unchecked Sendable {
     state.withLock { $0.task = task }
   }
 
-  /// A URL that names nothing, for a task without a request.
+  /// A URL that identifies no resource, for a task without a request.
   private static let noURL = URL(filePath: "/dev/null")
 
-  /// The object to which the protocol reports. Its methods may be called on any thread.
+  /// The object to which the protocol reports, or nil if there is none. Its methods may be called on any thread.
   open var client: (any URLProtocolClient)? { state.withLock { $0.client } }
 
-  /// The task whose request the protocol answers.
+  /// The task whose request the protocol answers, or nil if there is none.
   open var task: URLSessionTask? { state.withLock { $0.task } }
 
   /// The class and the request.
@@ -73,32 +73,33 @@ open class URLProtocol: NSObject, @unchecked Sendable {
 
   // MARK: Implemented by subclasses
 
-  /// Returns whether the class answers a request. Called on the thread that resumes the task; false by default.
+  /// Returns whether the class answers a request. By default, returns false. Called on the thread that resumes the task.
   open class func canInit(with request: URLRequest) -> Bool { false }
 
-  /// Returns whether the class answers a task's request; by default, the result of the method for requests.
+  /// Returns whether the class answers a task's request. By default, returns the result of the method for requests.
   open class func canInit(with task: URLSessionTask) -> Bool {
     (task.protocolRequest ?? task.currentRequest).map { canInit(with: $0) } ?? false
   }
 
-  /// Returns the standard form of a request; the request itself by default.
+  /// Returns the standard form of a request. By default, returns the request itself.
   open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-  /// Returns whether a cache may answer one request with the response to another; by default, if they are equal.
+  /// Returns whether a cache may answer one request with the response to the other. By
+  /// default, returns whether the requests are equal.
   open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool {
     canonicalRequest(for: a) == canonicalRequest(for: b)
   }
 
-  /// Starts to answer the request. Called once, on a queue of the task's own.
+  /// Starts to answer the request. Called once, on a queue that belongs to the task.
   open func startLoading() {}
 
-  /// Stops the answer: the task has ended, or its request was redirected. Called once, after ``startLoading()``, on the
-  /// same queue. What the protocol reports afterward is ignored.
+  /// Stops answering the request, because the task has ended or the request was redirected. Called once, after
+  /// ``startLoading()``, on the same queue. Reports after this call are ignored.
   open func stopLoading() {}
 
   // MARK: Values attached to requests
 
-  /// Returns the value that was attached to a request with a key.
+  /// Returns the value that was attached to a request with a key, or nil if there is none.
   open class func property(forKey key: String, in request: URLRequest) -> Any? { request.properties?.values[key] }
 
   /// Attaches a value to a request, for example to recognize a request that the class itself has sent.
@@ -113,10 +114,10 @@ open class URLProtocol: NSObject, @unchecked Sendable {
 
   // MARK: Registration
 
-  /// The registered classes, the latest last.
+  /// The registered classes, in the order of their registration.
   private static let registered = Mutex<[URLProtocol.Type]>([])
 
-  /// Registers a class for the requests of all sessions, ahead of those registered before. Returns true if `protocolClass`
+  /// Registers a class for the requests of all sessions, ahead of the classes registered before. Returns true if `protocolClass`
   /// is a subclass of `URLProtocol`.
   @discardableResult
   open class func registerClass(_ protocolClass: AnyClass) -> Bool {
@@ -128,7 +129,7 @@ open class URLProtocol: NSObject, @unchecked Sendable {
     return true
   }
 
-  /// Removes a class that was registered. Requests that it answers already go on.
+  /// Removes a registered class. Requests that it already answers continue.
   open class func unregisterClass(_ protocolClass: AnyClass) {
     registered.withLock { types in types.removeAll { $0 == protocolClass } }
   }
@@ -136,7 +137,7 @@ open class URLProtocol: NSObject, @unchecked Sendable {
   /// Whether any class is registered.
   static var hasRegisteredClass: Bool { registered.withLock { !$0.isEmpty } }
 
-  /// Returns the class that answers the task's request, or nil for the network.
+  /// Returns the class that answers the task's request, or nil if the network does.
   static func answering(_ task: URLSessionTask, among types: [URLProtocol.Type]) -> URLProtocol.Type? {
     let registered = registered.withLock { $0 }
     if types.isEmpty, registered.isEmpty { return nil }
@@ -144,25 +145,25 @@ open class URLProtocol: NSObject, @unchecked Sendable {
   }
 }
 
-/// The object to which a ``URLProtocol`` reports: a session's task.
+/// The object to which a ``URLProtocol`` reports, which is a session's task.
 public protocol URLProtocolClient: NSObjectProtocol, Sendable {
-  /// Reports a redirect. The session's delegate decides; the protocol is stopped, and the new request is offered to all
-  /// protocols.
+  /// Reports a redirect. The session's delegate decides whether to follow it. The protocol is stopped, and the new request is
+  /// offered to all protocols.
   func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
-  /// Reports that a cached response may be used. It is delivered, and the task completes.
+  /// Reports that a cached response may be used. The response is delivered, and the task completes.
   func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
-  /// Reports the response's head. Only the first one counts.
+  /// Reports the response's head. Only the first call has an effect.
   func urlProtocol(
     _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
   )
-  /// Reports the next part of the body. A part before the head fails the task with `URLError.badServerResponse`.
+  /// Reports the next part of the body. If it precedes the head, the task fails with `URLError.badServerResponse`.
   func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
-  /// Reports the end of the body; the task completes.
+  /// Reports the end of the body, with which the task completes.
   func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
   /// Reports an error, with which the task completes.
   func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
-  /// Asks the session's delegate for a credential. The decision is given to the challenge's `sender`.
+  /// Requests a credential from the session's delegate. The decision is passed to the challenge's `sender`.
   func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
-  /// Reports that a challenge needs no answer any more.
+  /// Reports that a challenge no longer needs an answer.
   func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)
 }

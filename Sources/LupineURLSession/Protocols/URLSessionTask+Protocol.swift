@@ -1,17 +1,17 @@
-// A task's part in the transfers of URLProtocol: the choice of the class, and the request with the body that it gets.
+// URLSessionTask+Protocol: chooses the URLProtocol for a task, and creates the request and the body that the protocol receives.
 
 import Foundation
 import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// The object that the protocols of the task's session share.
+  /// The object that the protocols of the task's session share, or nil for none.
   package var protocolContext: (any AnyObject & Sendable)? { session?.client.settings.protocolContext }
 
-  /// The request for which a protocol is being chosen or created; nil if no protocol was asked yet.
+  /// The request for which a protocol is being chosen or created, or nil if no protocol has been considered yet.
   var protocolRequest: URLRequest? { options?.state.withLock { $0.protocolRequest } }
 
-  /// Returns the transfer by the protocol that answers the request, or nil if none does.
+  /// Returns the transfer of the protocol that answers the request, or nil if no protocol does.
   func makeProtocolTransfer(
     _ request: URLRequest, in session: URLSession, redirectCount: Int = 0
   ) throws -> ProtocolTransfer? {
@@ -38,16 +38,16 @@ extension URLSessionTask {
       task: self)
   }
 
-  /// Returns the transfer of the request to which a protocol has redirected: by a protocol, or over the network.
+  /// Returns the transfer for the request to which a protocol has redirected: that of a protocol, or one over the network.
   func makeTransfer(afterRedirectTo request: URLRequest, count: Int) throws -> any TaskTransfer {
     guard let session else { throw URLError(.cancelled) }
     return try makeProtocolTransfer(request, in: session, redirectCount: count) ?? makeTransfer(request, in: session)
   }
 
-  /// The maximum number of redirects, the same as over the network.
+  /// The maximum number of redirects, which is the same as over the network.
   var redirectCountMax: Int { session?.client.redirectRule.countMax ?? 0 }
 
-  /// Asks the delegate about a protocol's challenge.
+  /// Passes a protocol's challenge to the delegate.
   func ask(
     _ challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -4,7 +4,7 @@ import Dispatch
 import LupineEngine
 import Synchronization
 
-/// The present path to a host.
+/// The current path to a host.
 package enum HostPath: Sendable, Hashable {
   /// The state of the network can't be read.
   case unknown
@@ -24,7 +24,7 @@ package enum HostPath: Sendable, Hashable {
 /// The path to one host, or to any host.
 package final class HostReachability: Sendable {
   private enum Target: Sendable {
-    /// Any other machine: the default route.
+    /// Any other machine, which is reached by the default route.
     case anyHost
     case address(IPAddress)
     case name(String)
@@ -34,15 +34,15 @@ package final class HostReachability: Sendable {
   private enum Lookup {
     case idle
     case running
-    /// The network has changed since the lookup started, so another one follows.
+    /// The network has changed since the lookup started, so another lookup follows.
     case outdated
   }
 
   private struct State {
     var watch: NetworkWatch?
-    /// Called with each path, on any thread; nil unless the network is watched.
+    /// Called with each path, on any thread. Nil unless the network is being watched.
     var handler: (@Sendable (HostPath) -> Void)?
-    /// The latest state of the network, nil if it couldn't be read.
+    /// The latest state of the network, or nil if it couldn't be read.
     var network: NetworkState?
     var addresses: [IPAddress] = []
     var lookup = Lookup.idle
@@ -62,7 +62,7 @@ package final class HostReachability: Sendable {
     target = IPAddress(host).map { .address($0) } ?? .name(host)
   }
 
-  /// Reads the state of the network and returns the path. Blocks while a name is looked up, unless it is being watched.
+  /// Reads the state of the network and returns the path. Blocks while it looks up a name, unless the network is being watched.
   package func current() -> HostPath {
     guard let network = try? NetworkState.current() else { return .unknown }
     return path(in: network, knownAddresses())
@@ -91,7 +91,7 @@ package final class HostReachability: Sendable {
     }
   }
 
-  /// Calls `handler` after each change of the network, and once soon. Replaces an earlier handler.
+  /// Calls `handler` soon after this call, and then after each change of the network. Replaces an earlier handler.
   ///
   /// Returns false if the process may not use netlink, or has no descriptors or threads left.
   package func watch(_ handler: @escaping @Sendable (HostPath) -> Void) -> Bool {
@@ -107,7 +107,7 @@ package final class HostReachability: Sendable {
 
   /// Stops calling the handler.
   package func stop() {
-    // Released outside the lock.
+    // The earlier handler is released outside the lock.
     let earlier = state.withLock { state in
       defer { state = State() }
       return state.watch
@@ -122,7 +122,7 @@ package final class HostReachability: Sendable {
       defer { state.lookup = state.lookup == .idle ? .running : .outdated }
       return state.lookup == .idle
     }
-    // The addresses of the last lookup tell about a lost network at once; another lookup may take long.
+    // The addresses of the last lookup show a lost network immediately, while another lookup may take long.
     if needsLookup { lookUp(isFirst: state.withLock { $0.addresses.isEmpty }) } else { report() }
   }
 
@@ -137,7 +137,7 @@ package final class HostReachability: Sendable {
       switch result {
       case .success(let addresses): state.addresses = addresses.compactMap(\.ip)
       case .failure(let error):
-        // Without name servers, the host is as reachable as its earlier addresses are.
+        // If no name server responds, the reachability of the earlier addresses counts.
         if error.kind == .unknownName { state.addresses = [] }
       }
       defer { state.lookup = state.lookup == .outdated ? .running : .idle }

@@ -1,4 +1,4 @@
-// Cookies in a transfer's exchanges: added to each request, and stored from each response.
+// EngineClient+Cookies: adds cookies to each request of a transfer, and stores those of each response.
 
 import Foundation
 import LupineCookies
@@ -7,11 +7,11 @@ import LupineEngine
 extension EngineClient {
   /// Adds the storage's current cookies for the request's URL.
   ///
-  /// Each exchange gets its own: a redirect starts from the request without cookies.
+  /// Each exchange gets separate cookies: a redirect starts from the request without cookies.
   func addCookies(to request: inout EngineRequest) {
     let (uri, fields) = (request.uri, request.fields)
     guard let field = settings.cookieField(for: CookieSource(uri), joining: fields.valueBytes("Cookie")) else { return }
-    // A single field, whatever the number of cookies (RFC 6265bis §5.8.1).
+    // The cookies are sent in a single field, regardless of their number (RFC 6265bis §5.8.1).
     request.fields.remove("Cookie")
     request.fields.append(name: "Cookie", valueBytes: field)
   }
@@ -21,7 +21,8 @@ extension EngineClient {
     settings.cookieStorage != nil && head.fields.contains("Set-Cookie")
   }
 
-  /// Stores the cookies that the response sets, line by line: unlike the lines of other fields, they can't be joined.
+  /// Stores the cookies that the response sets. Set-Cookie lines are stored one by one, because they
+  /// can't be joined like the lines of other fields.
   func storeCookies(of head: ResponseHead, from uri: URI, mainDocument: URL?) {
     guard let storage = settings.cookieStorage, let source = CookieSource(uri),
       settings.cookieAcceptPolicy.accepts(source, mainDocument: mainDocument)
@@ -32,7 +33,8 @@ extension EngineClient {
 }
 
 extension URLSessionConfiguration.Snapshot {
-  /// Returns the value of the request's Cookie field, or nil if the storage adds nothing to `own`, the request's existing field.
+  /// Returns the value of the request's Cookie field, or nil if the storage adds
+  /// nothing to `own`, the value of the existing field.
   func cookieField(
     for source: @autoclosure () -> CookieSource?, joining own: @autoclosure () -> [UInt8]?
   ) -> [UInt8]? {
@@ -42,8 +44,8 @@ extension URLSessionConfiguration.Snapshot {
 }
 
 extension URLSessionConfiguration {
-  /// Returns the value of the Cookie field with which a request would be sent, or nil if the storage adds nothing to the
-  /// request's own.
+  /// Returns the value of the Cookie field that would be sent with a request, or nil if the
+  /// storage adds nothing to the request's own cookies.
   package func cookieField(for request: URLRequest) -> String? {
     guard request.httpShouldHandleCookies, let url = request.url else { return nil }
     let own = request.fields.valueBytes("Cookie") ?? snapshot.additionalFields?.valueBytes("Cookie")

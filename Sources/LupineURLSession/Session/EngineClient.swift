@@ -4,7 +4,7 @@ import Foundation
 import LupineEngine
 import Synchronization
 
-/// The engine of one session. It starts with the first request, because many sessions never send one.
+/// The engine of one session. It starts with the first request, because many sessions never send a request.
 package final class EngineClient: Sendable {
   let settings: URLSessionConfiguration.Snapshot
   /// The Digest authentications of the session's tasks.
@@ -15,12 +15,12 @@ package final class EngineClient: Sendable {
   private let timeouts: Timeouts
   private struct State {
     var engine: Engine?
-    /// Engines that were replaced while tasks were in progress.
+    /// The engines that were replaced while tasks were in progress.
     var retired: [Engine] = []
     var evaluation: ServerTrustEvaluation?
   }
   private let state = Mutex(State())
-  /// Whether there are replaced engines, to be read without the lock after each task.
+  /// Whether there are replaced engines. It is read without the lock after each task.
   private let hasRetired = Atomic(false)
 
   init(_ settings: URLSessionConfiguration.Snapshot) {
@@ -31,7 +31,7 @@ package final class EngineClient: Sendable {
     timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
   }
 
-  /// The fields that Foundation sends by default: all types, the codings that are decoded, and the program's name.
+  /// The fields that Foundation sends by default: all media types, the codings that are decoded, and the program's name.
   private static let defaultFields: Fields = [
     "Accept": "*/*", "Accept-Encoding": "br;q=1.0, gzip;q=0.9, deflate;q=0.8",
     "User-Agent":
@@ -62,7 +62,8 @@ package final class EngineClient: Sendable {
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
   }
 
-  /// Declares the body of a POST or PUT as a form if there is no Content-Type field, as Foundation does.
+  /// Adds a Content-Type that declares the body of a POST or PUT as a form if the request
+  /// has no Content-Type field, as Foundation does.
   private func addContentType(of request: URLRequest, to fields: inout Fields) {
     guard request.httpMethod == "POST" || request.httpMethod == "PUT" else { return }
     guard !request.body.isEmpty, !fields.contains("Content-Type") else { return }
@@ -88,9 +89,8 @@ package final class EngineClient: Sendable {
 
   /// Returns the request that follows a redirect, with the delegate's changes applied.
   ///
-  /// The session's fields are sent again unless the redirect rule has removed them. If the delegate has chosen another
-  /// origin, fields that the rule removes at a change of origin aren't sent there either, unless the delegate has set
-  /// them again.
+  /// The session's fields are sent again unless the redirect rule has removed them. If the delegate has chosen another origin,
+  /// the fields that the rule removes at a change of origin aren't sent to it either, unless the delegate has set them again.
   ///
   /// - Parameters:
   ///   - next: The request that the redirect rule proposes.
@@ -112,8 +112,8 @@ package final class EngineClient: Sendable {
       if isElsewhere, redirectRule.isBoundToOrigin(field.name) { continue }
       request.fields.append(name: field.name, value: field.value)
     }
-    // The proposed request doesn't show an Authorization field that a challenge or the URL's user information has
-    // added, so the delegate couldn't decide about it. It is sent to the same origin only.
+    // The proposed request doesn't show an Authorization field that was added because of a challenge or the URL's user
+    // information, so the delegate couldn't decide about it. It is sent only to the same origin.
     if !isElsewhere, !request.fields.contains("Authorization"), !proposed.fields.contains("Authorization"),
       let value = next.fields.first("Authorization")
     {
@@ -147,8 +147,8 @@ package final class EngineClient: Sendable {
     _ = state.withLock { $0.engine.take() }
   }
 
-  /// Replaces the engine, so that later requests open new connections. The old one is kept for the tasks in progress,
-  /// until `releaseRetired` is called.
+  /// Replaces the engine, so that later requests open new connections. The old engine is kept for the tasks in progress, until
+  /// `releaseRetired` is called.
   func renewConnections() {
     state.withLock { state in
       if let old = state.engine.take() { state.retired.append(old) }
@@ -156,7 +156,7 @@ package final class EngineClient: Sendable {
     }
   }
 
-  /// Releases replaced engines, which close their connections; called when no task is in progress.
+  /// Releases replaced engines, which close their connections. Called when no task is in progress.
   func releaseRetired() {
     guard hasRetired.load(ordering: .relaxed) else { return }
     let retired = state.withLock { state in
@@ -164,13 +164,13 @@ package final class EngineClient: Sendable {
       defer { state.retired = [] }
       return state.retired
     }
-    // Released outside the lock.
+    // The engines are released outside the lock.
     _ = retired
   }
 
   /// Sets the trust evaluation of servers.
   ///
-  /// - Returns: False, without any effect, if an evaluation is already set or the engine has already started.
+  /// - Returns: True if it was set. False, without any effect, if an evaluation is already set or the engine has already started.
   package func evaluateTrust(by evaluation: @escaping ServerTrustEvaluation) -> Bool {
     state.withLock { state in
       guard state.engine == nil, state.evaluation == nil else { return false }
@@ -211,9 +211,9 @@ extension URLSessionConfiguration.Snapshot {
 }
 
 extension Duration {
-  /// Converts a timeout in seconds. Nil, for no limit, unless it is finite and above 0.
+  /// Converts a timeout in seconds. Returns nil, which means no limit, unless the timeout is finite and positive.
   fileprivate init?(timeout seconds: TimeInterval) {
-    // 100 years, to stay far below the clock's maximum.
+    // The limit is 100 years, to stay far below the clock's maximum.
     guard seconds > 0, seconds.isFinite else { return nil }
     self = .seconds(min(seconds, 100 * 365 * 24 * 60 * 60))
   }

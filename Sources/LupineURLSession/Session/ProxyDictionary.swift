@@ -20,13 +20,13 @@ struct ProxyDictionary: Sendable {
     case password = "kCFProxyPasswordKey"
   }
 
-  /// A value of one of the types that the keys have.
+  /// A value of one of the types that the keys permit.
   fileprivate enum Value: Sendable {
     case number(Int)
     case text(String)
     case list([String])
 
-    // A Bool becomes a number, as in Apple's Foundation.
+    // A Bool is converted to a number, as in Apple's Foundation.
     init?(_ value: Any) {
       switch value {
       case let text as String: self = .text(text)
@@ -59,7 +59,7 @@ struct ProxyDictionary: Sendable {
     settings = Self.settings(entries)
   }
 
-  /// The dictionary with the supported keys only.
+  /// The dictionary with only the supported keys.
   var values: [AnyHashable: Any] {
     Dictionary(uniqueKeysWithValues: entries.map { (AnyHashable($0.key.rawValue), $0.value.any) })
   }
@@ -72,7 +72,7 @@ struct ProxyDictionary: Sendable {
     return .perScheme(http: http, https: https, bypass: bypass(entries))
   }
 
-  /// Returns the proxy of a scheme, or the error in its settings. Nil if the proxy isn't enabled.
+  /// Returns the proxy of a scheme, or the error in its settings, or nil if the proxy isn't enabled.
   private static func proxy(
     _ scheme: Proxy.Scheme, _ keys: (isEnabled: Key, host: Key, port: Key), defaultPort: Int, _ entries: [Key: Value]
   ) -> Result<Proxy, ProxyError>? {
@@ -93,7 +93,7 @@ struct ProxyDictionary: Sendable {
 }
 
 extension ProxyDictionary.Value {
-  /// The number itself, or the text parsed as a number.
+  /// The value as a number, parsed from text if necessary, or nil if it isn't a number.
   fileprivate var number: Int? {
     switch self {
     case .number(let number): number

@@ -1,16 +1,16 @@
-// ReadyTransfers: the hop from the engine's loops to the queue on which a session delivers.
+// ReadyTransfers: passes transfers with events from the engine's loops to the queue on which a session delivers.
 
 import Synchronization
 
-/// The transfers that have received something since the last delivery. One hop delivers for all of them.
+/// The transfers that have received events since the last delivery. One hop to the queue delivers the events of all of them.
 final class ReadyTransfers: Sendable {
   private struct Lists {
     var ready: [Transfer] = []
-    /// Empty storage for the transfers that become ready during a delivery, so that it is allocated once.
+    /// Empty storage for the transfers that become ready during a delivery. It is kept, so that it is allocated only once.
     var spare: [Transfer] = []
   }
 
-  /// The greatest capacity that is kept for later deliveries: 1,024 transfers, 8 bytes each.
+  /// The maximum capacity that is kept for later deliveries: 1,024 transfers of 8 bytes each.
   private static let spareCountMax = 1_024
 
   /// The queue on which transfers deliver.

@@ -3,26 +3,26 @@
 package import Foundation
 import Synchronization
 
-/// Runs work one piece at a time, on a serial dispatch queue or on any operation queue.
+/// Performs work one piece at a time, on a serial dispatch queue or on any operation queue.
 package final class SerialQueue: Sendable {
-  /// When work takes its turn.
+  /// The time at which work is performed.
   package enum Turn {
-    /// After everything submitted before, even if the caller runs on the queue.
+    /// After all work submitted before, even if the caller runs on the queue.
     case inLine
-    /// At once if the caller runs on the queue, otherwise in line.
+    /// Immediately if the caller runs on the queue, and otherwise after all work submitted before.
     case atOnce
   }
 
   private enum Base {
-    /// Takes work at a fraction of an operation's cost.
+    /// A dispatch queue, on which work costs a fraction of an operation.
     case dispatch(DispatchQueue)
-    /// May run several operations at the same time, so one operation runs the backlog.
+    /// An operation queue. It may run several operations at the same time, so a single operation performs all waiting work.
     case operations(OperationQueue)
   }
 
   private struct Backlog {
     var work: [@Sendable () -> Void] = []
-    /// Whether an operation runs the backlog, or is about to.
+    /// Whether an operation performs the waiting work, or is about to.
     var isTaken = false
   }
 
@@ -30,13 +30,13 @@ package final class SerialQueue: Sendable {
   private let backlog = Mutex(Backlog())
   private let key = DispatchSpecificKey<Bool>()
 
-  /// Runs work on `queue`, which must be serial.
+  /// Performs work on `queue`, which must be serial.
   package init(_ queue: DispatchQueue) {
     base = .dispatch(queue)
     queue.setSpecific(key: key, value: true)
   }
 
-  /// Runs work on `operations`, directly on its underlying queue if that is a serial one.
+  /// Performs work on `operations`, or directly on its underlying queue if that is a serial one.
   init(_ operations: OperationQueue) {
     guard let queue = operations.serialQueue else {
       base = .operations(operations)
@@ -50,15 +50,15 @@ package final class SerialQueue: Sendable {
     if case .dispatch(let queue) = base { queue.setSpecific(key: key, value: nil) }
   }
 
-  /// Whether the work runs directly on `queue`.
+  /// Returns whether the work is performed directly on `queue`.
   package func isBased(on queue: DispatchQueue) -> Bool {
     if case .dispatch(let own) = base { own === queue } else { false }
   }
 
   /// Performs `work` on the queue.
   ///
-  /// Pieces of work run one at a time. Those submitted with `.inLine` run in the order of submission; one submitted with
-  /// `.atOnce` from the queue itself runs before this call returns, ahead of those that wait.
+  /// Pieces of work are performed one at a time. Work submitted with `.inLine` is performed in the order of submission. Work
+  /// submitted with `.atOnce` on the queue itself is performed before this call returns, ahead of waiting work.
   package func perform(_ turn: Turn = .inLine, _ work: @escaping @Sendable () -> Void) {
     if case .atOnce = turn, DispatchQueue.getSpecific(key: key) == true { return work() }
     switch base {
@@ -87,7 +87,7 @@ package final class SerialQueue: Sendable {
 }
 
 extension OperationQueue {
-  /// The underlying queue if it is a serial one; nil also for the system's own, which are concurrent.
+  /// The underlying queue if it is a serial one, or nil. It is also nil for the system's queues, which are concurrent.
   fileprivate var serialQueue: DispatchQueue? {
     guard maxConcurrentOperationCount == 1, let underlyingQueue else { return nil }
     return underlyingQueue.label.hasPrefix("com.apple.root.") ? nil : underlyingQueue

@@ -4,8 +4,7 @@ import Foundation
 import LupineEngine
 
 extension URLError {
-  /// Creates the equivalent of an engine's error, with that error as the underlying error and its text as the
-  /// description.
+  /// Creates the equivalent of an engine's error. The engine's error is the underlying error, and its text is the description.
   init(_ error: EngineError, url: URL?) {
     self.init(Self.code(error), description: error.description, underlying: error, url: url)
   }
@@ -40,7 +39,7 @@ extension URLError {
     switch error.code {
     case .invalidRequest: .badURL
     case .hostNotFound: .cannotFindHost
-    // Not .cannotConnectToHost, which a RetryPolicy would retry.
+    // The code isn't .cannotConnectToHost, because a RetryPolicy would retry it.
     case .addressRefused: .resourceUnavailable
     case .resolveFailed: .dnsLookupFailed
     case .connectionRefused, .connectFailed, .proxyFailed: .cannotConnectToHost
@@ -60,7 +59,7 @@ extension URLError {
   }
 
   private static func bodyCode(_ cause: EngineError.Cause?) -> Code {
-    // The error of a stream: it has already been read, or the delegate provided none.
+    // The error of a stream that has already been read, or that the delegate hasn't provided.
     if case .producer(let error as URLError) = cause { error.code } else { .cannotOpenFile }
   }
 

@@ -1,13 +1,14 @@
-// A session's connections and stores, emptied on request.
+// URLSession+Flush: renews a session's connections and empties its stores.
 
 import Foundation
 
 extension URLSession {
-  /// Lets later requests open new connections. The session's present ones are closed when its tasks in progress have ended.
+  /// Makes later requests open new connections. The session's current connections are
+  /// closed when its tasks in progress have ended.
   ///
-  /// Cookies and credentials live in memory, so there is nothing to write to a disk.
+  /// Cookies and credentials are kept only in memory, so there is nothing to write to a disk.
   ///
-  /// - Parameter completionHandler: Called on the delegate queue at once; tasks in progress aren't awaited.
+  /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
   @preconcurrency
   public func flush(completionHandler: @escaping @Sendable () -> Void) {
     client.renewConnections()
@@ -15,10 +16,10 @@ extension URLSession {
     delivery.perform { completionHandler() }
   }
 
-  /// Removes the cookies and credentials of the session's storages, and renews its connections as
-  /// ``flush(completionHandler:)`` does.
+  /// Removes the cookies and credentials of the session's storages, and renews its
+  /// connections as ``flush(completionHandler:)`` does.
   ///
-  /// - Parameter completionHandler: Called on the delegate queue at once; tasks in progress aren't awaited.
+  /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
   @preconcurrency
   public func reset(completionHandler: @escaping @Sendable () -> Void) {
     client.settings.cookieStorage?.removeCookies(since: .distantPast)

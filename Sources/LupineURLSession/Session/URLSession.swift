@@ -3,7 +3,7 @@
 public import Foundation
 import Synchronization
 
-// Unchecked because the class is open. All state is constant or in the Mutex.
+// Unchecked because the class is open. All state is constant or protected by the Mutex.
 /// Creates tasks, each of which performs one request, and reports their progress to a delegate.
 ///
 /// The tasks of a session share its configuration, its connections and its delegate. Responses are delivered to the
@@ -37,7 +37,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     case allow = 1
   }
 
-  /// The delegate's decision about a request whose earliest date has come.
+  /// The delegate's decision about a delayed request whose earliest date has passed.
   public enum DelayedRequestDisposition: Int, Sendable {
     /// Sends the request.
     case continueLoading = 0
@@ -49,9 +49,9 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// The delegate's decision about a challenge.
   public enum AuthChallengeDisposition: Int, Sendable {
-    /// Sends the given credential. Without one, the response that asks for it is delivered.
+    /// Sends the given credential. If there is none, the response that requires a credential is delivered.
     case useCredential = 0
-    /// Sends the proposed credential once. Without one, or if the server has refused it, the response is delivered.
+    /// Sends the proposed credential once. If there is none, or if the server has refused it, the response is delivered.
     case performDefaultHandling = 1
     /// Cancels the request. The task completes with `URLError.cancelled`.
     case cancelAuthenticationChallenge = 2
@@ -61,12 +61,12 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   private enum Life {
     case valid
-    /// No more tasks can be created. The session becomes invalid when the last one has ended.
+    /// No more tasks can be created. The session becomes invalid when its last task has ended.
     case invalidating
     case invalid
   }
 
-  /// The delegate, cast once to each protocol it may conform to, because a cast per call costs more than the call.
+  /// The delegate, cast once to each protocol to which it may conform, because a cast per call costs more than the call.
   final class Delegates: Sendable {
     let session: any URLSessionDelegate
     let task: (any URLSessionTaskDelegate)?
@@ -82,7 +82,8 @@ open class URLSession: NSObject, @unchecked Sendable {
       selective = delegate as? any SelectiveDataDelegate
     }
 
-    /// A task's own delegate; for the protocols to which it doesn't conform, the session's.
+    /// Combines a task's own delegate with the session's delegate, which is used for the
+    /// protocols to which the task's own doesn't conform.
     init(_ delegate: any URLSessionTaskDelegate, orElse others: Delegates?) {
       session = delegate
       task = delegate
@@ -102,9 +103,9 @@ open class URLSession: NSObject, @unchecked Sendable {
     var fileTransfers: ReadyTransfers?
   }
 
-  /// The session that the whole program shares, with the default configuration and without a delegate.
+  /// The session that the whole program shares. It has the default configuration and no delegate.
   ///
-  /// Without a delegate, response bodies are discarded and redirects are followed.
+  /// Because there is no delegate, response bodies are discarded and redirects are followed.
   open class var shared: URLSession { sharedSession }
 
   /// The queue on which the delegate's methods are called, one call at a time.
@@ -132,9 +133,8 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// - Parameters:
   ///   - configuration: The settings. The session copies them, so later changes have no effect on it.
   ///   - delegate: The delegate, or nil. It is retained until the session has become invalid.
-  ///   - queue: The queue on which the delegate's methods are called, one call at a time; nil for a dedicated serial
-  ///     queue.
-  ///     If its `maxConcurrentOperationCount` is 1 and it has an `underlyingQueue`, that must be a serial queue too.
+  ///   - queue: The queue on which the delegate's methods are called, one call at a time, or nil for a dedicated serial queue. If
+  ///     its `maxConcurrentOperationCount` is 1 and it has an `underlyingQueue`, that must be a serial queue too.
   public init(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
   ) {
@@ -156,7 +156,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   var delegates: Delegates? { mutableState.withLock { $0.delegates } }
 
-  /// A text for the caller's use; nil by default. It appears in ``description``.
+  /// A text for the caller's use, which appears in ``description``. Nil by default.
   open var sessionDescription: String? {
     get { mutableState.withLock { $0.sessionDescription } }
     set { mutableState.withLock { $0.sessionDescription = newValue } }
@@ -214,9 +214,9 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Creates a suspended task that uploads a stream, which the delegate provides.
   ///
-  /// The task calls ``URLSessionTaskDelegate/urlSession(_:task:needNewBodyStream:)`` each time it has to send the body
-  /// from its start. A Content-Length field of the request declares the number of bytes, and the task fails if the
-  /// stream has more or fewer; without that field, the body is sent with chunked transfer coding.
+  /// The task calls ``URLSessionTaskDelegate/urlSession(_:task:needNewBodyStream:)`` each time it must send the body from its
+  /// start. If the request has a Content-Length field, the stream must have exactly that many bytes, or the task fails. Without
+  /// the field, the body is sent with chunked transfer coding.
   ///
   /// - Parameter request: The request. Its body isn't sent.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
@@ -244,8 +244,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
   }
 
-  /// The transfers that deliver on the session's file queue. It writes one download after the other, so that nothing else
-  /// waits for a slow disk.
+  /// The transfers that deliver on the session's file queue. The queue writes one download at a
+  /// time, so that a slow disk delays nothing else.
   var fileTransfers: ReadyTransfers {
     mutableState.withLock { state in
       if let transfers = state.fileTransfers { return transfers }
@@ -272,7 +272,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Whether the task is registered, and so may run.
+  /// Returns whether the task is registered and may therefore run.
   package func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks.contains(task) } }
 
   /// Unregisters a task after its delegate has been notified of the completion.
@@ -287,19 +287,18 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, oldest first.
   ///
-  /// A suspended task is among them if it was resumed before. A session that was invalidated has none.
+  /// A task that was resumed and then suspended is included. An invalidated session has no tasks.
   ///
-  /// - Parameter completionHandler: Called once, also if there are no tasks.
+  /// - Parameter completionHandler: Called once, even if there are no tasks.
   @preconcurrency
   open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
     delivery.perform { completionHandler(self.listedTasks) }
   }
 
-  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, by kind, each oldest
-  /// first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, by kind, each oldest first.
   ///
-  /// - Parameter completionHandler: Called once with the data tasks, the upload tasks and the download tasks. An upload
-  ///   task isn't among the data tasks.
+  /// - Parameter completionHandler: Called once with the data tasks, the upload tasks and the download tasks. Upload tasks aren't
+  ///   included in the data tasks.
   @preconcurrency
   open func getTasksWithCompletionHandler(
     _ completionHandler:

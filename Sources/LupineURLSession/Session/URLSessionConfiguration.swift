@@ -4,7 +4,7 @@ public import Foundation
 public import LupineEngine
 import Synchronization
 
-// Unchecked because the class is open. All state is in the Mutex.
+// Unchecked because the class is open. All state is protected by the Mutex.
 /// The settings of a session: timeouts, fields, cookies, credentials, proxies and the engine's own settings.
 ///
 /// A session copies its configuration when it is created, so change the settings before that:
@@ -21,40 +21,40 @@ import Synchronization
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// An immutable copy of the settings, which a session and its engine use.
   struct Snapshot: Sendable {
-    /// The timeout, in seconds, of requests that don't set one; 60, as in Foundation.
+    /// The timeout of requests that don't set one, in seconds. 60 by default, as in Foundation.
     var timeoutIntervalForRequest: TimeInterval = URLRequest.timeoutIntervalDefault
-    /// The time limit of a transfer, in seconds; 7 days, as in Foundation.
+    /// The time limit of a transfer, in seconds. 7 days by default, as in Foundation.
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
     /// The cache policy of requests that don't set one.
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// The fields that requests get unless they set them; nil if never set.
+    /// The fields that requests get unless they set them, or nil if no fields were set.
     var additionalFields: Fields?
     /// Whether requests get the fields that Foundation adds to them.
     var addsDefaultFields = true
-    /// The store of cookies; nil if cookies are off.
+    /// The storage of cookies, or nil if cookies are turned off.
     var cookieStorage: HTTPCookieStorage? = .shared
     /// Whether requests get cookies from the storage.
     var setsCookies = true
     /// The policy by which the storage accepts cookies.
     var cookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// The store of credentials; nil for none.
+    /// The storage of credentials, or nil if there is none.
     var credentialStorage: URLCredentialStorage? = .shared
-    /// The dictionary from which the engine's proxy settings were made; nil if they weren't made from one.
+    /// The dictionary from which the engine's proxy settings were created, or nil if they weren't created from a dictionary.
     var proxyDictionary: ProxyDictionary?
     /// The rule that decides which redirects are followed, and with which fields.
     var redirectRule = RedirectRule()
-    /// The classes that are asked before the network.
+    /// The classes that may answer requests before they are sent to the network.
     var protocolClasses: [AnyClass] = []
-    /// The object that the session's protocols share; nil for none.
+    /// The object that the session's protocols share, or nil for none.
     var protocolContext: (any AnyObject & Sendable)?
-    /// The maximum size of a body in memory, in bytes; nil for no limit.
+    /// The maximum size of a body in memory, in bytes, or nil for no limit.
     var bodyBytesMax: Int?
     /// The engine's settings.
     var engine: EngineConfiguration
 
     init() {
       engine = EngineConfiguration()
-      // The value of Foundation on Apple's systems.
+      // The value that Foundation has on Apple's systems.
       engine.pool.connectionsPerOriginMax = 6
     }
   }
@@ -77,8 +77,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     URLSessionConfiguration()
   }
 
-  /// A new configuration with the default values, but with separate cookies and credentials that only live in memory as
-  /// long as they are used.
+  /// A new configuration with the default values, but with separate storages for cookies and
+  /// credentials, which exist only while they are used.
   public class var ephemeral: URLSessionConfiguration {
     let configuration = URLSessionConfiguration()
     configuration.httpCookieStorage = HTTPCookieStorage()
@@ -90,33 +90,33 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     state.withLock { $0 }
   }
 
-  /// The time limit of each phase of a request, in seconds; 60 by default.
+  /// The time limit of each phase of a request, in seconds. 60 by default.
   ///
-  /// It limits each of these separately: waiting for a connection, the host lookup, connecting, the TLS handshake,
-  /// sending without progress, waiting for the response's first byte, and each pause of the response. A value that is
-  /// not positive and finite means no limit. A request's own ``URLRequest/timeoutInterval`` replaces it. A task that
-  /// exceeds it completes with `URLError.timedOut`.
+  /// It applies separately to waiting for a connection, the host lookup, connecting, the TLS handshake, sending
+  /// without progress, waiting for the response's first byte, and each pause of the response. A value that is not
+  /// positive and finite means no limit. A request's own ``URLRequest/timeoutInterval`` takes precedence. A task that
+  /// exceeds the limit completes with `URLError.timedOut`.
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
   }
 
-  /// The cache policy of requests that don't set one; `useProtocolCachePolicy` by default.
+  /// The cache policy of requests that don't set one. `useProtocolCachePolicy` by default.
   open var requestCachePolicy: URLRequest.CachePolicy {
     get { snapshot.cachePolicy }
     set { state.withLock { $0.cachePolicy = newValue } }
   }
 
-  /// The time limit of an entire transfer, in seconds, from its start to its last byte, including redirects; 604,800,
-  /// or 7 days, by default.
+  /// The time limit of an entire transfer, in seconds, from its start to its last byte, including
+  /// redirects. 604,800 by default, which is 7 days.
   ///
-  /// A value that is not positive and finite means no limit. A task that exceeds it completes with `URLError.timedOut`.
+  /// A value that is not positive and finite means no limit. A task that exceeds the limit completes with `URLError.timedOut`.
   open var timeoutIntervalForResource: TimeInterval {
     get { snapshot.timeoutIntervalForResource }
     set { state.withLock { $0.timeoutIntervalForResource = newValue } }
   }
 
-  /// The maximum number of simultaneous connections to one host and port; 6 by default. A value below 1 is set to 1.
+  /// The maximum number of simultaneous connections to one host and port. 6 by default. A value below 1 is set to 1.
   ///
   /// Further requests wait in order of arrival. If `engine.loopsPerOrigin` is above 1, the limit applies to each loop.
   open var httpMaximumConnectionsPerHost: Int {
@@ -124,57 +124,57 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.engine.pool.connectionsPerOriginMax = max(1, newValue) } }
   }
 
-  /// The store of cookies; `HTTPCookieStorage.shared` by default, a separate one in an ``ephemeral`` configuration.
+  /// The storage of cookies. `HTTPCookieStorage.shared` by default, or a separate storage in an ``ephemeral`` configuration.
   ///
-  /// Nil turns cookies off: received cookies aren't stored, and only a Cookie field set by the request is sent. Copies
-  /// of the configuration, and so sessions, use the same storage object.
+  /// Nil turns cookies off: received cookies aren't stored, and only a Cookie field that the request sets is sent. Copies of the
+  /// configuration use the same storage object, and so do sessions.
   open var httpCookieStorage: HTTPCookieStorage? {
     get { snapshot.cookieStorage }
     set { state.withLock { $0.cookieStorage = newValue } }
   }
 
-  /// Whether requests send the storage's cookies; true by default. Received cookies are stored in either case.
+  /// Whether requests send the storage's cookies. True by default. Received cookies are stored in either case.
   ///
-  /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps
-  /// that field and appends the storage's cookies with other names. Set this to false to send the field unchanged.
+  /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps that
+  /// field and appends the storage's cookies with other names. Set this to false to send the field unchanged.
   open var httpShouldSetCookies: Bool {
     get { snapshot.setsCookies }
     set { state.withLock { $0.setsCookies = newValue } }
   }
 
-  /// The policy by which received cookies are stored; `onlyFromMainDocumentDomain` by default, which accepts all
-  /// cookies if the request has no `mainDocumentURL`. The storage's own policy applies in addition.
+  /// The policy by which received cookies are stored. `onlyFromMainDocumentDomain` by default, which accepts all cookies if the
+  /// request has no `mainDocumentURL`. The storage's own policy applies in addition.
   open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
     get { snapshot.cookieAcceptPolicy }
     set { state.withLock { $0.cookieAcceptPolicy = newValue } }
   }
 
-  /// The store of credentials for challenges; ``URLCredentialStorage/shared`` by default, a separate one in an
+  /// The storage of credentials for challenges. ``URLCredentialStorage/shared`` by default, or a separate storage in an
   /// ``ephemeral`` configuration.
   ///
-  /// It is used for requests without credentials. Nil for none. Copies of the configuration, and so sessions,
-  /// use the same storage object.
+  /// It is used for requests without credentials. Nil means no storage. Copies of the configuration
+  /// use the same storage object, and so do sessions.
   open var urlCredentialStorage: URLCredentialStorage? {
     get { snapshot.credentialStorage }
     set { state.withLock { $0.credentialStorage = newValue } }
   }
 
-  /// The proxies that requests go through; nil, the default, for those of the environment variables `http_proxy`,
-  /// `https_proxy`, `all_proxy` and `no_proxy`; an empty dictionary for none.
+  /// The proxies of requests. With nil, the default, the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
+  /// `no_proxy` specify them. With an empty dictionary, there are no proxies.
   ///
   /// The supported keys are:
-  /// - `HTTPEnable`, `HTTPProxy`, `HTTPPort`: the proxy of http URLs, if `HTTPEnable` is 1; port 80 by default.
-  /// - `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort`: the proxy of https URLs, if `HTTPSEnable` is 1; port 443 by default.
-  /// - `SOCKSEnable`, `SOCKSProxy`, `SOCKSPort`: the SOCKS 5 proxy of URLs whose scheme has no other proxy, if
-  ///   `SOCKSEnable` is 1; port 1080 by default. The proxy looks up the hosts.
-  /// - `kCFProxyUsernameKey`, `kCFProxyPasswordKey`: the credentials for all of them.
-  /// - `ExceptionsList`: an array of hosts that are connected to directly. A name, with or without a leading `*.`, also
-  ///   matches its subdomains.
+  /// - `HTTPEnable`, `HTTPProxy`, `HTTPPort`: the proxy of http URLs, if `HTTPEnable` is 1. Port 80 by default.
+  /// - `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort`: the proxy of https URLs, if `HTTPSEnable` is 1. Port 443 by default.
+  /// - `SOCKSEnable`, `SOCKSProxy`, `SOCKSPort`: the SOCKS 5 proxy of URLs whose scheme has no other proxy, if the value of
+  ///   `SOCKSEnable` is 1. Port 1080 by default. The proxy looks up the hosts.
+  /// - `kCFProxyUsernameKey`, `kCFProxyPasswordKey`: the credentials for all of these proxies.
+  /// - `ExceptionsList`: an array of hosts to which requests are sent directly. A name, with or
+  ///   without a leading `*.`, also matches its subdomains.
   ///
-  /// Other keys, including those of automatic configuration, are ignored and not kept. If an enabled proxy has no host
-  /// or is otherwise invalid, the requests that would use it fail; they are never sent directly instead.
+  /// Other keys, including those of automatic configuration, are ignored and not kept. If an enabled proxy has no host or is
+  /// otherwise invalid, the requests that would use it fail. They are never sent directly instead.
   ///
-  /// Setting this also sets `engine.proxy`. If that is changed afterward, this is nil.
+  /// Setting this property also sets `engine.proxy`. If `engine.proxy` is changed afterward, this property is nil.
   open var connectionProxyDictionary: [AnyHashable: Any]? {
     get {
       let snapshot = snapshot
@@ -190,23 +190,24 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// The maximum size of a body that a completion handler or an async method takes as `Data`, in bytes after decoding;
-  /// nil, the default, for no limit.
+  /// The maximum size of a body that a completion handler or an async method receives as `Data`, in bytes after decoding. Nil,
+  /// the default, means no limit.
   ///
-  /// A task whose body exceeds it is cancelled, and its handler or method gets `URLError.dataLengthExceedsMaximum`.
-  /// Downloads and ``URLSession/bytes(for:delegate:)`` aren't limited, because they don't hold the body in memory.
+  /// A task whose body exceeds the limit is cancelled, and its handler or method gets `URLError.dataLengthExceedsMaximum`.
+  /// Downloads and ``URLSession/bytes(for:delegate:)`` have no limit, because they don't hold the body in memory.
   open var bodyBytesMax: Int? {
     get { snapshot.bodyBytesMax }
     set { state.withLock { $0.bodyBytesMax = newValue } }
   }
 
-  /// The identifier of a background session: always nil. Background sessions, which continue after the process has
-  /// ended, aren't supported, because Linux has no system service for them.
+  /// The identifier of a background session. Always nil, because background sessions, which continue after the process has ended,
+  /// aren't supported: Linux has no system service for them.
   public var identifier: String? { nil }
 
-  /// The subclasses of ``URLProtocol`` that are asked, in order, to answer the session's requests; empty by default.
+  /// The subclasses of ``URLProtocol`` that may answer the session's requests, in the
+  /// order in which they are tried. Empty by default.
   ///
-  /// They come before the network and before the classes that are registered for all sessions. Classes that aren't
+  /// They are tried before the classes that are registered for all sessions and before the network. Classes that aren't
   /// subclasses of `URLProtocol` are ignored.
   open var protocolClasses: [AnyClass]? {
     get { snapshot.protocolClasses }
@@ -215,25 +216,25 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
   /// The engine's settings that have no counterpart in Foundation, such as trusted roots, proxies, limits and threads.
   ///
-  /// For example, `configuration.engine.tls.trustRoots = [.file("ca.pem")]` trusts that authority instead of the
-  /// system's. Assigning a new `EngineConfiguration()` resets all of these settings to the engine's defaults, including
+  /// For example, `configuration.engine.tls.trustRoots = [.file("ca.pem")]` trusts that authority instead of the system's.
+  /// Assigning a new `EngineConfiguration()` resets all of these settings to the engine's defaults, including
   /// ``httpMaximumConnectionsPerHost``.
   open var engine: EngineConfiguration {
     get { snapshot.engine }
     set { state.withLock { $0.engine = newValue } }
   }
 
-  /// Lupine's addition: the rule by which redirects are followed.
+  /// The rule by which redirects are followed. Foundation doesn't have this property.
   ///
-  /// It limits their number, refuses those from https to http, and names the fields that no other origin receives. For
-  /// example, `configuration.redirectRule.secretFields = ["X-Api-Key"]` sends that field to the first origin only,
-  /// whether a request or ``httpAdditionalHeaders`` sets it.
+  /// The rule limits the number of redirects, refuses redirects from https to http, and names the fields that other origins must
+  /// not receive. For example, `configuration.redirectRule.secretFields = ["X-Api-Key"]` sends that field only to the first
+  /// origin, whether a request or ``httpAdditionalHeaders`` sets it.
   open var redirectRule: RedirectRule {
     get { snapshot.redirectRule }
     set { state.withLock { $0.redirectRule = newValue } }
   }
 
-  /// The fields that each request gets unless it sets them; nil by default.
+  /// The fields that each request gets unless it sets them. Nil by default.
   ///
   /// Names and values are converted to strings. A dictionary has no order, so the fields are sent sorted by name.
   open var httpAdditionalHeaders: [AnyHashable: Any]? {
@@ -250,20 +251,20 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.additionalFields = newValue } }
   }
 
-  /// The object that the session's protocols share, such as the rules of stubs; nil, the default, for none.
+  /// The object that the session's protocols share, such as the rules of stubs, or nil, the default, for none.
   package var protocolContext: (any AnyObject & Sendable)? {
     get { snapshot.protocolContext }
     set { state.withLock { $0.protocolContext = newValue } }
   }
 
-  /// Whether requests get Accept, Accept-Encoding and User-Agent fields if neither they nor the configuration have them;
-  /// true by default. The layer above has defaults of its own.
+  /// Whether requests get Accept, Accept-Encoding and User-Agent fields if neither they nor the configuration have them. True by
+  /// default. The layer above has its own defaults.
   package var addsDefaultFields: Bool {
     get { snapshot.addsDefaultFields }
     set { state.withLock { $0.addsDefaultFields = newValue } }
   }
 
-  /// The most common settings as text. It omits the values of additional fields, which may be credentials.
+  /// The most common settings as text. The values of additional fields are omitted, because they may be credentials.
   open override var description: String {
     let snapshot = snapshot
     return [
@@ -275,7 +276,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     ].joined(separator: ", ")
   }
 
-  /// Returns a separate configuration with the same values. Only the cookie and credential storages are shared.
+  /// Returns a separate configuration with the same values. Only the storages of cookies and credentials are shared.
   open func copy(with zone: NSZone? = nil) -> Any {
     URLSessionConfiguration(snapshot)
   }

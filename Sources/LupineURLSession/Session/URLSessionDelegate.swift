@@ -1,23 +1,22 @@
-// URLSessionDelegate: the protocols by which a session reports its tasks, on its delegate queue.
+// URLSessionDelegate: the protocols through which a session reports its tasks, on its delegate queue.
 
 public import Foundation
 
 /// The methods that a session calls about itself, on its delegate queue.
 @preconcurrency
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
-  /// Called once, after the session was invalidated and its last task has completed. The session releases its delegate
-  /// afterward.
+  /// Called once, after the session was invalidated and its last task has completed. The session then releases its delegate.
   ///
   /// - Parameters:
   ///   - session: The session.
-  ///   - error: Always nil: a session becomes invalid only on request.
+  ///   - error: Always nil, because a session becomes invalid only on request.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
-  /// Called when a server asks for a credential and no delegate implements the method for the task.
+  /// Called when a server requires a credential and no delegate implements the method for the task.
   ///
   /// - Parameters:
   ///   - session: The session.
   ///   - challenge: The challenge, with a proposed credential if one was found.
-  ///   - completionHandler: Takes the decision, and the credential for `useCredential`. May be called on any thread.
+  ///   - completionHandler: Receives the decision, and the credential for `useCredential`. May be called on any thread.
   @preconcurrency
   func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
@@ -36,41 +35,40 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   ///   - task: The task.
   ///   - response: The redirecting response.
   ///   - request: The request to send next, by the rules of HTTP.
-  ///   - completionHandler: Takes the request to send, changed if necessary, or nil to deliver the redirecting response
-  ///     itself.
+  ///   - completionHandler: Receives the request to send, changed if necessary, or
+  ///     nil to deliver the redirecting response itself.
   @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
-  /// Called when the server asks for a credential.
+  /// Called when a server requires a credential.
   ///
-  /// The task waits until `completionHandler` is called, on any thread. By default, the proposed credential is used
-  /// once, if there is one. Only challenges of the methods `NSURLAuthenticationMethodHTTPBasic` and
-  /// `NSURLAuthenticationMethodHTTPDigest` can be answered with a credential. For NTLM and Negotiate, the 401 response is
-  /// delivered unless the challenge is cancelled.
+  /// The task waits until `completionHandler` is called, on any thread. By default, the proposed credential is used once, if
+  /// there is one. Only challenges of the methods `NSURLAuthenticationMethodHTTPBasic` and `NSURLAuthenticationMethodHTTPDigest`
+  /// can be answered with a credential. For NTLM and Negotiate, the 401 response is delivered unless the challenge is cancelled.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - task: The task.
   ///   - challenge: The challenge, with a proposed credential if one was found.
-  ///   - completionHandler: Takes the decision, and the credential for `useCredential`.
+  ///   - completionHandler: Receives the decision, and the credential for `useCredential`.
   @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
-  /// Called when a body has to be sent from its start: for the first time, or again after a redirect, after a challenge
-  /// or on a new connection.
+  /// Called when a body must be sent from its start: for the first time, or again after a
+  /// redirect, after a challenge or on a new connection.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - task: The task.
-  ///   - completionHandler: Takes a stream that hasn't been opened, or nil, the default, to fail the task with
+  ///   - completionHandler: Receives a stream that hasn't been opened, or nil, the default, to fail the task with
   ///     `URLError.requestBodyStreamExhausted`. May be called on any thread.
   @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
-  /// Called after a part of the request's body was sent.
+  /// Called after part of the request's body was sent.
   ///
   /// The total never decreases: if a body is sent again, only bytes beyond the earlier total count.
   ///
@@ -83,13 +81,13 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64)
-  /// Called when the ``URLSessionTask/earliestBeginDate`` of a task has come, before the request is sent.
+  /// Called when the ``URLSessionTask/earliestBeginDate`` of a task has passed, before the request is sent.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - task: The task.
   ///   - request: The task's request.
-  ///   - completionHandler: Takes the decision, and the request for `useNewRequest`. May be called on any thread.
+  ///   - completionHandler: Receives the decision, and the request for `useNewRequest`. May be called on any thread.
   @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
@@ -101,13 +99,12 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   ///   - task: The task.
   ///   - metrics: The times and properties of all of the task's requests.
   func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
-  /// Called as the last method for each task, when it has completed.
+  /// Called when a task has completed. This is the last call for the task.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - task: The task, with its final ``URLSessionTask/response``.
-  ///   - error: A `URLError`, or nil if the response was received completely. A status code of 400 or above is no
-  ///     error.
+  ///   - error: A `URLError`, or nil if the response was received completely. A status code of 400 or above isn't an error.
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
@@ -116,13 +113,13 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   /// Called when the response's head has been received.
   ///
-  /// The body is held back until `completionHandler` is called, on any thread. By default, the body is delivered.
+  /// The body isn't delivered until `completionHandler` is called, on any thread. By default, the body is delivered.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - dataTask: The task.
   ///   - response: The response's head, after redirects and challenges.
-  ///   - completionHandler: Takes the decision about the body.
+  ///   - completionHandler: Receives the decision about the body.
   @preconcurrency
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -136,14 +133,13 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
   /// Called when a response that a cache may store has been received completely.
   ///
-  /// The task completes after `completionHandler` is called, on any thread. There is no cache yet, so nothing is
-  /// stored.
+  /// The task completes after `completionHandler` is called, on any thread. There is no cache yet, so nothing is stored.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - dataTask: The task.
   ///   - proposedResponse: The response with its body.
-  ///   - completionHandler: Takes the response to store, by default the proposed one, or nil to store none.
+  ///   - completionHandler: Receives the response to store, by default the proposed one, or nil to store nothing.
   @preconcurrency
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
@@ -153,14 +149,14 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 /// The methods that a session calls about tasks that write the response's body to a file, on its delegate queue.
 @preconcurrency
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-  /// Called when the entire body has been written. Move the file before you return: afterward it is removed.
+  /// Called when the entire body has been written. The file is removed when this method returns, so move it before.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
-  ///   - downloadTask: The task. Its status code may be an error's.
+  ///   - downloadTask: The task. Its response may have the status code of an error.
   ///   - location: The URL of a temporary file.
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
-  /// Called after a part of the body was written. By default, does nothing.
+  /// Called after part of the body was written. By default, does nothing.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -176,17 +172,16 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - downloadTask: The task.
-  ///   - fileOffset: The number of bytes that the file already has.
+  ///   - fileOffset: The number of bytes that the file already contains.
   ///   - expectedTotalBytes: The length of the entire file in bytes, or ``NSURLSessionTransferSizeUnknown``.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64)
 }
 
-/// A session's delegate that states which calls it needs, so that tasks can omit the others, and that keeps response
-/// bodies.
+/// A session's delegate that states which calls it needs, so that tasks can omit the others. It can also keep response bodies.
 ///
-/// A session checks once whether its delegate conforms. All methods are called on the delegate queue.
+/// A session checks only once whether its delegate conforms. All methods are called on the delegate queue.
 package protocol SelectiveDataDelegate: URLSessionDataDelegate {
   /// Returns whether the delegate decides about this task's response.
   func needsResponse(of task: URLSessionDataTask) -> Bool
@@ -194,11 +189,11 @@ package protocol SelectiveDataDelegate: URLSessionDataDelegate {
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool
   /// Returns the body that the task's owner has kept, or nil if it hasn't kept one.
   func keptBody(of task: URLSessionDataTask) -> Data?
-  /// Calls `completion` once the owner of a task with a window has processed all of the body that was delivered to it.
+  /// Calls `completion` once the owner of a task with a window has processed the entire body that was delivered to it.
   func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void)
 }
 
-// The behavior if a delegate doesn't implement a method, the same as Foundation's.
+// The default implementations: what happens if a delegate doesn't implement a method, the same as in Foundation.
 
 extension URLSessionDelegate {
   /// Does nothing.
@@ -213,7 +208,7 @@ extension URLSessionDelegate {
 }
 
 extension URLSessionTaskDelegate {
-  /// Calls the session's delegate if this is the task's own; otherwise follows the redirect unchanged.
+  /// Calls the session's delegate if this is the task's own delegate. Otherwise follows the redirect unchanged.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -225,8 +220,7 @@ extension URLSessionTaskDelegate {
       completionHandler: completionHandler)
   }
 
-  /// Calls the session's delegate: the same method if this is the task's own delegate, otherwise the method without a
-  /// task.
+  /// Calls the session's delegate: the same method if this is the task's own delegate, and otherwise the method without a task.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -239,7 +233,7 @@ extension URLSessionTaskDelegate {
     delegate.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
   }
 
-  /// Calls the session's delegate if this is the task's own; otherwise provides no stream, which fails the task with
+  /// Calls the session's delegate if this is the task's own delegate. Otherwise provides no stream, which fails the task with
   /// `URLError.requestBodyStreamExhausted`.
   @preconcurrency
   public func urlSession(
@@ -250,7 +244,7 @@ extension URLSessionTaskDelegate {
     next.urlSession(session, task: task, needNewBodyStream: completionHandler)
   }
 
-  /// Calls the session's delegate if this is the task's own.
+  /// Calls the session's delegate if this is the task's own delegate.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -260,17 +254,17 @@ extension URLSessionTaskDelegate {
       totalBytesExpectedToSend: totalBytesExpectedToSend)
   }
 
-  /// Calls the session's delegate if this is the task's own.
+  /// Calls the session's delegate if this is the task's own delegate.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) { task.delegate(after: self)?.urlSession(session, task: task, didFinishCollecting: metrics) }
 
-  /// Calls the session's delegate if this is the task's own.
+  /// Calls the session's delegate if this is the task's own delegate.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     task.delegate(after: self)?.urlSession(session, task: task, didCompleteWithError: error)
   }
 
-  /// Calls the session's delegate if this is the task's own; otherwise sends the request as it is.
+  /// Calls the session's delegate if this is the task's own delegate. Otherwise sends the request unchanged.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
@@ -282,7 +276,7 @@ extension URLSessionTaskDelegate {
 }
 
 extension URLSessionDataDelegate {
-  /// Calls the session's delegate if this is the task's own; otherwise accepts the body.
+  /// Calls the session's delegate if this is the task's own delegate. Otherwise accepts the body.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -292,12 +286,12 @@ extension URLSessionDataDelegate {
     next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
   }
 
-  /// Calls the session's delegate if this is the task's own; otherwise discards the part.
+  /// Calls the session's delegate if this is the task's own delegate. Otherwise discards the part.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didReceive: data)
   }
 
-  /// Calls the session's delegate if this is the task's own; otherwise permits storing the proposed response.
+  /// Calls the session's delegate if this is the task's own delegate. Otherwise permits storing the proposed response.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,

@@ -1,15 +1,16 @@
-// Formats URLs, fields, bodies, counts and durations for descriptions. Leaves out passwords, because descriptions are logged.
+// ReadableText: formats URLs, fields, bodies, counts and durations for descriptions. Passwords
+// are omitted, because descriptions are logged.
 
 package import Foundation
 
 package enum ReadableText {
-  /// The longest body shown as text, in bytes, as in Alamofire. Of a longer body, only the size is shown.
+  /// The maximum size of a body that is shown as text, in bytes, as in Alamofire. For a longer body, only the size is shown.
   package static let bodyBytesMax = 100_000
 
   /// Returns a URL without its user information (RFC 3986 §3.2.1), which may contain a password.
   package static func url(_ url: URL?) -> String {
     guard let text = url?.absoluteString else { return "(no URL)" }
-    // Searches Unicode scalars, because a combining mark after a delimiter would form a different Character.
+    // Unicode scalars are searched, because a combining mark after a delimiter would form a different Character.
     let scalars = text.unicodeScalars
     // URI = scheme ":" "//" [ userinfo "@" ] host … (RFC 3986 §3)
     guard let colon = scalars.firstIndex(where: { ":/?#".unicodeScalars.contains($0) }), scalars[colon] == ":",
@@ -26,7 +27,7 @@ package enum ReadableText {
     "\(request.httpMethod ?? "(no method)") \(url(request.url))"
   }
 
-  /// Returns an indented line for each field. Of credentials, shows only the authentication scheme.
+  /// Returns an indented line for each field. Credentials are hidden except for their scheme.
   package static func fields(_ fields: [(name: String, value: String)]) -> [String] {
     fields.map { name, value in
       guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return "  \(name): \(value)" }
@@ -44,7 +45,7 @@ package enum ReadableText {
     return "\(size)\n\(String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))"
   }
 
-  /// Returns a number of bytes with its unit, such as `512 bytes` or `1.2 MB`; k, M and G are powers of 1,000.
+  /// Returns a number of bytes with its unit, such as `512 bytes` or `1.2 MB`. k, M and G are powers of 1,000.
   package static func bytes(_ count: Int64) -> String {
     switch count {
     case ..<0: "unknown length"

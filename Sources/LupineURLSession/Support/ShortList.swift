@@ -1,9 +1,9 @@
-// ShortList: an array for values of which there is usually one, such as the tasks of a request.
+// ShortList: an array that usually has one element, such as the tasks of a request.
 
 /// An array that allocates nothing while it has at most one element.
 ///
-/// Without `@usableFromInline`, the compiler doesn't specialize a `package` type in other modules: its generic code
-/// doubled the cost of a request.
+/// Without `@usableFromInline`, the compiler doesn't specialize a `package` type in other modules, and
+/// its generic code doubled the cost of a request.
 @usableFromInline package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
   case none
   case one(Element)
@@ -45,7 +45,7 @@
     case .none: self = .one(element)
     case .one(let first): self = .more([first, element])
     case .more(var elements):
-      // Drops the other reference, so that appending doesn't copy the array.
+      // The other reference is dropped, so that appending doesn't copy the array.
       self = .none
       elements.append(element)
       self = .more(elements)

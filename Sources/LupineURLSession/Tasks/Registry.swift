@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// An object that can be in a registry, and in only one at a time.
+/// An object that can be in a registry, but in only one at a time.
 @usableFromInline package protocol RegistryMember: AnyObject, Sendable {
   var registrySlot: RegistrySlot { get }
 }
@@ -13,7 +13,7 @@ internal import Synchronization
 
   package init() {}
 
-  /// The index in `members`, or -1 for a member of no registry.
+  /// The index in `members`, or -1 if the object is in no registry.
   @usableFromInline var index: Int {
     get { atomic.load(ordering: .relaxed) }
     nonmutating set { atomic.store(newValue, ordering: .relaxed) }

@@ -1,4 +1,5 @@
-// TaskOptions: what few tasks have, such as a delegate of their own, kept out of the tasks that have none of it.
+// TaskOptions: the settings that few tasks have, such as a separate delegate, stored
+// outside of the tasks to keep other tasks small.
 
 import Foundation
 import Synchronization
@@ -6,23 +7,23 @@ import Synchronization
 /// The settings of one task, and the delegate that serves its completion handler.
 final class TaskOptions: Sendable {
   struct State {
-    /// The delegate that the caller has set.
+    /// The delegate that the caller has set, or nil for none.
     var own: (any URLSessionTaskDelegate)?
-    /// The delegate that calls the task's completion handler, or feeds the sequence of its bytes.
+    /// The delegate that calls the task's completion handler or feeds the sequence of its bytes, or nil for none.
     var collector: (any URLSessionTaskDelegate)?
-    /// Those of both, ready for use. The session's where there is none.
+    /// Both delegates, ready for use. The session's delegate replaces a missing one.
     var delegates: URLSession.Delegates?
     var earliestBeginDate: Date?
     var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
     var byteCountExpectedToReceive = NSURLSessionTransferSizeUnknown
     var progress: TaskProgress?
-    /// The request that a protocol is asked to answer.
+    /// The request for which a protocol is being chosen.
     var protocolRequest: URLRequest?
   }
 
   let state = Mutex(State())
 
-  /// The delegates that are notified instead of the session's; nil for the session's.
+  /// The delegates to notify instead of the session's delegate, or nil to notify the session's.
   var delegates: URLSession.Delegates? { state.withLock { $0.delegates } }
 
   /// Sets the delegate that calls the task's completion handler.
@@ -45,12 +46,11 @@ final class TaskOptions: Sendable {
       }
       return old
     }
-    // Released outside the lock: the delegate's deinitializer may use the task.
+    // The old delegate is released outside the lock, because its deinitializer may use the task.
     _ = old
   }
 
-  /// Returns the delegate that is asked after `delegate` hasn't implemented a method, or nil if it is none of this
-  /// task's.
+  /// Returns the delegate to call if `delegate` doesn't implement a method, or nil if `delegate` doesn't belong to this task.
   func next(after delegate: AnyObject) -> (any URLSessionTaskDelegate)?? {
     state.withLock { state in
       if delegate === state.collector { return .some(state.own) }
@@ -72,15 +72,15 @@ final class TaskOptions: Sendable {
 extension URLSessionTask {
   /// The task's own delegate, or else the session's if it is a ``URLSessionTaskDelegate``.
   ///
-  /// The task's own delegate is notified instead of the session's. Methods that it doesn't implement are called on the
-  /// session's delegate. The task retains it until it has completed. Set it before the task is resumed.
+  /// The task's own delegate is notified instead of the session's. Methods that it doesn't implement are called on the session's
+  /// delegate. The task retains its delegate until it has completed. Set the delegate before the task is resumed.
   public var delegate: (any URLSessionTaskDelegate)? {
     get { options?.state.withLock { $0.own } ?? session?.delegates?.task }
     set { makeOptions().setOwn(newValue, session: session) }
   }
 
-  /// Returns the delegate to call because `delegate` doesn't implement a method: the task's after the one that serves
-  /// its completion handler, then the session's.
+  /// Returns the delegate to call if `delegate` doesn't implement a method: the task's own delegate after the one that serves its
+  /// completion handler, and otherwise the session's.
   func delegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
     guard let next = options?.next(after: delegate) else { return nil }
     if let next { return next }
@@ -88,7 +88,7 @@ extension URLSessionTask {
     return last
   }
 
-  /// Returns the data delegate to call because `delegate` doesn't implement a method.
+  /// Returns the data delegate to call if `delegate` doesn't implement a method.
   func dataDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDataDelegate)? {
     self.delegate(after: delegate) as? any URLSessionDataDelegate
   }

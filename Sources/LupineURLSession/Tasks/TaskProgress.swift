@@ -1,15 +1,15 @@
-// TaskProgress: the Progress of a task.
+// TaskProgress: updates the Progress of a task.
 
 import Foundation
 
-/// The progress that a task has handed out.
+/// The progress that a task has returned to its callers.
 final class TaskProgress: Sendable {
   let progress = Progress(totalUnitCount: -1)
 
   init() { progress.isPausable = true }
 
-  /// Takes a task's counts: `done` bytes of `toSend` and `toReceive`, which are negative if they are unknown. A total that
-  /// is unknown at the end becomes the number of bytes that were transferred.
+  /// Updates the progress with the task's counts: `done` bytes of `toSend` and `toReceive`, which are negative if they are
+  /// unknown. A total that is unknown at the end becomes the number of transferred bytes.
   func update(done: Int64, toSend: Int64, toReceive: Int64, isComplete: Bool) {
     // A total of 0 would be indeterminate, and Foundation traps when a positive total becomes 0.
     if isComplete {

@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-// Unchecked for the same reason as its superclass: all state is in a Mutex.
+// Unchecked for the same reason as its superclass. All state is protected by a Mutex.
 /// A task that delivers the response's body to the session's delegate as it is received.
 ///
 /// Create one with `dataTask(with:)` of ``URLSession``. The delegate's methods are those of ``URLSessionDataDelegate``.
@@ -12,11 +12,11 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   private let body = Mutex(Data())
   private let cachingDecision = Mutex(CachingDecision.notNeeded)
 
-  /// The delegate's decision whether the response is stored. The task completes after it.
+  /// The delegate's decision whether the response is stored. The task completes after the decision.
   private enum CachingDecision {
     case notNeeded
     case awaited
-    /// Made, or no longer awaited because the task was cancelled.
+    /// The decision was made, or is no longer awaited because the task was cancelled.
     case made
   }
 
@@ -24,7 +24,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     super.init(session, request, identifier: identifier)
   }
 
-  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. It never sends anything.
   public override init() { super.init() }
 
   /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
@@ -60,19 +60,19 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     guard error == nil, let httpResponse, delegates.selective?.needsCachingDecision(for: self) ?? true else {
       return complete(error)
     }
-    // Checked last, because it parses fields.
+    // Checked last, because this parses fields.
     guard httpResponse.isStorable else { return complete(nil) }
     let data = owner == nil ? body.withLock { $0 } : delegates.selective?.keptBody(of: self) ?? Data()
     let proposed = CachedURLResponse(response: httpResponse, data: data)
     cachingDecision.withLock { $0 = .awaited }
-    // There is no cache, so the decision is ignored. The task completes once the delegate has made it.
+    // There is no cache, so the decision is ignored. The task completes once the delegate has made the decision.
     delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in
       self.completeAfterCachingDecision(nil)
     }
     if state == .canceling { completeAfterCachingDecision(URLError(.cancelled)) }
   }
 
-  /// Completes the task if it awaits the caching decision. Only the first decision or cancellation counts.
+  /// Completes the task if it awaits the caching decision. Only the first decision or cancellation has an effect.
   private func completeAfterCachingDecision(_ error: URLError?) {
     session?.delivery.perform(.atOnce) {
       let isFirst = self.cachingDecision.withLock { decision in
@@ -99,7 +99,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
     super.init(session, request, identifier: identifier)
   }
 
-  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. It never sends anything.
   public override init() {
     ownContent = nil
     super.init()

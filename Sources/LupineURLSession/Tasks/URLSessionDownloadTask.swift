@@ -3,41 +3,41 @@
 public import Foundation
 import Synchronization
 
-// Unchecked for the same reason as its superclass: all state is constant or in a Mutex.
+// Unchecked for the same reason as its superclass. All state is constant or protected by a Mutex.
 /// A task that writes the response's body to a temporary file.
 ///
-/// Create one with `downloadTask(with:)` of ``URLSession`` or ``URLSession/downloadTask(withResumeData:)``. The file is in
-/// the directory of the environment variable `TMPDIR`, or in `/tmp`. It is removed when the task ends, unless the
-/// delegate has moved it in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the
-/// task has produced resume data. If the task fails and can be resumed, its error has the resume data in its
-/// `userInfo`, with the key ``NSURLSessionDownloadTaskResumeData``.
+/// Create one with `downloadTask(with:)` of ``URLSession`` or ``URLSession/downloadTask(withResumeData:)``. The file is in the
+/// directory that the environment variable `TMPDIR` names, or in `/tmp`. It is removed when the task ends, unless the delegate
+/// has moved it in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the task has produced
+/// resume data. If the task fails and can be resumed, the `userInfo` of its error contains the resume data under the key
+/// ``NSURLSessionDownloadTaskResumeData``.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   typealias ResumeDataHandler = @Sendable (Data?) -> Void
 
-  /// The state that is used outside the file queue too.
+  /// The state that is used on any queue, not only on the file queue.
   private struct MutableState {
     /// The number of bytes in the file, including those of an earlier download.
     var writtenByteCount: Int64 = 0
-    /// The number of those bytes that the delegate has been notified of.
+    /// The number of those bytes that have been reported to the delegate.
     var reportedByteCount: Int64 = 0
     var expectedByteCount: Int64?
-    /// Whether a notification of the delegate is pending.
+    /// Whether a call of the delegate is pending.
     var isReporting = false
-    /// Whether a cancelled task keeps its file, as the first call to cancel decides. Nil before that.
+    /// Whether a cancelled task keeps its file, as decided by the first call to cancel, or nil if the task wasn't cancelled.
     var keepsFile: Bool?
     var hasEnded = false
     var resumeDataHandlers: [ResumeDataHandler] = []
-    /// The error of the file, for which the task cancelled itself.
+    /// The error of the file because of which the task cancelled itself, or nil if there is none.
     var failure: URLError?
-    /// The reason why the resume data can't be read.
+    /// The reason why the resume data can't be read, or nil if it can be read.
     var resumeDataError: URLError?
-    /// The resume data of this task, set when it has failed.
+    /// The resume data of this task after a failure, or nil if there is none.
     var resumeData: Data?
   }
 
   /// Whether a partial file must be opened before the request is sent.
   private let isResuming: Bool
-  /// Used on the session's file queue only.
+  /// The files of the download. Used only on the session's file queue.
   private let writer: Mutex<DownloadWriter>
   private let counts = Mutex(MutableState())
 
@@ -49,7 +49,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a task that continues an earlier one. If the data can't be read, the task fails when it is resumed.
+  /// Creates a task that continues an earlier download. If the data can't be read, the task fails when it is resumed.
   init(_ session: URLSession, resumeData data: Data, identifier: Int) {
     isResuming = true
     do throws(URLError) {
@@ -64,7 +64,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. It never sends anything.
   public override init() {
     isResuming = false
     writer = Mutex(DownloadWriter())
@@ -80,12 +80,12 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   /// Cancels the task, and keeps the partial file if the download can be resumed.
   ///
-  /// A download can be resumed if the server supports ranges and the response has an entity tag or a modification date,
-  /// by which a change of the resource is detected. The task completes with `URLError.cancelled`.
+  /// A download can be resumed if the server supports ranges and the response has an entity tag or a modification date, by which
+  /// a change of the resource is detected. The task completes with `URLError.cancelled`.
   ///
-  /// - Parameter completionHandler: Takes the data for ``URLSession/downloadTask(withResumeData:)``, or nil if the
-  ///   download can't be resumed. Called on the delegate queue before the task's completion, or at once if the task has
-  ///   already completed.
+  /// - Parameter completionHandler: Receives the data for ``URLSession/downloadTask(withResumeData:)``, or nil
+  ///   if the download can't be resumed. Called on the delegate queue before the task's completion, or
+  ///   immediately if the task has already completed.
   @preconcurrency
   open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
     let isOver = counts.withLock { state in
@@ -172,7 +172,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         defer { state.isReporting = true }
         return !state.isReporting
       }
-      // Bytes written before the delegate is called are included in the same notification.
+      // Bytes written before the delegate is called are included in the same call.
       if isNew { tellDownloadDelegate { self.report($0, $1) } }
     } catch {
       counts.withLock { $0.failure = $0.failure ?? error }
@@ -190,7 +190,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     }
   }
 
-  /// Closes the file. Returns its URL if it is complete, otherwise the error with which the task completes.
+  /// Closes the file. Returns its URL if it is complete, and otherwise the error with which the task completes.
   private func close(after error: URLError?) -> Result<URL, URLError> {
     let (failure, keepsFile) = counts.withLock { ($0.failure, $0.keepsFile ?? true) }
     guard let error = failure ?? error else {
@@ -232,7 +232,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       session, downloadTask: self, didWriteData: new, totalBytesWritten: all, totalBytesExpectedToWrite: expected)
   }
 
-  /// Hands the complete file to the delegate, calls the handlers that await resume data, and completes the task.
+  /// Passes the complete file to the delegate, calls the handlers that await resume data, and completes the task.
   private func complete(_ result: Result<URL, URLError>, in session: URLSession) {
     var failure: URLError?
     switch result {
@@ -255,7 +255,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 }
 
 extension URLError {
-  /// Returns the same error with resume data.
+  /// Returns the same error with resume data added.
   fileprivate func adding(resumeData: Data) -> URLError {
     var info = userInfo
     info[NSURLSessionDownloadTaskResumeData] = resumeData

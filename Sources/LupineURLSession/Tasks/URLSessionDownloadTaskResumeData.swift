@@ -7,5 +7,5 @@
 public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The same key as ``NSURLSessionDownloadTaskResumeData``, by the name that Foundation gives it on Linux.
+/// The same key as ``NSURLSessionDownloadTaskResumeData``, with the name that Foundation uses on Linux.
 public let URLSessionDownloadTaskResumeData = NSURLSessionDownloadTaskResumeData

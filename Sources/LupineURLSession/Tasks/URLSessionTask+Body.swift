@@ -1,12 +1,13 @@
-// URLSessionTask+Body: the body that a task sends. If the request has a stream, it is sent first, and the delegate
-// provides a stream for each repetition.
+// URLSessionTask+Body: the body that a task sends. If the request has a stream, that stream is sent first, and the delegate
+// provides another stream for each repetition.
 
 import Foundation
 import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// Returns the body to send, or nil to send the request's body from memory. Throws a `URLError` if a file can't be sent.
+  /// Returns the body to send, or nil to send the request's own body, which is in
+  /// memory. Throws a `URLError` if a file can't be sent.
   func makeBody() throws -> RequestBody? {
     switch content {
     case .data(let data): return RequestBody(data)
@@ -40,10 +41,9 @@ extension URLSessionTask {
     }
   }
 
-  /// Asks the delegate for a stream, on the delegate queue.
+  /// Requests a stream from the delegate, on the delegate queue.
   ///
-  /// Throws `URLError.requestBodyStreamExhausted` if the delegate provides none, and `CancellationError` if the task
-  /// ends first.
+  /// Throws `URLError.requestBodyStreamExhausted` if the delegate provides none, and `CancellationError` if the task ends first.
   private func newBodyStream() async throws -> BodyStream {
     let answer = BodyStreamAnswer()
     await withTaskCancellationHandler {
@@ -73,7 +73,7 @@ extension URLSessionTask {
   }
 }
 
-/// The delegate's answer to a request for a stream. Only the first answer counts.
+/// The delegate's answer to a request for a stream. Only the first answer has an effect.
 private final class BodyStreamAnswer: Sendable {
   private enum State {
     case open
@@ -83,8 +83,8 @@ private final class BodyStreamAnswer: Sendable {
 
   private let state = Mutex(State.open)
 
-  /// The answer, which must have been given. The continuation doesn't carry it, because ThreadSanitizer misses the
-  /// happens-before edge of a continuation that is resumed before it is awaited.
+  /// The answer, which must be available. The continuation doesn't pass it, because ThreadSanitizer misses the happens-before
+  /// edge of a continuation that is resumed before it is awaited.
   var value: Result<BodyStream, any Error> {
     state.withLock { state in
       guard case .given(let answer) = state else { preconditionFailure("the delegate hasn't answered yet") }

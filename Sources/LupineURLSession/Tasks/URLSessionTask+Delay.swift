@@ -1,24 +1,24 @@
-// The start of a task at a later date.
+// URLSessionTask+Delay: starts a task at a later date.
 
 public import Foundation
 import Synchronization
 
 extension URLSessionTask {
-  /// The date before which the request isn't sent, even if the task is resumed; nil, the default, for no delay.
+  /// The date before which the request isn't sent, even if the task is resumed, or nil, the default, for no delay.
   ///
-  /// When the date has come, the delegate's
-  /// ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)`` may replace the request.
-  /// Set this before the task is resumed.
+  /// When the date has passed, the delegate's
+  /// ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)`` may replace the request. Set this
+  /// property before the task is resumed.
   public var earliestBeginDate: Date? {
     get { options?.state.withLock { $0.earliestBeginDate } }
     set { makeOptions().state.withLock { $0.earliestBeginDate = newValue } }
   }
 
-  /// Starts the task, at its earliest date if it has one. The timer keeps neither the task nor the session.
+  /// Starts the task, at its earliest date if it has one. The timer retains neither the task nor the session.
   func startWhenDue(in session: URLSession) {
     guard let date = earliestBeginDate else { return start(in: session) }
     let delay = max(0, date.timeIntervalSinceNow)
-    // An infinite or absurd delay would overflow the clock.
+    // An infinite or extreme delay would overflow the clock.
     let deadline = DispatchTime.now() + min(delay, Self.delaySecondsMax)
     DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
       guard let self, self.isListed, let session = self.session else { return }
@@ -26,7 +26,7 @@ extension URLSessionTask {
     }
   }
 
-  /// The longest delay of a task: 100 years, to stay far below the clock's maximum.
+  /// The maximum delay of a task: 100 years, to stay far below the clock's maximum.
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func beginDelayed(in session: URLSession) {

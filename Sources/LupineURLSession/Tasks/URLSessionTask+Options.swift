@@ -1,10 +1,10 @@
-// A task's options and delegates, and its control by the layer above.
+// URLSessionTask+Options: a task's options and delegates, and the methods with which the layer above controls the task.
 
 import Foundation
 import Synchronization
 
 extension URLSessionTask {
-  /// Resumes the task, however often it was suspended.
+  /// Resumes the task, regardless of how often it was suspended.
   package func resumeFully() {
     mutableState.withLock { if $0.state == .suspended { $0.suspensionCount = 1 } }
     resume()
@@ -13,17 +13,17 @@ extension URLSessionTask {
   /// Suspends the task if it is in progress.
   package func suspendOnce() { if state == .running { suspend() } }
 
-  /// The delegates that are notified: the task's own, or else the session's.
+  /// The delegates to notify: the task's own, or else the session's. Nil if there are none.
   var delegates: URLSession.Delegates? { notified?.delegates }
-  /// The session and the delegates that are notified; nil after the end, or without a delegate.
+  /// The session and the delegates to notify, or nil if there is no delegate or the task has ended.
   var notified: (session: URLSession, delegates: URLSession.Delegates)? {
     let (options, session) = mutableState.withLock { ($0.options, $0.session) }
     guard let session, let delegates = options?.delegates ?? session.delegates else { return nil }
     return (session, delegates)
   }
-  /// What few tasks have, if this one has any of it.
+  /// The task's options, or nil if it has none.
   var options: TaskOptions? { mutableState.withLock { $0.options } }
-  /// Returns the options, which are created if necessary.
+  /// Returns the task's options, and creates them if necessary.
   func makeOptions() -> TaskOptions {
     mutableState.withLock { state in
       if let options = state.options { return options }
@@ -40,14 +40,14 @@ extension URLSessionTask {
     }
   }
 
-  /// Discards the rest of the body. The task completes as if all of it had been received.
+  /// Discards the rest of the body. The task completes as if the entire body had been received.
   func discardBody() { exchanges?.discardBody() }
 
-  /// Discards the rest of the body and sends another request, whose response becomes the task's.
+  /// Discards the rest of the body and sends another request. The response to that request becomes the task's response.
   func sendInstead(_ request: URLRequest) throws(URLError) {
     try exchanges?.sendInstead(request)
   }
 
-  /// The transfer, if it is over HTTP.
+  /// The transfer if it is over HTTP, or nil.
   private var exchanges: Transfer? { transfer as? Transfer }
 }

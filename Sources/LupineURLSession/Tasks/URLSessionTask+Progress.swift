@@ -5,10 +5,10 @@ public import Foundation
 import Synchronization
 
 extension URLSessionTask: ProgressReporting {
-  /// The progress of the task in bytes: those of the request's body and of the response's body.
+  /// The progress of the task in bytes, which counts the request's body and the response's body.
   ///
-  /// The total is indeterminate until the length of both is known. Canceling, pausing or resuming the progress cancels,
-  /// suspends or resumes the task. It is updated on the delegate queue.
+  /// The total is indeterminate until the length of both is known. Cancelling, pausing or resuming the progress cancels, suspends
+  /// or resumes the task. The progress is updated on the delegate queue.
   public var progress: Progress { makeProgress().progress }
 
   private func makeProgress() -> TaskProgress {
@@ -23,7 +23,7 @@ extension URLSessionTask: ProgressReporting {
     }
   }
 
-  /// Updates the task's progress if anybody has asked for it.
+  /// Updates the task's progress if a caller has requested it.
   func updateProgress(isComplete: Bool = false) {
     options?.state.withLock { $0.progress }?.update(
       done: countOfBytesSent + countOfBytesReceived, toSend: countOfBytesExpectedToSend,
@@ -32,15 +32,15 @@ extension URLSessionTask: ProgressReporting {
 }
 
 extension URLSessionTask {
-  /// The number of bytes that the caller expects to send; ``NSURLSessionTransferSizeUnknown`` by default. For the
-  /// caller's use; the task compares it with nothing.
+  /// The number of bytes that the caller expects to send, for the caller's own use. ``NSURLSessionTransferSizeUnknown`` by
+  /// default. The task doesn't use it.
   public var countOfBytesClientExpectsToSend: Int64 {
     get { options?.state.withLock { $0.byteCountExpectedToSend } ?? NSURLSessionTransferSizeUnknown }
     set { makeOptions().state.withLock { $0.byteCountExpectedToSend = newValue } }
   }
 
-  /// The number of bytes that the caller expects to receive; ``NSURLSessionTransferSizeUnknown`` by default. For the
-  /// caller's use; the task compares it with nothing.
+  /// The number of bytes that the caller expects to receive, for the caller's own use. ``NSURLSessionTransferSizeUnknown`` by
+  /// default. The task doesn't use it.
   public var countOfBytesClientExpectsToReceive: Int64 {
     get { options?.state.withLock { $0.byteCountExpectedToReceive } ?? NSURLSessionTransferSizeUnknown }
     set { makeOptions().state.withLock { $0.byteCountExpectedToReceive = newValue } }

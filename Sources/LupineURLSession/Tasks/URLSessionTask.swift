@@ -4,11 +4,11 @@ public import Foundation
 import LupineEngine
 import Synchronization
 
-// Unchecked because the class is open. All state is constant or in a Mutex.
+// Unchecked because the class is open. All state is constant or protected by a Mutex.
 /// A task of a session: one request, including its redirects and challenges, and its response.
 ///
-/// Sessions create tasks, suspended; call ``resume()`` to start one. Its events are delivered to the session's delegate
-/// on the delegate queue. Methods and properties may be used on any thread.
+/// Sessions create suspended tasks; call ``resume()`` to start a task. Its events are delivered to the session's delegate on the
+/// delegate queue. Methods and properties may be used on any thread.
 open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// The state of a task, as the caller controls it.
   public enum State: Int, Sendable {
@@ -22,13 +22,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     case completed = 3
   }
 
-  /// The request's progress through its life cycle, independent of the caller's `State`.
+  /// The stage of the task's life cycle, which is independent of the caller's `State`.
   enum Stage {
     case unstarted
     /// The request is being prepared.
     case starting
     case transferring(any TaskTransfer)
-    /// No request is sent. The task is about to complete.
+    /// No request is sent, and the task is about to complete.
     case ending
   }
 
@@ -43,9 +43,9 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     var reportedSentByteCount: Int64 = 0
     /// The number of times that the task was resumed or suspended.
     var suspensionChangeCount = 0
-    /// The number of calls to `resume` until the task is no longer suspended. A new task needs one.
+    /// The number of calls to `resume` that are needed until the task is no longer suspended. 1 for a new task.
     var suspensionCount = 1
-    /// What few tasks have; nil until it is first set.
+    /// The task's options, or nil until an option is first set.
     var options: TaskOptions?
 
     var transfer: (any TaskTransfer)? {
@@ -62,7 +62,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// The task's number, unique within its session, starting at 1.
   public let taskIdentifier: Int
-  /// The request with which the task was created. Nil for a download task with unreadable resume data.
+  /// The request with which the task was created, or nil for a download task with unreadable resume data.
   public let originalRequest: URLRequest?
 
   let mutableState: Mutex<MutableState>
@@ -74,7 +74,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     mutableState = Mutex(MutableState(session: session))
   }
 
-  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. It never sends anything.
   public override init() {
     taskIdentifier = 0
     originalRequest = nil
@@ -83,22 +83,23 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   // MARK: Overridden by subclasses
 
-  /// The body that is sent instead of the request's own, or nil for the request's own.
+  /// The body to send instead of the request's own, or nil to send the request's own body.
   var content: UploadContent? { nil }
 
-  /// Calls `begin` with the request to send, at once or later.
+  /// Calls `begin` with the request to send, immediately or later.
   func start(in session: URLSession) { begin(session, .success(originalRequest)) }
 
-  /// The transfers among which the task's transfer delivers: on the delegate queue, unless a subclass uses another.
+  /// The set of transfers to which the task's transfer belongs. Its queue is the
+  /// delegate queue, unless a subclass overrides this.
   func readyTransfers(of session: URLSession) -> ReadyTransfers { session.readyTransfers }
 
-  /// The queue on which the task's transfer delivers.
+  /// The queue on which the task's transfer delivers its events.
   final func delivery(of session: URLSession) -> SerialQueue { readyTransfers(of: session).queue }
 
   /// Whether `receive(_:answer:)` must be called with the response's head.
   var decidesOnResponse: Bool { false }
 
-  /// Called with the final response's head; `answer` takes whether its body is accepted.
+  /// Called with the final response's head. The task must call `answer` with whether it accepts the body.
   func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
 
   /// Called with each part of the body.
@@ -106,10 +107,10 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   // MARK: Control
 
-  /// Starts the task, or continues a suspended one. A task that was suspended several times must be resumed as often.
+  /// Starts the task, or continues a suspended one. A task that was suspended several times must be resumed as many times.
   ///
-  /// Does nothing if the task is in progress, is cancelled or has completed. If the session was invalidated before the
-  /// task was created, the task completes with `URLError.cancelled`.
+  /// Does nothing if the task is in progress, is cancelled or has completed. If the session was invalidated before the task was
+  /// created, the task completes with `URLError.cancelled`.
   open func resume() {
     enum Action { case start(URLSession), resume(any TaskTransfer, change: Int), nothing }
     let action = mutableState.withLock { state -> Action in
@@ -132,11 +133,11 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// Suspends the task until ``resume()`` has been called as often as this method. A new task is suspended once.
+  /// Suspends the task until ``resume()`` has been called as many times as this method. A new task is suspended once.
   ///
-  /// No more bytes are read from the connection. The timeouts of a request's phases stop, except those of opening a
-  /// connection; the session's ``URLSessionConfiguration/timeoutIntervalForResource`` doesn't stop. Events that have
-  /// already been received may still be delivered. Does nothing if the task was cancelled or has completed.
+  /// No more bytes are read from the connection. The timeouts of a request's phases are suspended too, except those for opening a
+  /// connection. The session's ``URLSessionConfiguration/timeoutIntervalForResource`` isn't suspended. Events that have already
+  /// been received may still be delivered. Does nothing if the task was cancelled or has completed.
   open func suspend() {
     let suspended = mutableState.withLock { state -> (transfer: any TaskTransfer, change: Int)? in
       guard state.state == .running || state.state == .suspended else { return nil }
@@ -171,7 +172,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// Sends the request, or completes the task with the error that prevents that.
+  /// Sends the request, or completes the task with the error that prevents sending it.
   func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
       guard let request = try request.get() else { throw URLError(.unsupportedURL) }
@@ -190,7 +191,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
         return (true, state.state == .suspended ? state.suspensionChangeCount : nil)
       }
       if let suspension { transfer.setSuspended(true, change: suspension) }
-      // If the task has been cancelled, `cancel` ends it.
+      // If the task was cancelled in the meantime, `cancel` ends it.
       if isStarting { transfer.send() }
     } catch {
       let isStarting = mutableState.withLock { state in
@@ -206,11 +207,11 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// The task's current state.
   open var state: State { mutableState.withLock { $0.state } }
-  /// The latest request, after redirects; the same as ``originalRequest`` before the first one.
+  /// The latest request, after redirects. Before the first redirect, it is the same as ``originalRequest``.
   open var currentRequest: URLRequest? { transfer?.currentRequest ?? originalRequest }
-  /// The final response's head; nil before it has been received.
+  /// The final response's head, or nil before it has been received.
   open var response: URLResponse? { transfer?.response }
-  /// The error with which the task has completed, a `URLError`; nil before completion or after success.
+  /// The error with which the task has completed, usually a `URLError`, or nil before completion or after success.
   open var error: (any Error)? { mutableState.withLock { $0.error } }
   /// The number of bytes of the body received so far, after decoding.
   open var countOfBytesReceived: Int64 { transfer?.receivedByteCount ?? 0 }
@@ -228,32 +229,32 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     transfer.map { $0.bodyByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
       ?? bodyByteCountExpected
   }
-  /// A text for the caller's use; nil by default. It appears in ``description``.
+  /// A text for the caller's use, which appears in ``description``. Nil by default.
   open var taskDescription: String? {
     get { mutableState.withLock { $0.taskDescription } }
     set { mutableState.withLock { $0.taskDescription = newValue } }
   }
 
-  /// The task's metrics. Complete only after the transfer has ended.
+  /// The task's metrics, which are complete only after the transfer has ended.
   var metrics: URLSessionTaskMetrics { URLSessionTaskMetrics(transfer) }
-  /// The final response's head if it is an HTTP response; nil for a `file:` or `data:` URL.
+  /// The final response's head if it is an HTTP response, or nil. It is nil for a `file:` or `data:` URL.
   package var httpResponse: HTTPURLResponse? { transfer?.httpResponse }
 
-  /// The object of the layer above that uses the task, such as Alamofire's request. The task retains it until it has
-  /// completed.
+  /// The object of the layer above that uses the task, such as Alamofire's request. The task
+  /// retains the object until the task has completed.
   package var owner: (any AnyObject & Sendable)? {
     get { mutableState.withLock { $0.owner } }
     set { mutableState.withLock { $0.owner = newValue } }
   }
 
-  /// The maximum number of body bytes that are received before `grant` permits more; nil for no limit. Must be set
-  /// before the task is resumed.
+  /// The maximum number of body bytes to receive before `grant` permits more, or nil for no
+  /// limit. Must be set before the task is resumed.
   package var windowBytes: Int? {
     get { mutableState.withLock { $0.windowBytes } }
     set { mutableState.withLock { $0.windowBytes = newValue } }
   }
 
-  /// Permits that many more bytes of the body to be received.
+  /// Permits the task to receive `byteCount` more bytes of the body.
   package func grant(_ byteCount: Int) { transfer?.grant(byteCount) }
 
   var session: URLSession? { mutableState.withLock { $0.session } }
@@ -316,7 +317,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   func transferDidEnd(_ error: URLError?) { complete(error) }
 
-  /// Whether the transfer's events are processed on the delegate queue.
+  /// Returns whether the transfer's events are processed on the delegate queue.
   private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
 
   func tellDelegate(
@@ -334,13 +335,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     session.delivery.perform { self.transferDidEnd(error) }
   }
 
-  /// Completes the task: notifies the delegate of the metrics and the completion, then leaves the session.
+  /// Completes the task: notifies the delegate of the metrics and the completion, and then unregisters the task from the session.
   final func complete(_ error: (any Error)?) {
     guard let session else { return }
     // A protocol may fail with an error of any type.
     let error = error == nil ? nil : transfer?.failure ?? error
     guard let delegate = delegates?.task else { return leave(session, error) }
-    // This repeats `tellDelegate`, which would allocate a closure for each request.
+    // This repeats the code of `tellDelegate`, which would allocate a closure for each request.
     if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }
     session.delivery.perform { self.notify(delegate, of: error, in: session) }
   }
@@ -369,12 +370,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       updateProgress(isComplete: true)
       options.end()
     }
-    // Released outside the lock: it may be the last reference, and the owner's deinitializer may use this task.
+    // The owner is released outside the lock, because this may be the last reference,
+    // and the owner's deinitializer may use this task.
     _ = owner
   }
 }
 
 extension URLSessionTask: RegistryMember {}
 
-/// The value of a byte count that is unknown: -1.
+/// The value for an unknown number of bytes: -1.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1

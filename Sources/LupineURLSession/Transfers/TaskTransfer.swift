@@ -2,26 +2,26 @@
 
 import Foundation
 
-/// Performs one task's request: ``Transfer`` over HTTP, ``LocalTransfer`` for `file:` and `data:` URLs. Reports to a
-/// `TransferObserver`.
+/// Performs the request of one task: ``Transfer`` over HTTP, and ``LocalTransfer`` for `file:` and
+/// `data:` URLs. Reports to a `TransferObserver`.
 protocol TaskTransfer: AnyObject, Sendable {
-  /// Starts the transfer; called once.
+  /// Starts the transfer. Called once.
   func send()
   /// Ends the transfer with `URLError.cancelled`, unless it has already ended.
   func cancel()
-  /// Stops reading, or continues.
+  /// Pauses or continues reading.
   ///
-  /// `change` numbers the calls in the order in which they were decided. Threads may call in another order, so a call
+  /// `change` numbers the calls in the order in which they were decided. Threads may make them in a different order, so a call
   /// with a lower number than an earlier one has no effect.
   func setSuspended(_ isSuspended: Bool, change: Int)
-  /// Adds that many bytes of the body to the window.
+  /// Adds `byteCount` bytes of the body to the window.
   func grant(_ byteCount: Int)
 
   /// The latest request, after redirects.
   var currentRequest: URLRequest { get }
-  /// The final response's head, once it has arrived.
+  /// The final response's head, or nil before it has arrived.
   var response: URLResponse? { get }
-  /// The final response's head if it is an HTTP response.
+  /// The final response's head if it is an HTTP response, or nil.
   var httpResponse: HTTPURLResponse? { get }
   /// The number of body bytes received, after decoding.
   var receivedByteCount: Int64 { get }
@@ -29,9 +29,9 @@ protocol TaskTransfer: AnyObject, Sendable {
   var sentByteCount: Int64 { get }
   /// The length of the request's body in bytes, or nil if it is unknown.
   var bodyByteCount: UInt64? { get }
-  /// The measurements; called after the end.
+  /// The measurements. Read only after the end.
   var measurements: URLSessionTaskMetrics.Values { get }
-  /// The error with which the task completes instead of the transfer's `URLError`; nil by default.
+  /// The error with which the task completes instead of the transfer's `URLError`. Nil by default.
   var failure: (any Error)? { get }
 }
 
@@ -39,28 +39,29 @@ extension TaskTransfer {
   var failure: (any Error)? { nil }
 }
 
-/// Receives a transfer's events and decides its questions. The task does; the protocol keeps transfers independent of
-/// tasks, and their tests free of sessions.
+/// Receives a transfer's events and makes its decisions. A task conforms to this protocol, which keeps transfers independent of
+/// tasks, so that their tests need no session.
 ///
-/// Methods are called one at a time on the queue on which the transfer delivers. An `answer` may be called at once or
-/// later, on any thread. Only the first call counts.
+/// The methods are called one at a time on the queue on which the transfer delivers. The observer may call an `answer` closure
+/// immediately or later, on any thread. Only the first call has an effect.
 protocol TransferObserver: AnyObject, Sendable {
-  /// Called when the response redirects. `answer` takes the request to send, or nil to present the response itself.
+  /// Called when the response redirects. The observer must call `answer` with the request to
+  /// send, or with nil to present the response itself.
   func transfer(
     isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
     answer: @escaping @Sendable (URLRequest?) -> Void)
-  /// Called when the server asks for a credential.
+  /// Called when the server requires a credential.
   func transfer(
     isAskedFor challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void)
   /// Whether the final response's head must be presented before the body is delivered.
   var decidesOnResponse: Bool { get }
-  /// Called with the final response's head. `answer` takes whether the body is accepted.
+  /// Called with the final response's head. The observer must call `answer` with whether it accepts the body.
   func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void)
   /// Called with each piece of the body.
   func transfer(didReceive body: Data)
   /// Called with the total number of bytes of the request's body that were sent.
   func transfer(didSend byteCount: Int64)
-  /// Called exactly once, last, when the transfer has ended.
+  /// Called once, as the last method, when the transfer has ended.
   func transferDidEnd(_ error: URLError?)
 }

@@ -1,4 +1,4 @@
-// Transfer: carries out, on the engine and on the session's queue, what a `TransferState` decides.
+// Transfer: executes the decisions of a `TransferState`, on the engine and on the session's queue.
 
 import Foundation
 import LupineEngine
@@ -6,11 +6,11 @@ import Synchronization
 
 /// One task's transfer over HTTP: sends the request, follows redirects, answers challenges and delivers the final response.
 ///
-/// The engine's events arrive on a loop's thread, and change only the state. Everything that has arrived is delivered on
-/// the session's queue, in one hop for all transfers (``ReadyTransfers``). The state is the only thing that decides; no
-/// method of the engine or of the observer is called under the lock.
+/// The engine's events arrive on a loop's thread, and only change the state. All received events are delivered on the session's
+/// queue, with one hop for all transfers (``ReadyTransfers``). Only the state makes decisions. No method of the engine or of the
+/// observer is called under the lock.
 final class Transfer: TaskTransfer, ResponseSink {
-  /// One request that was sent, for the metrics.
+  /// A request that was sent, for the metrics.
   struct Attempt: Sendable {
     let request: URLRequest
     let response: HTTPURLResponse?
@@ -19,29 +19,29 @@ final class Transfer: TaskTransfer, ResponseSink {
 
   private struct Guarded {
     var state: TransferState
-    /// The handle of the latest exchange, once it was submitted.
+    /// The handle of the latest exchange, or nil until the exchange was submitted.
     var handle: ExchangeHandle?
-    /// Nil after the end. The observer holds the transfer.
+    /// The observer, or nil after the end. The observer retains the transfer.
     var observer: (any TransferObserver)?
-    /// The use of Digest, from the first challenge in the session on.
+    /// The task's use of Digest, or nil before the first Digest challenge in the session.
     var authentication: TaskAuthentication?
   }
 
   private let client: EngineClient
   private let delivery: ReadyTransfers
   private let windowBytes: Int?
-  /// The length of the request's body in bytes, unless a redirect drops it; nil if it is unknown.
+  /// The length of the request's body in bytes, or nil if it is unknown. Redirects that drop the body aren't considered.
   let bodyByteCount: UInt64?
   private let guarded: Mutex<Guarded>
 
-  /// Creates a transfer of a converted request. Nothing is sent before `send`.
+  /// Creates a transfer for a converted request. Nothing is sent until `send` is called.
   ///
   /// - Parameters:
   ///   - request: The request to send.
-  ///   - urlRequest: The same request, as the observer knows it.
+  ///   - urlRequest: The same request in the form that the observer knows.
   ///   - client: The session's engine.
-  ///   - delivery: The transfers on whose queue the observer is called.
-  ///   - windowBytes: The maximum number of body bytes that are delivered before `grant` permits more; nil for no limit.
+  ///   - delivery: The set of transfers on whose queue the observer is called.
+  ///   - windowBytes: The maximum number of body bytes to deliver before `grant` permits more, or nil for no limit.
   ///   - observer: The task.
   init(
     _ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, delivery: ReadyTransfers,
@@ -70,11 +70,11 @@ final class Transfer: TaskTransfer, ResponseSink {
 
   func grant(_ byteCount: Int) { apply { $0.grant(byteCount) } }
 
-  /// Discards the rest of the body. The transfer ends as if all of it had been received.
+  /// Discards the rest of the body. The transfer ends as if the entire body had been received.
   func discardBody() { apply { $0.discardBody() } }
 
-  /// Discards the rest of the body and sends another request, whose response counts. For an observer that decides about a
-  /// response.
+  /// Discards the rest of the body and sends another request, whose response replaces the current one. Only for an observer that
+  /// decides about the response.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
     let request = try client.convert(urlRequest)
     apply { $0.replace(with: request, from: urlRequest) }
@@ -121,13 +121,13 @@ final class Transfer: TaskTransfer, ResponseSink {
 
   // MARK: Actions
 
-  /// Passes an event to the state, and carries out the action that follows.
+  /// Passes an event to the state, and executes the action that it returns.
   private func apply(_ event: (inout TransferState) -> TransferState.Action?) {
     let (action, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
     if let action { perform(action, handle) }
   }
 
-  /// Passes an event to the state, and carries out the actions that follow.
+  /// Passes an event to the state, and executes the actions that it returns.
   private func apply(_ event: (inout TransferState) -> [TransferState.Action]) {
     let (actions, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
     for action in actions { perform(action, handle) }
@@ -160,7 +160,7 @@ final class Transfer: TaskTransfer, ResponseSink {
     }
   }
 
-  /// Keeps the handle of an exchange, unless that has already ended, and carries out the commands that waited for it.
+  /// Stores the handle of an exchange, unless the exchange has already ended, and executes the commands that waited for it.
   private func keep(_ handle: ExchangeHandle, of exchange: Int) {
     let actions = guarded.withLock { guarded -> [TransferState.Action] in
       guard let actions = guarded.state.submitted(exchange) else { return [] }
@@ -170,7 +170,7 @@ final class Transfer: TaskTransfer, ResponseSink {
     for action in actions { perform(action, handle) }
   }
 
-  /// The task's use of Digest, created on first use, so that other tasks don't pay for it.
+  /// The task's use of Digest. It is created on first use, so that other tasks don't pay for it.
   private var authentication: TaskAuthentication {
     guarded.withLock { guarded in
       if let authentication = guarded.authentication { return authentication }
@@ -182,7 +182,7 @@ final class Transfer: TaskTransfer, ResponseSink {
 
   // MARK: Steps, on the session's queue
 
-  /// Takes all steps that can be taken. `ReadyTransfers` calls this once for each `deliver` action.
+  /// Performs all steps that are possible now. `ReadyTransfers` calls this method once for each `deliver` action.
   func deliver() {
     while let (step, observer) = nextStep() { perform(step, observer) }
   }
@@ -207,7 +207,7 @@ final class Transfer: TaskTransfer, ResponseSink {
   }
 
   private func present(_ response: HTTPURLResponse, isLast: Bool, _ observer: any TransferObserver) {
-    // After the last exchange, the answer ends the transfer.
+    // After the last exchange, the observer's answer ends the transfer.
     guard isLast || observer.decidesOnResponse else { return }
     ask { question in
       observer.transfer(didReceive: response) { isAccepted in
@@ -244,7 +244,7 @@ final class Transfer: TaskTransfer, ResponseSink {
     }
   }
 
-  /// Puts a question to the observer by `call`, unless the state has dropped it.
+  /// Calls `call` to request a decision from the observer, unless the state no longer needs the decision.
   private func ask(_ call: (_ question: Int) -> Void) {
     guard let question = guarded.withLock({ $0.state.ask() }) else { return }
     call(question)
@@ -252,7 +252,7 @@ final class Transfer: TaskTransfer, ResponseSink {
   }
 
   private func end(_ error: URLError?, _ observer: any TransferObserver) {
-    // Released outside the lock, because their deinitializers may call anything.
+    // The values are released outside the lock, because their deinitializers may call anything.
     let released = guarded.withLock { ($0.observer.take(), $0.handle.take(), $0.state.takeBody()) }
     observer.transferDidEnd(error)
     _ = released
@@ -289,9 +289,9 @@ extension TransferState.Answer {
     }
   }
 
-  /// Whether the chosen URL is refused for the same reason as the proposed one: it is the same URL, or has the scheme for
-  /// which that was refused (http after https, or a Unix socket). A handler that adds a query hasn't decided to send a
-  /// request in clear; one that changes the scheme has.
+  /// Returns whether the chosen URL is refused for the same reason as the proposed one: it is the same URL, or it has the scheme
+  /// for which the proposed URL was refused (http after https, or a Unix socket). A handler that only adds a query hasn't decided
+  /// to send a request unencrypted, but a handler that changes the scheme has.
   private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
     let (scheme, proposedScheme) = (chosen?.scheme?.lowercased() ?? "", proposed?.scheme?.lowercased() ?? "")
     let isForItsScheme = error.code == .redirectRefused && scheme == proposedScheme

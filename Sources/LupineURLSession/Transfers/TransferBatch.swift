@@ -1,4 +1,4 @@
-// TransferBatch: what the engine has reported about a transfer since the last delivery.
+// TransferBatch: the events of a transfer that the engine has reported since the last delivery.
 
 import Foundation
 import LupineEngine
@@ -18,14 +18,13 @@ struct TransferBatch {
   var end: Result<Fields, EngineError>?
 
   /// The maximum number of bytes in a joined piece: 256 KiB, which is what the engine reads at once and the default of
-  /// `EngineConfiguration.windowBytes`. Delivering a piece costs the same, whatever its length.
+  /// `EngineConfiguration.windowBytes`. Delivering a piece costs the same, regardless of its length.
   private static let joinedBytesMax = 256 * 1024
-  /// The length from which a piece gets capacity for everything that may be joined to it: 32 KiB. A shorter one may stay
-  /// alone for a while.
+  /// The minimum length of a piece that gets capacity for everything that may be joined to it: 32 KiB. No further bytes may
+  /// arrive for a while after a shorter piece.
   private static let roomyBytesMin = 32 * 1024
 
-  /// Appends bytes of the body to the latest piece, up to the maximum length of a piece. Without a window there is no
-  /// maximum.
+  /// Appends bytes of the body to the latest piece, up to the maximum length of a piece. Without a window, there is no maximum.
   mutating func append(body bytes: borrowing Span<UInt8>, windowBytes: Int?) {
     if let windowBytes {
       if !body.isEmpty, body.count + bytes.count > Self.joinedBytesMax {

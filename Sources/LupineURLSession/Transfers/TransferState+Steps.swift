@@ -1,20 +1,22 @@
-// TransferState+Steps: what the session's queue does step by step, the questions to the observer, and their answers.
+// TransferState+Steps: the steps that the session's queue performs, the decisions that it requests
+// from the observer, and the observer's answers.
 
 import Foundation
 import LupineEngine
 
 extension TransferState {
-  /// One step of the session's queue.
+  /// One step to perform on the session's queue.
   enum Step {
     /// Notify the observer of the total number of bytes of the request's body that were sent.
     case notifySent(Int64)
-    /// Ask the observer for a credential, if the response has a challenge; otherwise, present the response.
+    /// If the response has a challenge, request a credential from the observer. Otherwise, present the response.
     indirect case authenticate(Unauthorized)
-    /// Ask the observer whether it accepts the body. If the exchange hasn't ended, only if the observer decides on that.
+    /// Request the observer's decision whether it accepts the body. If the exchange hasn't ended, skip the step unless the
+    /// observer makes such decisions.
     case present(HTTPURLResponse, isLast: Bool)
     /// Deliver a piece of the body.
     case deliver(Data)
-    /// Ask the observer which request follows the redirect.
+    /// Request from the observer the request that follows the redirect.
     indirect case redirect(Redirect)
     /// Submit a request to the engine.
     indirect case submit(Submission)
@@ -33,38 +35,39 @@ extension TransferState {
 
   /// A response that redirects.
   struct Redirect {
-    /// The request to send next, by the redirect rule.
+    /// The request to send next according to the redirect rule.
     let next: EngineRequest
-    /// The same request, as the observer sees it.
+    /// The same request in the form that the observer sees.
     let proposed: URLRequest
     let response: HTTPURLResponse
-    /// Why the redirect can't be followed as proposed, or nil if it can.
+    /// The error because of which the redirect can't be followed as proposed, or nil if it can be followed.
     let refusal: EngineError?
     /// The URL of the request that was redirected.
     let url: URL?
   }
 
-  /// The observer's answer to a question.
+  /// The observer's answer when a decision was requested.
   enum Answer {
-    /// The body is accepted.
+    /// The observer accepts the body.
     case accept
-    /// The body isn't accepted, or the challenge is canceled: the transfer ends with `URLError.cancelled`.
+    /// The observer doesn't accept the body, or cancels the challenge. The transfer ends with `URLError.cancelled`.
     case refuse
-    /// The response that redirects or asks for a credential is the final one.
+    /// The response that redirects or requires a credential is presented as the final response.
     case present
     /// The request is sent again with this value of Authorization.
     case authorize(String)
-    /// As `authorize`, with the credential that the server has accepted: only its nonce is stale.
+    /// The request is sent again with this value of Authorization. The server has
+    /// accepted the credential, and only its nonce is stale.
     case reauthorize(String)
-    /// The redirect is followed by this request.
+    /// The redirect is followed with this request.
     indirect case follow(EngineRequest, URLRequest)
-    /// The redirect can't be followed as the observer wants.
+    /// The redirect can't be followed in the way that the observer has chosen.
     case fail(URLError)
   }
 
   // MARK: Steps
 
-  /// Returns the next step, or nil if nothing can be done before another event.
+  /// Returns the next step, or nil if no step is possible before another event.
   mutating func nextStep() -> Step? {
     while canStep {
       if let step = takeStep() { return step }
@@ -80,7 +83,7 @@ extension TransferState {
       turn = .received
       return step(decision)
     case .received: break
-    // Canceled: the question is dropped.
+    // The transfer was cancelled, so the decision isn't needed.
     case .asking, .awaiting: turn = .received
     }
     switch batch.nextPart {
@@ -109,7 +112,7 @@ extension TransferState {
     response = urlRequest.url.map {
       HTTPURLResponse(url: $0, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded)
     }
-    // A redirect is decided on at the end of its exchange.
+    // The decision about a redirect is made at the end of its exchange.
     if case .superseded = body { return nil }
     if head.status == 401 {
       return .authenticate(
@@ -125,7 +128,7 @@ extension TransferState {
     return .deliver(piece)
   }
 
-  /// The exchange's end, after everything that arrived before it.
+  /// Returns the step for the end of the exchange, after everything that arrived before it.
   private mutating func endStep(_ failure: EngineError?) -> Step? {
     performed.append((urlRequest, response))
     exchange = .none
@@ -135,7 +138,7 @@ extension TransferState {
     case (.superseded(.refusedRedirect(let error)), nil): return refusedRedirectStep(error)
     case (.superseded(.untrusted), nil): return end(URLError(wrongDigestProofFrom: urlRequest.url))
     case (.superseded(.redirect(let next)), nil): return redirectStep(next, urlRequest.redirected(to: next), nil)
-    // A failure doesn't matter: the rest of the response is of no interest.
+    // A failure is ignored, because the rest of the response isn't needed.
     case (.superseded(.replacement(let request, let urlRequest)), _):
       self.urlRequest = urlRequest
       response = nil
@@ -160,8 +163,8 @@ extension TransferState {
       Redirect(next: next, proposed: proposed, response: response, refusal: refusal, url: urlRequest.url))
   }
 
-  /// The rule forbids the redirect. The observer may still present the response, or choose another request, unless there
-  /// were too many redirects.
+  /// Returns the step for a redirect that the rule forbids. The observer may still present the response or choose another
+  /// request, unless there were too many redirects.
   private mutating func refusedRedirectStep(_ error: EngineError) -> Step {
     guard error.code != .tooManyRedirects, let response,
       let url = response.value(forHTTPHeaderField: "Location").flatMap({ URL(string: $0, relativeTo: response.url) })
@@ -181,15 +184,15 @@ extension TransferState {
     if let exchange = metrics.last { request = redirects.follow(next, after: exchange) }
     urlRequest = chosen
     response = nil
-    // The new URL hasn't refused any credential yet.
+    // The new URL hasn't refused a credential yet.
     challengeCount = 0
     turn = .decided(.submit)
   }
 
   // MARK: Questions
 
-  /// Begins a question, which the caller then puts to the observer. Returns nil if it is no longer relevant, because the
-  /// transfer was canceled after its last exchange.
+  /// Begins a question to the observer, and returns its number. Returns nil if the question is no longer relevant, because the
+  /// transfer was cancelled after its last exchange.
   mutating func ask() -> Int? {
     guard case .received = turn else { return nil }
     questionCount += 1
@@ -197,14 +200,15 @@ extension TransferState {
     return questionCount
   }
 
-  /// The question has been put to the observer. If it wasn't answered at once, reading is paused until it is.
+  /// Called after the question was passed to the observer. If the observer hasn't answered
+  /// immediately, reading is paused until it does.
   mutating func asked(_ question: Int) -> Action? {
     guard case .asking(question) = turn else { return nil }
     turn = .awaiting(question)
     return flowAction()
   }
 
-  /// The observer has answered. Only the first answer to the open question counts.
+  /// Called with the observer's answer. Only the first answer to the open question has an effect.
   mutating func answered(_ question: Int, _ answer: Answer) -> [Action] {
     switch turn {
     case .asking(question), .awaiting(question): turn = .received
@@ -249,7 +253,7 @@ extension TransferState {
     if case .none = exchange { true } else { false }
   }
 
-  /// Removes the request's body, so that it isn't kept as long as the response and its metrics.
+  /// Removes and returns the request's body, so that it isn't retained as long as the response and its metrics.
   mutating func takeBody() -> RequestBody {
     var body = RequestBody()
     swap(&body, &request.body)
@@ -258,7 +262,7 @@ extension TransferState {
 }
 
 extension URLRequest {
-  /// Returns the request with the URL, the method and the body of a redirect, without the fields that it has removed.
+  /// Returns the request with the URL, the method and the body of a redirect, without the fields that the redirect has removed.
   fileprivate func redirected(to next: EngineRequest) -> URLRequest {
     var request = self
     request.url = URL(string: next.uri.description)

@@ -1,4 +1,5 @@
-// TransferState: the state machine of one task's transfer. Events in, actions and steps out; no locks, no I/O, no calls.
+// TransferState: the state machine of one task's transfer. It takes events and returns
+// actions and steps, without locks, I/O or calls.
 
 import Foundation
 import LupineEngine
@@ -6,13 +7,13 @@ import LupineEngine
 /// Decides about one task's transfer: the requests to send, the events to deliver, the questions to the observer, and the end.
 ///
 /// A transfer has one exchange at a time. Events come from the task, from the engine, and from the session's queue, which
-/// takes one step after another. A question to the observer stops the steps until the observer answers; meanwhile, reading
-/// is paused. There are three states: that of the exchange (`Exchange`), the one that the task has requested (`Demand`), and
-/// the next step on the session's queue (`Turn`).
+/// performs one step after another. A question to the observer stops the steps until the observer answers. In the meantime,
+/// reading is paused. There are three states: that of the exchange (`Exchange`), the one that the task has requested (`Demand`),
+/// and the next step on the session's queue (`Turn`).
 struct TransferState: Sendable {
-  /// A command, to be carried out after the lock was released.
+  /// A command to execute after the lock was released.
   enum Action: Equatable {
-    /// Take steps on the session's queue until `nextStep` returns nil.
+    /// Perform steps on the session's queue until `nextStep` returns nil.
     case deliver
     /// Stop reading the exchange, then call `flowChanged`.
     case pause(exchange: Int)
@@ -20,7 +21,7 @@ struct TransferState: Sendable {
     case resume(exchange: Int)
     /// End the exchange without the rest of its body.
     case discardBody
-    /// Permit that many more bytes of the body.
+    /// Permit this many more bytes of the body.
     case grant(Int)
     /// Cancel the exchange.
     case cancel
@@ -34,17 +35,17 @@ struct TransferState: Sendable {
     let handlesCookies: Bool
   }
 
-  /// The exchange that the engine performs for the transfer.
+  /// The state of the exchange that the engine performs for the transfer.
   enum Exchange {
-    /// None before the first, between two, and after the last.
+    /// There is no exchange: before the first, between two, and after the last.
     case none
     /// `submit` hasn't returned the handle yet. Commands wait for it.
     case submitting
-    /// Commands are carried out.
+    /// The exchange accepts commands.
     case active(Flow)
   }
 
-  /// Whether the engine reads. One thread at a time changes that, so that changes can't overtake each other.
+  /// Whether the engine reads. Only one thread at a time changes this, so that changes can't overtake each other.
   enum Flow {
     case reading, pausing, paused, resuming
   }
@@ -58,41 +59,41 @@ struct TransferState: Sendable {
   enum Body {
     /// Pieces are delivered.
     case wanted
-    /// Pieces that have already arrived are delivered, the rest is discarded.
+    /// The pieces that have already arrived are delivered. The rest is discarded.
     case discarded
     /// Pieces are dropped, because the response isn't the final one.
     indirect case superseded(Successor)
   }
 
-  /// The step after the exchange in progress.
+  /// The successor of the exchange in progress.
   enum Successor {
     /// The request to which the response redirects, if the observer agrees.
     case redirect(EngineRequest)
     /// The error with which the redirect is refused, unless the observer chooses another request.
     case refusedRedirect(EngineError)
-    /// The end of the transfer with an error, because the server hasn't proven that it knows the password.
+    /// The transfer ends with an error, because the server hasn't proven that it knows the password.
     case untrusted
-    /// A request that is sent without asking: with a credential, or in place of the first one.
+    /// A request that is sent without the observer's decision: with a credential, or instead of the first request.
     case replacement(EngineRequest, URLRequest)
   }
 
   /// The next step on the session's queue.
   enum Turn {
-    /// Processes what the engine has reported, in order.
+    /// Process the engine's events in order.
     case received
-    /// Carries out a decision, before anything else.
+    /// Execute a decision before anything else.
     case decided(Decision)
-    /// Asks the observer a question, which has this number.
+    /// Pass a question with this number to the observer.
     case asking(Int)
-    /// Waits for the answer to that question.
+    /// Wait for the observer's answer to the question with this number.
     case awaiting(Int)
-    /// Nothing: the observer has been notified of the end.
+    /// Do nothing, because the observer has been notified of the end.
     case ended
   }
 
-  /// A decision to carry out on the session's queue.
+  /// A decision to execute on the session's queue.
   enum Decision {
-    /// Present the response to the observer, although it redirects or asks for a credential.
+    /// Present the response to the observer, although it redirects or requires a credential.
     case present
     /// Send the request.
     case submit
@@ -100,19 +101,19 @@ struct TransferState: Sendable {
     case end(URLError?)
   }
 
-  /// Whether a delivery has been requested and hasn't ended.
+  /// Whether a delivery on the session's queue has been requested and hasn't ended.
   enum Hop {
     case none, requested
   }
 
-  /// The maximum number of body bytes in flight between the engine and the observer; nil for no limit.
+  /// The maximum number of body bytes in flight between the engine and the observer, or nil for no limit.
   let windowBytes: Int?
 
   var exchange = Exchange.none
   /// The number of the latest exchange.
   var exchangeCount = 0
   var body = Body.wanted
-  /// The bytes of the body that the observer has processed and the engine hasn't been granted yet.
+  /// The number of body bytes that the observer has processed and that the engine hasn't been permitted to send again.
   var ungrantedByteCount = 0
   var demand = Demand.running
   /// The number of the latest call to `setSuspended` that had an effect.
@@ -123,10 +124,10 @@ struct TransferState: Sendable {
   var hop = Hop.none
   var batch = TransferBatch()
 
-  /// The latest request as the engine gets it, and as the observer knows it.
+  /// The latest request, in the form for the engine. `urlRequest` is the same request in the form for the observer.
   var request: EngineRequest
   var urlRequest: URLRequest
-  /// The latest response's head.
+  /// The latest response's head, or nil if there is none.
   var response: HTTPURLResponse?
   var receivedByteCount: Int64 = 0
   var sentByteCount: Int64 = 0
@@ -136,7 +137,7 @@ struct TransferState: Sendable {
   var challengeCount = 0
   /// The measurements of the exchanges that have ended.
   var metrics: ShortList<ExchangeMetrics> = []
-  /// The requests of those exchanges, and their responses. An exchange is added once its end has been processed.
+  /// The requests of those exchanges and their responses. An exchange is added once its end has been processed.
   var performed: ShortList<(URLRequest, HTTPURLResponse?)> = []
 
   init(_ request: EngineRequest, from urlRequest: URLRequest, redirectRule: RedirectRule, windowBytes: Int?) {
@@ -148,19 +149,19 @@ struct TransferState: Sendable {
 
   // MARK: Events from the task
 
-  /// Returns the first request to submit, or nil if the transfer was canceled before.
+  /// Returns the first request to submit, or nil if the transfer was cancelled before.
   mutating func start() -> Submission? {
     guard demand != .canceled, case .received = turn else { return nil }
     return submission()
   }
 
-  /// The task was canceled. Only the first cancellation before the end counts.
+  /// Called when the task was cancelled. Only the first cancellation before the end has an effect.
   mutating func cancel() -> [Action] {
     guard demand != .canceled, !hasEnded else { return [] }
     demand = .canceled
     var actions: [Action] = []
     switch exchange {
-    // There is no exchange whose end would follow. A question stays unanswered.
+    // There is no exchange whose end would follow, so the question remains unanswered.
     case .none: turn = .decided(.end(URLError(.cancelled)))
     // `submitted` cancels it.
     case .submitting: break
@@ -170,7 +171,7 @@ struct TransferState: Sendable {
     return actions
   }
 
-  /// The task was suspended, or resumed. Ignored if a call with a higher number came first.
+  /// Called when the task was suspended or resumed. Ignored if a call with a higher number came first.
   mutating func setSuspended(_ isSuspended: Bool, change: Int) -> Action? {
     guard change > latestChange else { return nil }
     latestChange = change
@@ -179,21 +180,21 @@ struct TransferState: Sendable {
     return flowAction()
   }
 
-  /// The rest of the body is of no interest. The exchange ends as if all of it had been received.
+  /// Called when the rest of the body isn't needed. The exchange ends as if the entire body had been received.
   mutating func discardBody() -> Action? {
     guard case .wanted = body else { return nil }
     body = .discarded
     return discardAction
   }
 
-  /// Another request is sent after the exchange in progress. Its response becomes the task's.
+  /// Called to send another request after the exchange in progress. Its response becomes the task's response.
   mutating func replace(with request: EngineRequest, from urlRequest: URLRequest) -> Action? {
     body = .superseded(.replacement(request, urlRequest))
     return discardAction
   }
 
-  /// The observer has processed that many bytes. They are granted once they amount to half a window: a grant per piece
-  /// would lead to ever smaller pieces.
+  /// Called when the observer has processed `byteCount` bytes. They are granted to the engine once they amount to half a window,
+  /// because a grant per piece would lead to ever smaller pieces.
   mutating func grant(_ byteCount: Int) -> Action? {
     guard let windowBytes else { return nil }
     ungrantedByteCount += byteCount
@@ -203,7 +204,8 @@ struct TransferState: Sendable {
 
   // MARK: Events of submission
 
-  /// The engine has accepted the exchange. Returns nil if it has already ended; its handle is of no use then.
+  /// Called when the engine has accepted the exchange. Returns nil if the exchange has already
+  /// ended, in which case its handle isn't needed.
   mutating func submitted(_ number: Int) -> [Action]? {
     guard number == exchangeCount, case .submitting = exchange else { return nil }
     exchange = .active(.reading)
@@ -218,14 +220,14 @@ struct TransferState: Sendable {
     return actions
   }
 
-  /// The engine couldn't accept the exchange.
+  /// Called when the engine couldn't accept the exchange.
   mutating func submissionFailed(_ error: URLError) -> Action? {
     exchange = .none
     turn = .decided(.end(error))
     return requestDelivery()
   }
 
-  /// Called after `pause` or `resume` was carried out. Returns the next change if that one is outdated by now.
+  /// Called after `pause` or `resume` was executed. Returns the next change if the executed one is outdated by now.
   mutating func flowChanged(exchange number: Int) -> Action? {
     guard number == exchangeCount, case .active(let flow) = exchange else { return nil }
     switch flow {
@@ -242,7 +244,7 @@ struct TransferState: Sendable {
   ///
   /// - Parameters:
   ///   - head: The head.
-  ///   - isTrusted: False if the server claims to know the password of the request's credential, and doesn't.
+  ///   - isTrusted: False if the server claims to know the password of the request's credential but doesn't know it.
   mutating func receive(_ head: ResponseHead, isTrusted: Bool = true) -> BodyDisposition {
     batch.head = head
     guard isTrusted else {
@@ -258,16 +260,16 @@ struct TransferState: Sendable {
     return .discard
   }
 
-  /// A piece of the body has arrived.
+  /// Called when a piece of the body has arrived.
   mutating func receive(body bytes: borrowing Span<UInt8>) { batch.append(body: bytes, windowBytes: windowBytes) }
 
-  /// An iteration of the loop has ended. `byteCount` is the number of bytes of the request's body sent so far.
+  /// Called when an iteration of the loop has ended. `byteCount` is the number of bytes of the request's body sent so far.
   mutating func turnEnded(sent byteCount: UInt64) -> Action? {
     noteSent(byteCount)
     return requestDelivery()
   }
 
-  /// The exchange has ended.
+  /// Called when the exchange has ended.
   mutating func exchangeEnded(_ result: Result<Fields, EngineError>, _ exchangeMetrics: ExchangeMetrics) -> Action? {
     batch.end = result
     metrics.append(exchangeMetrics)
@@ -292,25 +294,25 @@ struct TransferState: Sendable {
       exchange: exchangeCount, request: request, handlesCookies: urlRequest.httpShouldHandleCookies)
   }
 
-  /// Requests a delivery if a step can be taken and none is requested yet.
+  /// Requests a delivery if a step is possible and no delivery has been requested yet.
   mutating func requestDelivery() -> Action? {
     guard hop == .none, canStep else { return nil }
     hop = .requested
     return .deliver
   }
 
-  /// Whether `nextStep` has something to do.
+  /// Whether `nextStep` would return a step.
   var canStep: Bool {
     switch turn {
     case .received: batch.nextPart != nil
     case .decided: true
-    // A canceled transfer doesn't wait for an answer once its exchange has ended.
+    // A cancelled transfer doesn't wait for an answer once its exchange has ended.
     case .asking, .awaiting: demand == .canceled && batch.end != nil
     case .ended: false
     }
   }
 
-  /// Begins to pause or to resume reading if that is necessary, and no other thread is doing so.
+  /// Begins to pause or resume reading if necessary, unless another thread is already doing so.
   mutating func flowAction() -> Action? {
     guard demand != .canceled, case .active(let flow) = exchange else { return nil }
     switch (flow, isHeld) {
@@ -324,7 +326,7 @@ struct TransferState: Sendable {
     }
   }
 
-  /// Whether reading must be paused: the task is suspended, or a question waits for its answer.
+  /// Whether reading must be paused, because the task is suspended or a question waits for its answer.
   private var isHeld: Bool {
     if case .awaiting = turn { true } else { demand == .suspended }
   }

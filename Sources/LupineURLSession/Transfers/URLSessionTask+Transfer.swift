@@ -1,10 +1,10 @@
-// URLSessionTask+Transfer: the choice of a task's transfer: over HTTP, or from a local resource.
+// URLSessionTask+Transfer: chooses a task's transfer: over HTTP, or from a local resource.
 
 import Foundation
 
 extension URLSessionTask {
-  /// Creates the transfer: over HTTP, or for a local resource if the engine refuses the URL and ``LocalContent`` serves
-  /// it. HTTP is tried first, so that its requests don't pay for the check.
+  /// Creates a transfer over HTTP, or one for a local resource if the engine refuses the URL and ``LocalContent`` serves it. HTTP
+  /// is tried first, so that HTTP requests don't pay for the check.
   func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
     let body = try makeBody()
     do throws(URLError) {

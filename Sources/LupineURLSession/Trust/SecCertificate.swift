@@ -1,14 +1,14 @@
-// SecCertificate and SecKey: certificates and public keys, which pins compare.
+// SecCertificate and SecKey: certificates and public keys, which pinning compares.
 
 public import Foundation
 import LupineEngine
 
-/// A certificate (RFC 5280). Two are equal if their bytes are equal.
+/// A certificate (RFC 5280). Two certificates are equal if their bytes are equal.
 public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
   package let data: Data
   package let publicKey: SecKey
 
-  /// Creates a certificate from DER; nil if the data isn't exactly one certificate.
+  /// Creates a certificate from DER. Returns nil if the data isn't exactly one certificate.
   package init?(_ data: Data) {
     guard let key = LupineTLS.publicKey(ofCertificate: Array(data)) else { return nil }
     self.data = data
@@ -28,9 +28,9 @@ public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
   public func hash(into hasher: inout Hasher) { hasher.combine(data) }
 }
 
-/// A public key. Two are equal if their type and their bytes are equal.
+/// A public key. Two keys are equal if their types and bytes are equal.
 public final class SecKey: Sendable, Hashable, CustomStringConvertible {
-  /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), the input of hashes for pins (RFC 7469 §2.4).
+  /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), which is the input of hashes for pins (RFC 7469 §2.4).
   public let subjectPublicKeyInfo: Data
 
   init(subjectPublicKeyInfo: Data) {
@@ -49,7 +49,7 @@ public final class SecKey: Sendable, Hashable, CustomStringConvertible {
   public func hash(into hasher: inout Hasher) { hasher.combine(subjectPublicKeyInfo) }
 }
 
-/// Creates a certificate from DER; nil if the data isn't exactly one certificate. The allocator is always nil.
+/// Creates a certificate from DER. Returns nil if the data isn't exactly one certificate. `allocator` is always nil.
 public func SecCertificateCreateWithData(_ allocator: Never?, _ data: Data) -> SecCertificate? {
   SecCertificate(data)
 }

@@ -4,7 +4,7 @@ import Foundation
 package import LupineEngine
 import Synchronization
 
-/// A server's certificates from a handshake, for evaluation; see also its `af` extensions.
+/// A server's certificates from a handshake, for trust evaluation. See also its `af` extensions.
 public final class SecTrust: Sendable, CustomStringConvertible {
   private let evidence: CertificateVerifier.Evidence
   private let anchors = Mutex<[SecCertificate]?>(nil)
@@ -34,10 +34,11 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     anchors.withLock { $0 = certificates }
   }
 
-  /// Returns why the chain isn't trusted or, if `host` isn't nil, isn't for the host; nil if there is no problem.
+  /// Returns the reason why the chain isn't trusted or, if `host` isn't nil, isn't valid for
+  /// the host. Returns nil if there is no problem.
   package func problem(forHost host: String?) -> TLSError? {
     if let anchors = anchorData { return evidence.verify(host: host, anchors: anchors).problem }
-    // The handshake has verified the chain and the host; a chain that was valid for the host is also valid for any host.
+    // The handshake has verified the chain and the host. A chain that is valid for the host is also valid without a host.
     if host == evidence.host { return evidence.problem }
     if host == nil, evidence.problem == nil { return nil }
     return evidence.verify(host: host).problem

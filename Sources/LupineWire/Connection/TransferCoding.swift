@@ -13,8 +13,8 @@ public enum TransferCoding: String, Sendable, Hashable, CaseIterable {
 
 /// The Transfer-Encoding lines of a head, read one by one.
 ///
-/// The last coding must be chunked. The body of any other response would end with the connection (§6.3); such a
-/// response is refused, as is a coding after chunked, because implementations disagree about where such a message ends.
+/// The last coding must be chunked. Otherwise the body would end when the connection closes (§6.3), and the response is refused.
+/// A coding after chunked is refused too, because implementations disagree about where such a message ends.
 struct TransferEncoding {
   /// The codings before chunked, in the order in which they were applied.
   private(set) var codings: [TransferCoding] = []

@@ -1,13 +1,15 @@
-// The schemes of authentication that a server or a proxy offers, named in errors and descriptions (RFC 9110 §11.1).
+// AuthenticationSchemes: the names of the authentication schemes that a server or
+// proxy offers (RFC 9110 §11.1), for error messages.
 
-/// The names of offered schemes, few and short enough for a line of text.
+/// Lists the scheme names of challenges, limited so that the list fits in one line of text.
 package enum AuthenticationSchemes {
-  /// How many names are kept: as many as fit into a line of text.
+  /// The maximum number of names in the list: 8.
   static let countMax = 8
-  /// The longest name that is kept, in bytes; of those that IANA has registered, SCRAM-SHA-256 is the longest with 13.
+  /// The maximum length of a name in bytes; longer names are omitted. SCRAM-SHA-256, the
+  /// longest name that IANA has registered, has 13.
   static let nameBytesMax = 32
 
-  /// The schemes' names in the order of the challenges, each once.
+  /// Returns the scheme names in the order of the challenges, without duplicates.
   package static func names(_ challenges: [Challenge]) -> [String] {
     var names: [String] = []
     for challenge in challenges where challenge.scheme.utf8.count <= nameBytesMax {

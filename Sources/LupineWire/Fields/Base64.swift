@@ -19,7 +19,7 @@ package enum Base64 {
   }
 
   // 4base64char groups; the last group has 2 or 3 characters, whose unused bits are zero (RFC 4648 §3.5, §4).
-  /// Returns the bytes of a text, whose padding may be missing, or nil if the text isn't the encoding of any bytes.
+  /// Decodes `text`, with or without padding. Returns nil if it isn't valid Base64.
   package static func decode(_ text: String) -> [UInt8]? {
     var characters = text.utf8[...]
     while characters.last == Byte.equals { characters.removeLast() }

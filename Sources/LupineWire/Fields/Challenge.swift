@@ -159,7 +159,7 @@ private struct ChallengeReader {
     var value: [UInt8] = []
     while let byte = current, byte != Byte.doubleQuote {
       position += 1
-      // A quoted-pair means its second character. A backslash at the very end means itself.
+      // A quoted-pair means its second character. A backslash at the end of the line is literal.
       if byte == Byte.backslash, let escaped = current {
         value.append(escaped)
         position += 1

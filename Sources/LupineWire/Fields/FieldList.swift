@@ -1,6 +1,6 @@
 // FieldList: splits list-based field values into their members (RFC 9110 §5.6.1).
 
-/// The members of list-based field values, and the characters of which they consist.
+/// Splits list-based field values into members, and classifies their characters.
 package enum FieldList {
   /// Returns the members of one field line, without surrounding white space and without empty members. A comma within a
   /// quoted string doesn't separate members.

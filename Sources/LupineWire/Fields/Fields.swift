@@ -20,7 +20,7 @@ public struct Fields: Sendable {
 
     var nameCount: UInt32 { name.upperBound - name.lowerBound }
 
-    /// Returns the line after the bytes before it, which ended at `old`, have been replaced and end at `new`.
+    /// Returns the line shifted by `new - old`: the bytes before it ended at offset `old` and now end at `new`.
     func moved(from old: UInt32, to new: UInt32) -> Line {
       func move(_ range: Range<UInt32>) -> Range<UInt32> {
         (range.lowerBound - old + new)..<(range.upperBound - old + new)

@@ -1,8 +1,8 @@
 // HTTPDate: writes IMF-fixdate and parses all three forms of HTTP-date (RFC 9110 §5.6.7).
 
-/// A date and time of an HTTP field, in whole seconds.
+/// The date and time in an HTTP field, in whole seconds.
 ///
-/// The format covers the years 1 to 9999 and has no time zone other than GMT.
+/// The format covers the years 1 to 9999 and is always in GMT.
 public struct HTTPDate: Sendable, Hashable {
   /// Seconds since 1970-01-01 00:00:00 GMT, without leap seconds. Negative for earlier dates.
   public let secondsSince1970: Int64

@@ -2,8 +2,7 @@
 
 /// A set of ASCII characters. Bytes above 0x7F are never members.
 ///
-/// The sets are written as integer literals, so that they are compile-time constants: no access checks for lazy
-/// initialization.
+/// The sets are written as integer literals, so that they are compile-time constants and need no lazy initialization.
 struct CharacterClass: Sendable {
   let low: UInt64  // 0x00...0x3F
   let high: UInt64  // 0x40...0x7F
@@ -122,12 +121,13 @@ enum PercentEncoding {
 }
 
 extension UInt8 {
-  /// Whether the byte is a tchar, of which tokens consist (RFC 9110 §5.6.2).
+  /// Whether the byte is a tchar, a character of tokens (RFC 9110 §5.6.2).
   package var isTokenCharacter: Bool { CharacterClass.token.contains(self) }
 }
 
 extension String {
-  /// Returns whether two field names are equal: only ASCII letters fold, because names are tokens (RFC 9110 §5.1).
+  /// Returns whether two field names are equal. Only ASCII letters are compared
+  /// case-insensitively, because names are tokens (RFC 9110 §5.1).
   package func isSameFieldName(as other: String) -> Bool {
     let (left, right) = (utf8, other.utf8)
     return left.count == right.count && left.elementsEqual(right) { Byte.lowercased($0) == Byte.lowercased($1) }

@@ -44,7 +44,7 @@ public struct ResponseHead: Sendable {
   ///
   /// Reading it copies nothing.
   public var rawBytes: [UInt8] { folded ?? fields.bytes }
-  /// The number of bytes that the head had on the wire.
+  /// The size of the head on the wire, in bytes.
   public var byteCount: Int { fields.bytes.count }
 
   /// The reason phrase, often empty. It has no meaning for clients (RFC 9112 §4).

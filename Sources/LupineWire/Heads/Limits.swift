@@ -40,11 +40,10 @@ public struct Limits: Sendable, Hashable {
   /// RFC 9112 sets no limit. hyper accepts 16 KiB.
   public var trailerBytesMax = 16 * 1024
 
-  /// The maximum delay of a Retry-After field in seconds: 2,147,483,648, about 68 years. Larger numbers count as this
-  /// one.
+  /// The maximum delay of a Retry-After field in seconds: 2,147,483,648, about 68 years. Longer delays are reduced to this value.
   ///
-  /// RFC 9110 §10.2.3 sets no limit; RFC 9111 §1.2.2 sets this one for ages. It prevents overflow when the delay is
-  /// added to a clock.
+  /// RFC 9110 §10.2.3 sets no limit; RFC 9111 §1.2.2 sets the same limit for ages. The limit
+  /// prevents overflow when the delay is added to a clock.
   public static let delaySecondsMax: Int64 = 1 << 31
 
   /// The maximum number of challenges in all field lines with the same name in a head: 16. Further challenges are

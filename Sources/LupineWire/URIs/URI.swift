@@ -150,7 +150,7 @@ public struct URI: Sendable, Hashable {
     return (known, isSocket)
   }
 
-  // The socket's path may have unreserved, sub-delims and pct-encoded, like a reg-name. There is no port.
+  // The socket's path may contain unreserved, sub-delims and pct-encoded, like a reg-name. There is no port.
   private static func socketOrigin(_ scheme: Scheme, _ encoded: Bytes) throws(URIError) -> Origin {
     let shown = text(encoded)
     let isEncoded = encoded.allSatisfy { CharacterClass.registeredName.contains($0) || $0 == UInt8(ascii: "%") }

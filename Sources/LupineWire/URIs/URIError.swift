@@ -18,7 +18,7 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   case malformedSocketPath(String)
   /// The socket path contains a NUL, at which the kernel would end it.
   case nulInSocketPath(String)
-  /// The socket path has more than `Limits.socketPathBytesMax` bytes.
+  /// The socket path contains a NUL, which the kernel would take for its end.
   case socketPathTooLong(byteCount: Int)
   /// A server's reference leads to a different Unix socket.
   case foreignSocket(String)

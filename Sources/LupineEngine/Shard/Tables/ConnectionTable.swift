@@ -1,4 +1,4 @@
-// ConnectionTable: values by connection ID.
+// ConnectionTable: a table of values by connection ID.
 
 /// A table of values by connection ID. Each value is stored at the index of its connection's slot, so a lookup needs no
 /// search.
@@ -9,8 +9,8 @@ struct ConnectionTable<Element> {
   var isEmpty: Bool { count == 0 }
   var values: [Element] { places.compactMap { $0?.element } }
 
-  /// The value of this connection, or nil if there is none or the ID is stale, because its slot was reused. Setting nil
-  /// removes the value.
+  /// The value of this connection. Nil if there is none, or if the ID is stale because its
+  /// slot was reused. Setting nil removes the value.
   subscript(id: ConnectionID) -> Element? {
     get {
       guard id.slot < places.count, let place = places[id.slot], place.id == id else { return nil }

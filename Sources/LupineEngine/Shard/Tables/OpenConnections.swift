@@ -7,7 +7,7 @@ struct OpenConnections {
   /// Connections that have switched to another protocol and left the pool, which reuses their slots.
   var upgraded: [ConnectionID: Connection] = [:]
 
-  /// The open connection with this ID, in the pool or upgraded.
+  /// The open connection with this ID, in the pool or upgraded, or nil if there is none.
   subscript(id: ConnectionID) -> Connection? { pooled[id] ?? upgraded[id] }
 
   /// Removes all connections and returns them.

@@ -17,10 +17,10 @@ struct Openings {
     set { table[id] = newValue }
   }
 
-  /// Returns the opening for which the socket with this poller token connects.
+  /// Returns the opening to which a connecting socket with this poller token belongs, or nil if there is none.
   func opening(connecting token: UInt64) -> Opening? { candidates[token].flatMap { table[$0] } }
 
-  /// Returns a poller token for a connecting socket. The highest bit keeps it apart from connections' IDs.
+  /// Returns a poller token for a connecting socket. Its highest bit distinguishes it from connection IDs.
   mutating func makeToken() -> UInt64 {
     tokenCount += 1
     return tokenCount | 1 << 63

@@ -1,4 +1,4 @@
-// OriginKeys: the pool keys of origins, made from the proxy rules and the configuration.
+// OriginKeys: the pool keys of origins, derived from the proxy rules and the configuration.
 
 internal import LupineWire
 
@@ -36,7 +36,7 @@ struct OriginKeys {
     }
     let key = PoolKey(
       origin: origin, route: Route(to: origin, by: proxy), tls: origin.scheme == .https ? configuration.tls : nil)
-    // Removing all keys is simple, and those still in use are soon created again.
+    // Removing all keys is simple, and the keys still in use are soon created again.
     let countMax = max(configuration.pool.originsRememberedMax, originCount)
     if keys.count > countMax { keys.removeAll(keepingCapacity: true) }
     keys[origin] = key

@@ -2,8 +2,8 @@
 
 /// A hash table whose keys are serial numbers assigned by the engine.
 ///
-/// Peers can't choose the keys, so the table doesn't pay for a dictionary's protection against chosen keys. The hash is
-/// the upper bits of a product, and collisions use the next free place (linear probing).
+/// Peers can't choose the keys, so the table avoids the cost of a dictionary's protection against chosen keys. The hash is the
+/// upper bits of a product, and collisions use the next free place (linear probing).
 struct SerialTable<Value> {
   private var places: [(serial: UInt64, value: Value)?]
   private(set) var count = 0
