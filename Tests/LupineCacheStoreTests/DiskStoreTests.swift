@@ -122,15 +122,20 @@ import Testing
     }
   }
 
-  @Test("a record that is truncated at any byte, or followed by other bytes, is deleted")
+  @Test(
+    "a record that is truncated at any byte, or followed by other bytes, is deleted, even if its name states that size")
   func truncation() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
     let intact = try folder.bytes(name)
+    store.remove(1)
     for bytes in intact.indices.map({ Array(intact.prefix($0)) }) + [intact + [0]] {
-      try folder.write(bytes, to: name)
-      #expect(try reopened().contents(of: "u").isEmpty)
-      #expect(folder.names.isEmpty)
+      let matching = RecordName(key: RecordName.key(of: "u"), id: 1, byteCount: UInt64(bytes.count)).text
+      for name in [name, matching] {
+        try folder.write(bytes, to: name)
+        #expect(try reopened().contents(of: "u").isEmpty)
+        #expect(folder.names.isEmpty)
+      }
     }
   }
 
