@@ -21,25 +21,25 @@ struct Sentence: Sendable, CustomTestStringConvertible {
   /// The names of tests that occur several times.
   private static let storing = "a response is stored unless its method, status code, directives or Vary forbid it"
   private static let serving =
-    "a stored response is served only if its freshness, its directives, the request's and the policy allow it"
+    "a stored response is served only if its freshness, both messages' directives and the policy permit it"
   private static let lifetime =
-    "a response is fresh for the seconds of max-age, else until Expires, else for a tenth of its age since modification"
+    "the lifetime is max-age, or else the time until Expires, or else a tenth of the time since the last modification"
   private static let age =
-    "a response's age is the larger of Date's and Age's, with the exchange's delay, plus the time in the cache"
+    "the age is the larger of Date's and Age's values, plus the exchange's delay and the time in the cache"
   private static let vary =
-    "a response with Vary is used only for requests with the same values, as far as the fields' grammar shows"
+    "a response with Vary is used only for requests with equivalent values of the fields that it names"
   private static let own =
-    "a caller's own conditions are compared with a fresh response, except for those that only the origin evaluates"
+    "a caller's own conditions are evaluated for a fresh response, except those that only the origin evaluates"
   private static let selection =
-    "a 304 updates all responses with its strong tag, else the latest with its weak tag, and none otherwise"
+    "a 304 updates all responses with its strong tag, or else the latest one with its weak tag, or else none"
   private static let updated =
-    "a 304 replaces each field that it has, and no field that describes the stored body or the connection"
+    "a 304 replaces all fields that it contains, except those that describe the stored body or the connection"
   private static let invalidation =
-    "an unsafe method that succeeds invalidates its URI, and those in Location and Content-Location of the same origin"
+    "a successful unsafe request invalidates its URI, and the same-origin URIs in Location and Content-Location"
   private static let afterError =
-    "after an error of the server or the network, a stale response is served within stale-if-error, if nothing forbids it"
+    "after a server or network error, a stale response is served within stale-if-error unless something forbids it"
   private static let head =
-    "a response to HEAD updates a stored GET with the same validators and length, and otherwise invalidates it"
+    "a response to HEAD updates a stored GET response with the same validators and length, or else invalidates it"
 
   static let all: [Sentence] = [
     Sentence("1.2.2", "a delta-seconds that is too large MUST be considered 2147483648", lifetime),
@@ -54,43 +54,43 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("3", "MUST NOT store unless public, private, Expires, max-age or the status code allow it", storing),
     Sentence(
       "3.1", "MUST include all received response header fields, even unrecognized ones",
-      "all fields are stored as received, except for those of the connection and of proxies"),
+      "all fields are stored as received, except those of the connection and of proxies"),
     Sentence(
       "3.1", "Connection and the fields that it names MAY be removed before storage",
-      "all fields are stored as received, except for those of the connection and of proxies"),
+      "all fields are stored as received, except those of the connection and of proxies"),
     Sentence(
       "3.1", "Proxy-Authenticate, Proxy-Authentication-Info and Proxy-Authorization MUST NOT be stored",
-      "all fields are stored as received, except for those of the connection and of proxies"),
+      "all fields are stored as received, except those of the connection and of proxies"),
     Sentence("3.2", "MUST add each header field of the provided response, replacing values already present", updated),
     Sentence(
       "3.2", "except for the fields that aren't stored, those of the body's processing, and Content-Length", updated),
     Sentence(
       "3.3", "MUST NOT store incomplete responses without support for ranges",
-      "a writer that isn't committed leaves nothing"),
+      "a writer that isn't committed leaves no file"),
     Sentence("3.3", "MUST NOT store partial responses without support for combining them", storing),
     // Constructing responses.
     Sentence(
       "4", "MUST NOT reuse unless the URI matches",
-      "the key of a stored response has neither user information nor fragment"),
+      "the key of a stored response contains neither user information nor a fragment"),
     Sentence("4", "MUST NOT reuse unless the stored method allows it", serving),
     Sentence("4", "MUST NOT reuse unless the fields that Vary names match", vary),
     Sentence("4", "MUST NOT reuse with no-cache unless successfully validated", serving),
     Sentence("4", "MUST NOT reuse unless fresh, allowed to be stale, or successfully validated", serving),
     Sentence(
       "4", "MUST generate Age, replacing any, when served without validation",
-      "a served response has its current age in place of any Age, in each status of the response"),
+      "a served response contains its current age, which replaces an Age field, for each status of the response"),
     Sentence("4", "MUST write unsafe methods through", serving),
     Sentence(
       "4", "MUST use the most recent of several suitable responses",
-      "of several matching responses, the one with Vary is used, then the one with the latest Date"),
+      "among several matching responses, one with Vary is preferred, then the one with the latest Date"),
     Sentence("4.1", "a field that is absent matches only if it is absent in both requests", vary),
     Sentence("4.1", "Vary with * always fails to match", storing),
     Sentence(
       "4.1", "SHOULD choose the most recent response with Vary if others omit it",
-      "of several matching responses, the one with Vary is used, then the one with the latest Date"),
+      "among several matching responses, one with Vary is preferred, then the one with the latest Date"),
     Sentence(
       "4.2", "response_is_fresh = (freshness_lifetime > current_age)",
-      "a response is fresh while its lifetime is greater than its age, and stale from then on"),
+      "a response is fresh while its lifetime is greater than its age, and stale afterward"),
     Sentence("4.2", "SHOULD match dates case-insensitively", lifetime),
     Sentence("4.2", "SHOULD consider a date with a zone other than GMT invalid", lifetime),
     Sentence("4.2.1", "max-age, else Expires minus Date, else a heuristic", lifetime),
@@ -100,7 +100,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.2.2", "MUST NOT use heuristics with an explicit expiration time", lifetime),
     Sentence(
       "4.2.2", "MUST NOT use heuristics for status codes that aren't heuristically cacheable, unless public",
-      "heuristics apply to exactly the status codes that RFC 9110 defines as heuristically cacheable"),
+      "heuristic lifetimes apply to exactly the status codes that RFC 9110 defines as heuristically cacheable"),
     Sentence("4.2.2", "are encouraged to use no more than a tenth of the time since Last-Modified", lifetime),
     Sentence("4.2.3", "current_age from apparent_age, corrected_age_value and resident_time", age),
     Sentence("4.2.4", "MUST NOT generate a stale response if a directive prohibits it", serving),
@@ -108,13 +108,13 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     // Validation.
     Sentence(
       "4.3.1", "MUST send the entity tags of the responses being validated",
-      "validation sends the entity tag and Last-Modified of the response as received"),
+      "a validation request contains the response's entity tag and Last-Modified as received"),
     Sentence(
       "4.3.1", "SHOULD send Last-Modified if a single response is being validated",
-      "validation sends the entity tag and Last-Modified of the response as received"),
+      "a validation request contains the response's entity tag and Last-Modified as received"),
     Sentence(
       "4.3.1", "MAY validate responses that the request's fields don't select",
-      "If-None-Match has the selected response's tag and the strong tags of all other variants, the latest first"),
+      "If-None-Match lists the selected response's tag, then the strong tags of all other variants, latest first"),
     Sentence("4.3.2", "MUST NOT evaluate conditions that only an origin evaluates", own),
     Sentence("4.3.2", "SHOULD generate a 304 if the selected response matches If-None-Match or If-Modified-Since", own),
     Sentence(
@@ -124,13 +124,13 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "4.3.2", "SHOULD evaluate If-Range", "a single range is served from a complete stored response of 1000 bytes"),
     Sentence(
       "4.3.3", "MUST use a full response to satisfy the request",
-      "a full response replaces the stored one, and errors other than of the server are passed on"),
+      "a full response replaces the stored one, and errors other than server errors are passed on"),
     Sentence("4.3.3", "can serve a stored response if a 5xx arrives while validating", afterError),
     Sentence("4.3.4", "a 304's strong validator updates all responses with it, and no others", selection),
     Sentence("4.3.4", "a 304's weak validator updates the most recent match", selection),
     Sentence(
       "4.3.4", "a 304 without a validator updates the only response if that has none either",
-      "a 304 without validators updates the only stored response if that has no validator either"),
+      "a 304 without validators updates the only stored response if that response has no validators either"),
     Sentence("4.3.5", "SHOULD update or invalidate the selectable responses after a 200 to HEAD", head),
     // Invalidation.
     Sentence("4.4", "MUST invalidate the target URI after a non-error response to an unsafe method", invalidation),
@@ -157,7 +157,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("5.2.2.4", "no-cache: MUST NOT be used without validation", serving),
     Sentence(
       "5.2.2.4", "no-cache with fields: they're excluded from a response without validation",
-      "the fields that no-cache names aren't served without validation"),
+      "fields that no-cache names aren't served without validation"),
     Sentence("5.2.2.5", "no-store: MUST NOT store any part", storing),
     Sentence("5.2.2.7", "private: a private cache can store the response", storing),
     Sentence("5.2.2.10", "s-maxage is for shared caches", lifetime),

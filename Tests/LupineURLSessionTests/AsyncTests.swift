@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("an awaited request's own delegate is asked about redirects")
+  @Test("the delegate of an awaited request decides about redirects")
   func delegate() async throws {
     try await withServer { request in
       request.path == "/moved" ? Reply(status: 302, fields: ["Location": "/there"]) : .text("there")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("canceling the awaiting task cancels the request, before and after it was sent")
+  @Test("cancelling the awaiting task cancels the request, before and after it was sent")
   func cancellation() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("requests that are canceled while their responses arrive end, each once")
+  @Test("each of many requests that are cancelled while their responses arrive ends once")
   func cancellationRace() async throws {
     try await withServer { _ in
       .text("here")
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("bytes returns the head before the body has ended, and gives all bytes")
+  @Test("bytes returns the head before the body has ended, and then all bytes")
   func bytes() async throws {
     let mayEnd = Gate()
     let origin = try OriginServer { peer in
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(
-    "a body is split into lines, without empty ones",
+    "a body is split into lines, and empty lines are skipped",
     arguments: [
       ("a\nb\r\nc\rd", ["a", "b", "c", "d"]), ("\n\na\n\n\nb\n", ["a", "b"]), ("", []), ("\r\n", []),
       ("x\u{2028}y\u{2029}z\u{85}w", ["x", "y", "z", "w"]), ("ü\u{B}¨\u{C}†", ["ü", "¨", "†"]),

@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct CompletionHandlerTests {
-  @Test("a completion handler takes the body of a data task, on the delegate queue, after the task has completed")
+  @Test("a completion handler receives the body of a data task, on the delegate queue, after the task has completed")
   func data() async throws {
     try await withServer {
       .text("\($0.method) \($0.path)")
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("a response without a body gives empty data, and a status of an error is none")
+  @Test("a response without a body has empty data, and an error status isn't an error")
   func emptyBody() async throws {
     try await withServer { _ in
       Reply(status: 404)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("a completion handler takes the error, and the response if there was one")
+  @Test("a completion handler receives the error, and the response if there was one")
   func failure() async throws {
     try await withServer { _ in
       Reply(fields: ["Connection": "close"], .bytes([]))
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(
-    "a delegate is asked about redirects and challenges of a task with a handler, and told its metrics, but no more")
+    "a task with a handler calls its delegate only for redirects, challenges and metrics")
   func delegate() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("a task's own delegate comes before the session's, which gets the calls that it doesn't implement")
+  @Test("a task's own delegate takes precedence over the session's, which gets the calls that it doesn't implement")
   func ownDelegate() async throws {
     final class Metered: NSObject, URLSessionTaskDelegate, Sendable {
       let notes = Notes()
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("a task releases its own delegate and its handler when it has completed")
+  @Test("a completed task releases its own delegate and its handler")
   func release() async throws {
     try await withServer { _ in
       .text("here")
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("the limit of bodies in memory fails a task whose body is longer, and not one of that length")
+  @Test("a task fails if its body is longer than the limit of bodies in memory, and succeeds at the limit")
   func bodyLimit() async throws {
     try await withServer {
       .text(String(repeating: "x", count: $0.path == "/long" ? 101 : 100))
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test("the shared session sends requests with handlers")
+  @Test("the shared session can send requests with handlers")
   func shared() async throws {
     try await withServer { _ in
       .text("shared")

@@ -11,7 +11,7 @@ import Testing
   private static let url = URL(filePath: "/nowhere")
 
   @Test(
-    "a plain session sends Accept, Accept-Encoding and User-Agent, and decodes; its own fields and the request's win")
+    "a session sends default fields and decodes content, and fields of the session and the request take precedence")
   func defaultFields() async throws {
     try await withServer { request in
       let names = ["Accept", "Accept-Encoding", "User-Agent"]
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "a GET with a body, a request without a URL and unreadable resume data fail as in Foundation; a data URL answers")
+    "a GET with a body, a request without a URL and unreadable resume data fail as in Foundation")
   func refusals() async throws {
     try await withServer { _ in
       .text("here")
@@ -86,7 +86,7 @@ import Testing
     #expect(request.allHTTPHeaderFields == ["X-A": "fine"])
   }
 
-  @Test("the first spelling of a field's name stays when its value is set or added again")
+  @Test("setting or adding a value keeps the first spelling of a field's name")
   func spelling() {
     var request = URLRequest(url: Self.url)
     request.setValue("1", forHTTPHeaderField: "x-Mixed")
@@ -97,7 +97,7 @@ import Testing
     #expect(request.allHTTPHeaderFields == nil)
   }
 
-  @Test("requests are equal and hashed by value as objects, and convert both ways")
+  @Test("request objects are equal and hashed by value, and are converted in both directions")
   func requestObjects() throws {
     let mutable = NSMutableURLRequest(url: Self.url, cachePolicy: .reloadIgnoringCacheData, timeoutInterval: 7)
     mutable.httpMethod = "put"
@@ -125,7 +125,7 @@ import Testing
     #expect("\(value.customMirror.children.count)" == "9" && value.debugDescription == value.description)
   }
 
-  @Test("responses are equal and hashed by value, and survive an archive")
+  @Test("responses are equal and hashed by value, and can be archived")
   func responses() throws {
     let url = try #require(URL(string: "https://h.example/a"))
     let plain = URLResponse(url: url, mimeType: "text/plain", expectedContentLength: 5, textEncodingName: "utf-8")
@@ -165,7 +165,7 @@ import Testing
     #expect(storage.cookies?.isEmpty == true)
   }
 
-  @Test("a cookie survives an archive, and its properties may be substrings")
+  @Test("a cookie can be archived, and its properties may be substrings")
   func cookieArchive() throws {
     let line: Substring = "name=value".prefix(4)
     let cookie = try #require(
@@ -178,7 +178,7 @@ import Testing
     #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: HTTPCookie.self, from: data) == cookie)
   }
 
-  @Test("a group has one storage, and cookies are sorted by descriptors")
+  @Test("a group has one storage, and cookies can be sorted by descriptors")
   func cookieStorage() throws {
     let group = HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "group")
     #expect(group === HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "group"))

@@ -23,7 +23,7 @@ import Testing
     try await body(stubs, session)
   }
 
-  @Test("the latest rule that matches answers, with its status, fields and body")
+  @Test("the latest matching rule answers a request with its status, fields and body")
   func rules() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .status(500))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("replies of a rule are given in turn, and the last one is repeated")
+  @Test("a rule's replies are used in turn, and the last one is repeated")
   func sequence() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .text("1"), .text("2"))
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("a request that no rule answers fails, and the error lists the nearest rules")
+  @Test("a request that no rule answers fails, and the error lists the rules that nearly match")
   func unmatched() async throws {
     try await withStubs { stubs, session in
       let first = await error { try await session.data(for: request("/a?token=secret")) }
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("a reply can be delayed, delivered in pieces, cut, or an error")
+  @Test("a reply can be delayed, delivered in pieces, truncated, or an error")
   func endings() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .get("/late"), with: .text("late").delayed(by: .milliseconds(50)))
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("a delayed reply of a task that is canceled isn't delivered")
+  @Test("the delayed reply of a cancelled task isn't delivered")
   func cancellation() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .text("never").delayed(by: .seconds(1_000_000)))
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("requests are recorded with their bodies, also those that were uploaded")
+  @Test("requests are recorded with their bodies, including uploaded ones")
   func recording() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any) { .text("\($0.method) \($0.body.count)") }
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("a redirect is followed among the stubs, without credentials to another origin")
+  @Test("redirects between stubs are followed, without credentials to another origin")
   func redirect() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .post("/old"), with: .redirect(to: "/new"))
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("stubs answer requests, uploads, downloads and streams of Alamofire's API")
+  @Test("stubs answer the requests, uploads, downloads and streams of Alamofire's API")
   func alamofire() async throws {
     let stubs = Stubs()
     stubs.reply(to: .get("/json"), with: .json(#"{"a": "b"}"#))

@@ -14,7 +14,7 @@ extension URLSession {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct TaskTests {
-  @Test("a task that was suspended twice must be resumed twice, a new one once more")
+  @Test("a task that was suspended twice must be resumed twice, and a new task once more")
   func suspension() async throws {
     try await withServer { _ in
       .text("here")
@@ -110,7 +110,7 @@ extension URLSession {
     }
   }
 
-  @Test("a task's progress counts bytes, and controls the task")
+  @Test("a task's progress counts bytes, and can control the task")
   func progress() async throws {
     try await withServer { request in
       request.path == "/hold" ? .hold : .text("0123456789")
@@ -136,7 +136,7 @@ extension URLSession {
     }
   }
 
-  @Test("the caller's expected byte counts are kept")
+  @Test("the expected byte counts that a caller sets are kept")
   func expectedByteCounts() throws {
     let task = URLSession.shared.dataTask(with: try #require(URL(string: "http://127.0.0.1/")))
     #expect(task.countOfBytesClientExpectsToSend == NSURLSessionTransferSizeUnknown)
@@ -147,7 +147,7 @@ extension URLSession {
     task.cancel()
   }
 
-  @Test("a subclass can stand in for a task, without a session")
+  @Test("a subclass can replace a task in a test, without a session")
   func standIn() {
     final class Mock: URLSessionDataTask, @unchecked Sendable {
       let notes = Notes()

@@ -48,7 +48,7 @@ import Testing
 
   private func text(_ cached: CachedURLResponse?) -> String? { cached.map { String(decoding: $0.data, as: UTF8.self) } }
 
-  @Test("a stored response is found in memory, and by another cache in the directory")
+  @Test("a stored response is found in memory, and by another cache with the same directory")
   func roundTrip() throws {
     let first = cache()
     let long = String(repeating: "x", count: 100_000)
@@ -70,7 +70,7 @@ import Testing
     #expect(try later.cachedResponse(for: request(method: "POST")) == nil)
   }
 
-  @Test("a response whose body has been decoded doesn't announce the length of the coded body, nor after reading it")
+  @Test("a response with a decoded body doesn't announce the coded length, even after it is read from disk")
   func decodedBody() throws {
     let url = try #require(URL(string: "https://origin.test/a"))
     let head = HTTPURLResponse(
@@ -116,7 +116,7 @@ import Testing
     #expect(cache.currentDiskUsage == 0)
   }
 
-  @Test("a response that may be stored in memory only isn't in the directory, nor is an earlier one")
+  @Test("a response for memory only isn't in the directory, and neither is an earlier response")
   func memoryOnly() throws {
     let cache = cache()
     try cache.storeCachedResponse(response("1"), for: request())
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(
-    "the usage stays within the capacities, which can be changed, and without a disk capacity there is no directory")
+    "usage stays within the capacities, which can be changed, and without a disk capacity there is no directory")
   func capacities() throws {
     let memoryOnly = cache(disk: 0)
     try memoryOnly.storeCachedResponse(response("1"), for: request())
@@ -148,7 +148,7 @@ import Testing
     #expect(cache.currentMemoryUsage <= 4000 && cache.currentDiskUsage <= 4000)
   }
 
-  @Test("responses that were stored since a date, or all, are removed from memory and disk")
+  @Test("responses stored since a date, or all responses, are removed from memory and disk")
   func removal() throws {
     let cache = cache()
     try cache.storeCachedResponse(response("1"), for: request("/1"))
@@ -163,7 +163,7 @@ import Testing
     #expect(cache.currentMemoryUsage == 0 && cache.currentDiskUsage == 0)
   }
 
-  @Test("a directory that can't be used leaves the cache in memory")
+  @Test("a cache with an unusable directory stores responses only in memory")
   func unusableDirectory() throws {
     let cache = URLCache(
       memoryCapacity: 100_000, diskCapacity: 100_000, directory: URL(filePath: "/proc/none/cache"))
@@ -172,7 +172,7 @@ import Testing
     #expect(cache.currentDiskUsage == 0)
   }
 
-  @Test("the calls for data tasks use the task's request")
+  @Test("the methods for data tasks use the task's request")
   func tasks() async throws {
     let session = URLSession(configuration: .ephemeral)
     defer { session.invalidateAndCancel() }

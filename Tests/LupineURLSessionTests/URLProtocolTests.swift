@@ -107,7 +107,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol answers in pieces or from another thread")
+  @Test("a protocol can answer in pieces or on another thread")
   func answers() async throws {
     try await withStubs { session in
       let (pieces, response) = try await session.data(from: url("http://a.stub/pieces"))
@@ -117,7 +117,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol answers downloads, uploads, delegates and sequences of bytes too")
+  @Test("a protocol can answer downloads, uploads, delegates and sequences of bytes too")
   func kinds() async throws {
     let delegate = NotingDelegate()
     try await withStubs(delegate: delegate) { session in
@@ -159,7 +159,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol that redirects without end fails the task")
+  @Test("a protocol that redirects endlessly fails the task")
   func redirectLoop() async throws {
     final class Loop: URLProtocol, @unchecked Sendable {
       class override func canInit(with request: URLRequest) -> Bool { request.url?.host == "loop" }
@@ -178,7 +178,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol's error becomes the task's, whatever its type")
+  @Test("a protocol's error becomes the task's error, regardless of its type")
   func errors() async throws {
     try await withStubs { session in
       let lost = await outcome { session.dataTask(with: URL(string: "http://a.stub/fails")!, completionHandler: $0) }
@@ -193,7 +193,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("only a protocol's first response and first end count")
+  @Test("only a protocol's first response and first end have an effect")
   func repetition() async throws {
     let delegate = NotingDelegate()
     try await withStubs(delegate: delegate) { session in
@@ -207,7 +207,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a task whose protocol never answers can be canceled; the protocol is stopped once")
+  @Test("a task whose protocol never answers can be cancelled, and the protocol is stopped once")
   func silence() async throws {
     try await withStubs { session in
       let silent = try url("http://a.stub/silent-\(UUID())")
@@ -237,7 +237,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a session's classes come in order, before the registered ones, of which the latest comes first")
+  @Test("a session's classes are tried in order, followed by the registered classes, latest first")
   func order() async throws {
     final class First: Named, @unchecked Sendable {}
     final class Second: Named, @unchecked Sendable {}
@@ -265,7 +265,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol gets the session's fields, and requests that no protocol takes are sent")
+  @Test("a protocol receives the session's fields, and requests that no protocol answers are sent")
   func requests() async throws {
     try await withServer {
       .text($0.fields.first("S") ?? "none")
@@ -282,7 +282,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("values attached to a request are found in its copies, and don't make requests differ")
+  @Test("values attached to a request are found in its copies, and don't affect equality")
   func properties() throws {
     let plain = URLRequest(url: try url("http://a.stub/"))
     let marked = NSMutableURLRequest(plain)

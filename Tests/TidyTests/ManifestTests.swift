@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("products, except for the demo, contain neither servers nor code of the tests")
+  @Test("no product except the demo contains servers or code of the tests")
   func products() throws {
     let manifest = try Manifest()
     #expect(manifest.products.count >= 5)

@@ -44,7 +44,7 @@ import Testing
     #expect(SourceTree.tests.count > 10)
   }
 
-  @Test("a target imports only what its layer allows", arguments: SourceTree.sources)
+  @Test("a target imports only the modules that its layer allows", arguments: SourceTree.sources)
   func imports(_ file: SourceFile) throws {
     let allowed = try #require(Self.allowedImports[file.target], "no rule for the target \(file.target)")
     for module in file.imports {
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("no file imports FoundationNetworking, except for the programs that are built with this package's")
+  @Test("no file imports FoundationNetworking, except for the programs that are built with this package's module")
   func noFoundationNetworking() {
     // The toolchain's would load libcurl.
     for file in SourceTree.sources + SourceTree.tests.filter({ $0.target != "Examples" }) {
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(
-    "a file is at most 400 lines long, a table of vectors at most 600", arguments: SourceTree.sources + SourceTree.tests
+    "a file has at most 400 lines, and a table of vectors at most 600", arguments: SourceTree.sources + SourceTree.tests
   )
   func length(_ file: SourceFile) {
     let isTable = file.path.contains("Vectors")
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(
-    "unsafe code is only in the allowed targets and files, which have SAFETY comments", arguments: SourceTree.sources)
+    "unsafe code is used only in the allowed targets and files, and has SAFETY comments", arguments: SourceTree.sources)
   func unsafe(_ file: SourceFile) {
     let words = ["withUnsafe", "UnsafePointer", "UnsafeMutable", "UnsafeRaw", "Unmanaged", "nonisolated(unsafe)"]
     let uses = words.flatMap(file.lineNumbers(of:))

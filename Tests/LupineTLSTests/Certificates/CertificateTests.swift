@@ -33,7 +33,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "a certificate's names are accepted",
+    "each name in a certificate is accepted",
     arguments: [
       ("localhost", "localhost"), ("localhost", "LOCALHOST"), ("localhost", "localhost."),
       ("*.example.com", "www.example.com"),
@@ -43,13 +43,13 @@ struct CertificateTests {
   }
 
   @Test(
-    "addresses are accepted in each of their spellings", arguments: ["127.0.0.1", "::1", "[::1]", "0:0::1", "::1%lo"])
+    "an IP address is accepted in each of its spellings", arguments: ["127.0.0.1", "::1", "[::1]", "0:0::1", "::1%lo"])
   func acceptedAddresses(host: String) throws {
     #expect(try refusal(of: authority.issue(addresses: ["127.0.0.1", "::1"]), host: host) == nil)
   }
 
   @Test(
-    "a host that isn't in the certificate is a mismatch",
+    "a host that isn't in the certificate is reported as a mismatch",
     arguments: [
       ("other.example", "localhost"), ("example.com", "www.example.com"), ("*.example.com", "example.com"),
       ("*.example.com", "a.b.example.com"), ("w*.example.com", "www.example.com"), ("127.0.0.1", "127.0.0.1"),
@@ -61,7 +61,7 @@ struct CertificateTests {
     #expect(error.message.contains(certified))
   }
 
-  @Test("an address that isn't in the certificate is a mismatch, and the error lists the certificate's names")
+  @Test("the error for an address that isn't in the certificate lists the certificate's names")
   func mismatchedAddress() throws {
     let error = try #require(
       try refusal(of: authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"]), host: "127.0.0.2"))
@@ -86,7 +86,7 @@ struct CertificateTests {
     #expect(error.message.contains("CN=\(host)"))
   }
 
-  @Test("the error for an expired certificate includes its last day")
+  @Test("the error for an expired certificate contains its last day")
   func expired() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"], validity: .expired)))
     #expect(error.code == .certificateExpired)
@@ -94,14 +94,14 @@ struct CertificateTests {
     #expect(error.message.contains(/expired on 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
   }
 
-  @Test("the error for a certificate that isn't valid yet includes its first day")
+  @Test("the error for a certificate that isn't valid yet contains its first day")
   func notYetValid() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"], validity: .notYetValid)))
     #expect(error.code == .certificateNotYetValid)
     #expect(error.message.contains(/before 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
   }
 
-  @Test("a self-signed certificate is refused, and the error includes its issuer")
+  @Test("a self-signed certificate is refused, and the error contains its issuer")
   func selfSigned() throws {
     let identity = try ThrowawayAuthority.selfSigned(commonName: "Lonely", names: ["localhost"])
     let error = try #require(try refusal(of: identity))
@@ -124,7 +124,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "an unknown authority is refused and named, whether or not the server sends its certificate",
+    "an unknown authority is refused, and the error contains its name, even if the server sends its certificate",
     arguments: [false, true])
   func unknownAuthority(isSent: Bool) throws {
     let stranger = try ThrowawayAuthority(commonName: "A Stranger")
@@ -144,7 +144,7 @@ struct CertificateTests {
     #expect(error.code == .unknownAuthority)
   }
 
-  @Test("an unknown authority with the name of a trusted one is refused")
+  @Test("an unknown authority with the same name as a trusted one is refused")
   func authorityOfTheSameName() throws {
     let impostor = try ThrowawayAuthority(commonName: "The Tests' CA")
     let error = try #require(try refusal(of: impostor.issue(names: ["localhost"])))
@@ -186,7 +186,7 @@ struct CertificateTests {
     #expect(outcome.server?.code == .alert(48))
   }
 
-  @Test("without verification every certificate is accepted")
+  @Test("without verification, every certificate is accepted")
   func noVerification() throws {
     let configuration = TLSConfiguration(verification: .none)
     for identity in [

@@ -20,7 +20,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "keys are read in each format, encrypted or not",
+    "keys are read in each format, with and without encryption",
     arguments: [
       (Vectors.rsaCertificate, Vectors.rsaPKCS8, nil), (Vectors.rsaCertificate, Vectors.rsaPKCS1, nil),
       (Vectors.rsaCertificate, Vectors.rsaPKCS1Encrypted, "sesame"), (Vectors.ecCertificate, Vectors.ecPKCS8, nil),
@@ -33,7 +33,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "the error for an encrypted key says that the password is missing or wrong",
+    "the error for an encrypted key says whether the password is missing or wrong",
     arguments: [Vectors.ecSEC1Encrypted, Vectors.ecPKCS8Encrypted])
   func passwords(key: [UInt8]) throws {
     let missing = try #require(
@@ -50,7 +50,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("a key that belongs to another certificate is refused, and the error names the certificate")
+  @Test("the error for a key that belongs to another certificate contains the certificate's subject")
   func mismatch() throws {
     let error = try #require(
       problem { () throws(TLSError) in
@@ -69,7 +69,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("certificate and key are read from two files or from one")
+  @Test("a certificate and its key are read from two files or from one")
   func files() throws {
     let certificate = try TemporaryFile(Vectors.ecCertificate)
     let key = try TemporaryFile(Vectors.ecPKCS8Encrypted)
@@ -83,7 +83,7 @@ struct IdentityTests {
     #expect(read.count == 1)
   }
 
-  @Test("the error for a missing or unsuitable file includes its path")
+  @Test("the error for a missing or unsuitable file contains its path")
   func unreadableFiles() throws {
     for path in ["/nonexistent/client.pem", "/tmp", "/dev/zero"] {
       let error = try #require(problem { () throws(TLSError) in try TLSIdentity(certificateFile: path) })
@@ -93,7 +93,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "old and new PKCS#12 archives are opened",
+    "PKCS#12 archives with old and new algorithms are opened",
     arguments: [
       (Vectors.modernArchive, "sesame"), (Vectors.legacyArchive, "sesame"), (Vectors.tripleDESArchive, "sesame"),
       (Vectors.archiveWithoutPassword, ""),
@@ -105,7 +105,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "a wrong password of an archive is reported as such", arguments: [Vectors.modernArchive, Vectors.legacyArchive],
+    "a wrong password for an archive is reported as such", arguments: [Vectors.modernArchive, Vectors.legacyArchive],
     ["", "Sesame", "sesame "])
   func wrongArchivePassword(bytes: [UInt8], password: String) throws {
     let error = try #require(
@@ -115,7 +115,7 @@ struct IdentityTests {
   }
 
   // This runs in a separate process, because other threads may read the environment while it is changed.
-  @Test("the error for an archive with RC2 gives a remedy if OpenSSL's legacy provider is missing")
+  @Test("the error for an archive with RC2 states a remedy if OpenSSL's legacy provider is missing")
   func missingLegacyProvider() async {
     await #expect(processExitsWith: .success) {
       setenv("OPENSSL_MODULES", "/nonexistent", 1)
@@ -178,7 +178,7 @@ struct IdentityTests {
     #expect(TLSConfiguration(identity: ec) != TLSConfiguration())
   }
 
-  @Test("a server that requires a certificate receives it with its chain", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("a server that requires a client certificate receives it with its chain", arguments: [TLSVersion.v1_2, .v1_3])
   func shown(version: TLSVersion) throws {
     let clients = try ThrowawayAuthority(commonName: "Clients' CA")
     let intermediate = try clients.issueAuthority()
@@ -199,7 +199,8 @@ struct IdentityTests {
   }
 
   @Test(
-    "a server that requires a certificate refuses a missing or foreign one", arguments: [TLSVersion.v1_2, .v1_3])
+    "a server that requires a client certificate refuses a missing certificate and one of another authority",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     let clients = try ThrowawayAuthority(commonName: "Clients' CA")
     let stranger = try ThrowawayAuthority(commonName: "Strangers' CA").issue(purpose: .client)

@@ -17,7 +17,9 @@ struct ClosureTests {
     #expect(client.isClosedByPeer)
   }
 
-  @Test("an end without close_notify is truncation, after the received data", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "an end without close_notify is reported as truncation after the received data",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func truncated(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()
     try server.write(Array("by".utf8))
@@ -30,7 +32,7 @@ struct ClosureTests {
     #expect(throws: error) { try client.read() }
   }
 
-  @Test("an end in the middle of a record is truncation")
+  @Test("an end in the middle of a record is reported as truncation")
   func truncatedRecord() throws {
     let (client, server) = try Fixture().connected()
     client.receive(server.output())
@@ -44,7 +46,7 @@ struct ClosureTests {
   }
 
   @Test(
-    "the rest of a record cut at any byte is awaited; if the connection ends there, it is truncation",
+    "the rest of a record that is cut at any byte is awaited, and an end there is reported as truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutRecord(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -80,7 +82,7 @@ struct ClosureTests {
     }
   }
 
-  @Test("after its close a session can still read, but not write")
+  @Test("a session that was closed can still read, but not write")
   func halfClosed() throws {
     let (client, server) = try Fixture().connected()
     client.close()
@@ -99,7 +101,7 @@ struct ClosureTests {
     #expect(client.received == Array("last words".utf8))
   }
 
-  @Test("a close before the end of the handshake sends nothing and ends the session")
+  @Test("closing before the end of the handshake sends nothing and ends the session")
   func closedEarly() throws {
     let client = try Endpoint(client: TLSConfiguration(verification: .none))
     _ = try client.handshake()

@@ -16,7 +16,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("the default settings are usable")
+  @Test("the default settings can be used")
   func defaults() {
     #expect(problem(TLSConfiguration()) == nil)
   }
@@ -38,7 +38,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("trust roots can be in a file, and several in one source")
+  @Test("trust roots can be in a file, and several of them in one source")
   func rootsFromFile() throws {
     let fixture = try Fixture()
     let other = try ThrowawayAuthority()
@@ -54,19 +54,21 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("a minimum version above the maximum is refused")
+  @Test("a minimum version above the maximum version is refused")
   func versionsInverted() {
     #expect(problem(TLSConfiguration(minimumVersion: .v1_3, maximumVersion: .v1_2))?.code == .configuration)
   }
 
-  @Test("an application protocol has 1 to 255 bytes", arguments: [(0, false), (1, true), (255, true), (256, false)])
+  @Test(
+    "the name of an application protocol must have 1 to 255 bytes",
+    arguments: [(0, false), (1, true), (255, true), (256, false)])
   func protocolNames(count: Int, isUsable: Bool) {
     let name = String(repeating: "x", count: count)
     #expect((problem(TLSConfiguration(applicationProtocols: [name])) == nil) == isUsable)
   }
 
   @Test(
-    "a host name that would disable the host check, or can't be sent, is refused",
+    "a host name that would disable the host check, or that can't be sent, is refused",
     arguments: ["", ".", ".example.com", "a\0b", "a b", "ü.example", "a\nb", String(repeating: "a", count: 254)])
   func hostNames(host: String) throws {
     let context = try TLSContext(client: TLSConfiguration(verification: .none))
@@ -87,7 +89,7 @@ struct ConfigurationTests {
     #expect(error.code == .configuration)
   }
 
-  @Test("different settings have different keys")
+  @Test("configurations with different settings are different pool keys")
   func hashing() {
     let all: Set = [
       TLSConfiguration(), TLSConfiguration(), TLSConfiguration(verification: .none),

@@ -25,7 +25,8 @@ import Testing
     }
   }
 
-  @Test("OpenSSL works until the process has ended, whichever call is its first use", arguments: FirstCall.allCases)
+  @Test(
+    "OpenSSL works until the process has ended, regardless of which call uses it first", arguments: FirstCall.allCases)
   func lastsToTheEnd(first: FirstCall) async {
     await #expect(processExitsWith: .exitCode(7)) { [first = first as FirstCall] in
       // This function is registered before any of OpenSSL's exit handlers, so it runs after them.

@@ -24,7 +24,7 @@ struct SettingsTests {
     return try fixture.connected(TLSContext(client: configuration)).client.info
   }
 
-  @Test("TLS 1.2 uses a cipher from the list")
+  @Test("a TLS 1.2 connection uses a cipher from the list")
   func cipherList() throws {
     for (list, suite) in [
       ("ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
@@ -34,7 +34,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("TLS 1.3 uses the first suite of the list")
+  @Test("a TLS 1.3 connection uses the first suite of the list")
   func cipherSuites() throws {
     for suite in ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"] {
       #expect(try info(.v1_3 ... .v1_3) { $0.cipherSuites = [suite] }.cipherSuite == suite)
@@ -49,7 +49,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "the error for a cipher list names the part that OpenSSL doesn't support",
+    "the error for a cipher list contains the part that OpenSSL doesn't support",
     arguments: [
       ("ECDHE+AESGCM:ECHDE+CHACHA20", "ECHDE+CHACHA20"), ("nonsense", "nonsense"), ("AES128-SHA\0x", "AES128-SHA\0x"),
     ])
@@ -59,13 +59,13 @@ struct SettingsTests {
     #expect(error.message.contains("\"\(part)\""))
   }
 
-  @Test("a cipher list without any ciphers is refused", arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
+  @Test("a cipher list that contains no ciphers is refused", arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
   func noCiphers(list: String) {
     #expect(problem(TLSConfiguration(cipherList: list))?.message.contains("allows no cipher") == true)
   }
 
   @Test(
-    "the error for a suite or group that OpenSSL doesn't support names it",
+    "the error for a suite or group that OpenSSL doesn't support contains its name",
     arguments: ["TLS_AES_129", "", "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384", "P-256:P-384", "P-257", "a\0"])
   func unknownNames(name: String) {
     let suites = problem(TLSConfiguration(cipherSuites: ["TLS_AES_128_GCM_SHA256", name]))
@@ -81,7 +81,7 @@ struct SettingsTests {
     #expect(problem(TLSConfiguration(groups: ["P-256", "P-256"]))?.message.contains("twice") == true)
   }
 
-  @Test("without a common suite or group, the error for the server's alert names the settings to check")
+  @Test("without a common suite or group, the error for the server's alert lists the settings to check")
   func nothingInCommon() throws {
     let fixture = try Fixture(versions: .v1_2 ... .v1_2)
     var configuration = fixture.trusting
@@ -125,7 +125,7 @@ struct SettingsTests {
     _ = try fixture.connected(TLSContext(client: TLSConfiguration(trustRoots: [.directory(directory)])))
   }
 
-  @Test("the server name replaces the host, in SNI and in the certificate check")
+  @Test("the server name replaces the host in SNI and in the certificate check")
   func serverName() throws {
     let fixture = try Fixture()
     var configuration = fixture.trusting
@@ -152,7 +152,7 @@ struct SettingsTests {
 
   // MARK: Key log
 
-  @Test("several contexts append whole lines of secrets at the same time", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("several contexts can append complete lines of secrets at the same time", arguments: [TLSVersion.v1_2, .v1_3])
   func keyLog(version: TLSVersion) async throws {
     let file = try TemporaryFile(Array("# kept\n".utf8))
     let fixture = try Fixture(versions: version...version)
@@ -199,7 +199,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("a key log is readable only by its owner")
+  @Test("only its owner can read a key log")
   func keyLogMode() throws {
     let file = try TemporaryFile()
     unlink(file.path)
@@ -212,14 +212,14 @@ struct SettingsTests {
     #expect(status.st_mode & 0o777 == 0o600)
   }
 
-  @Test("the error for an unusable key log includes its path", arguments: ["/nonexistent/keys", "/tmp"])
+  @Test("the error for an unusable key log contains its path", arguments: ["/nonexistent/keys", "/tmp"])
   func keyLogUnusable(path: String) throws {
     let error = try #require(problem(TLSConfiguration(keyLogFile: path)))
     #expect(error.code == .configuration)
     #expect(error.message.contains(path))
   }
 
-  @Test("configurations that differ in any setting are different")
+  @Test("configurations that differ in any setting aren't equal")
   func equality() throws {
     let all: Set = [
       TLSConfiguration(), TLSConfiguration(cipherList: "AESGCM"), TLSConfiguration(cipherSuites: ["a"]),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("TLS between two well-behaved ends")
 struct HandshakeTests {
-  @Test("both ends receive the other's message", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("each end receives the other's message", arguments: [TLSVersion.v1_2, .v1_3])
   func echo(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let (client, server) = try fixture.connected()
@@ -72,7 +72,7 @@ struct HandshakeTests {
     #expect(bytes[3] == 23)
   }
 
-  @Test("the info contains version, cipher suite and its number, and application protocol")
+  @Test("the info contains the TLS version, the cipher suite with its number, and the application protocol")
   func info() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let client = try Endpoint(client: fixture.trusting)
@@ -91,7 +91,7 @@ struct HandshakeTests {
     #expect(!connected.info.isResumed)
   }
 
-  @Test("the info contains TLS 1.2 and its cipher suite")
+  @Test("the info of a TLS 1.2 session contains its version and cipher suite")
   func infoOfOlderVersion() throws {
     let (client, _) = try Fixture(versions: .v1_2 ... .v1_2).connected()
     #expect(client.info.protocolVersion == "TLSv1.2")
@@ -100,7 +100,7 @@ struct HandshakeTests {
   }
 
   @Test(
-    "ALPN selects the server's first choice among the client's offers",
+    "ALPN selects the server's most preferred protocol among those that the client offers",
     arguments: [
       (["http/1.1"], ["http/1.1"], "http/1.1"),
       (["h2", "http/1.1"], ["http/1.1"], "http/1.1"),
@@ -117,7 +117,7 @@ struct HandshakeTests {
     #expect(server.info.applicationProtocol == chosen)
   }
 
-  @Test("without a common application protocol, the error names the setting")
+  @Test("without a common application protocol, the error contains the name of the setting")
   func alpnWithoutCommonProtocol() throws {
     let fixture = try Fixture(protocols: ["h2"])
     let client = try Endpoint(client: fixture.trusting)
@@ -126,7 +126,7 @@ struct HandshakeTests {
     #expect(outcome.client?.message.contains("applicationProtocols") == true)
   }
 
-  @Test("without a common version the error is a version error")
+  @Test("without a common version, the error is a version error")
   func noCommonVersion() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     var configuration = fixture.trusting

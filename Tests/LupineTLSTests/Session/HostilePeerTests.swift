@@ -27,7 +27,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "the error for a peer of another protocol names the protocol",
+    "the error for a peer that speaks another protocol contains the protocol's name",
     arguments: [
       ("HTTP/1.1 400 Bad Request\r\n\r\n", "plain HTTP"), ("SSH-2.0-OpenSSH_9.2\r\n", "SSH"),
       ("220 mail.example ESMTP\r\n", "SMTP"), ("hello", "doesn't use TLS"), ("H", "doesn't use TLS"),
@@ -61,7 +61,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "an alert instead of a ServerHello is an error with the alert's number",
+    "the error for an alert instead of a ServerHello contains the alert's number",
     arguments: [
       (40, .alert(40)), (70, .protocolVersion), (112, .alert(112)), (116, .alert(116)), (255, .alert(255)),
     ] as [(UInt8, TLSError.Code)])
@@ -71,14 +71,14 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "a connection that ends during the handshake is truncated", arguments: [[], [22, 3, 3], [22, 3, 3, 0, 90, 2]])
+    "an end during the handshake is reported as truncation", arguments: [[], [22, 3, 3], [22, 3, 3, 0, 90, 2]])
   func endDuringHandshake(bytes: [UInt8]) throws {
     let error = try #require(try failure(receiving: bytes))
     #expect(error.code == .truncated)
     #expect(error.message.contains("during the TLS handshake"))
   }
 
-  @Test("random bytes are always an error", arguments: 0..<200 as Range<UInt64>)
+  @Test("random bytes always cause an error", arguments: 0..<200 as Range<UInt64>)
   func randomBytes(seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)
     var bytes = (0..<300).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -127,7 +127,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "the rest of a flight cut at any byte is awaited; if the connection ends there, it is truncation",
+    "the rest of a flight that is cut at any byte is awaited, and an end there is reported as truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutFlight(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -154,7 +154,7 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("more certificates than the limit are refused with a remedy", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the error for more certificates than the limit states a remedy", arguments: [TLSVersion.v1_2, .v1_3])
   func longChain(version: TLSVersion) throws {
     let authority = try ThrowawayAuthority()
     let leaf = try authority.issue(names: ["localhost"])

@@ -50,7 +50,7 @@ struct PostHandshakeTests {
     #expect(throws: TLSError.self) { try client.write([1]) }
   }
 
-  @Test("the answers that the client can't send are bounded, even if data arrives in between")
+  @Test("the number of unsent answers is limited, even if data arrives in between")
   func unsentAnswers() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
@@ -68,7 +68,7 @@ struct PostHandshakeTests {
     #expect(most > 15 * 1024 && most <= 16 * 1024)
   }
 
-  @Test("a renegotiation request is declined, and data continues")
+  @Test("a request to renegotiate is declined, and data continues")
   func renegotiation() throws {
     let fixture = try Fixture(versions: .v1_2 ... .v1_2)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
@@ -84,7 +84,7 @@ struct PostHandshakeTests {
   }
 
   @Test(
-    "emptied buffers are bounded, and those of an idle session are small, after any amount of data",
+    "the size of empty buffers is limited, and an idle session's buffers are small, after any amount of data",
     arguments: [TLSVersion.v1_2, .v1_3])
   func idleBuffers(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()

@@ -16,7 +16,7 @@ struct ResumptionTests {
     return client.info
   }
 
-  @Test("the second session with a host resumes the first", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the second connection to a host resumes the session of the first", arguments: [TLSVersion.v1_2, .v1_3])
   func resumes(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let context = try TLSContext(client: fixture.trusting)
@@ -25,7 +25,7 @@ struct ResumptionTests {
     #expect(try visit(fixture, context).isResumed)
   }
 
-  @Test("another context doesn't resume a session")
+  @Test("a separate context doesn't resume a session")
   func contextsAreApart() throws {
     let fixture = try Fixture()
     #expect(try !visit(fixture, TLSContext(client: fixture.trusting)).isResumed)
@@ -53,7 +53,7 @@ struct ResumptionTests {
     #expect(outcome.client?.code == .certificateExpired)
   }
 
-  @Test("300 hosts don't exceed the store's limit, and the newest are kept")
+  @Test("sessions with 300 hosts don't exceed the store's limit, and the newest are kept")
   func manyHosts() throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["*.example.com"])

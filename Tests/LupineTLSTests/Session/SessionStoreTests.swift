@@ -41,7 +41,7 @@ struct SessionStoreTests {
     #expect(store.count == 1)
   }
 
-  @Test("nothing is resumed after the store was emptied")
+  @Test("after the store was emptied, no session is resumed")
   func removeAll() throws {
     let fixture = try Fixture()
     let store = TLSSessionStore()
@@ -53,7 +53,7 @@ struct SessionStoreTests {
     #expect(try !fixture.visited(context).client.info.isResumed)
   }
 
-  @Test("contexts of equal configurations share sessions", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("contexts with equal configurations share sessions", arguments: [TLSVersion.v1_2, .v1_3])
   func shared(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let store = TLSSessionStore()
@@ -97,7 +97,7 @@ struct SessionStoreTests {
   }
 
   @Test(
-    "a session isn't resumed after its lifetime, nor after its certificate has expired",
+    "a session isn't resumed after its lifetime or after its certificate has expired",
     arguments: [TLSVersion.v1_2, .v1_3],
     [
       // OpenSSL's servers announce a session lifetime of 2 hours.
@@ -130,7 +130,7 @@ struct SessionStoreTests {
     #expect(store.count == 0)
   }
 
-  @Test("the limits are kept, and the least recently used host is removed first")
+  @Test("the limits are respected, and the least recently used host is removed first")
   func limits() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore(hostsMax: 3, sessionsPerHostMax: 1)
@@ -154,7 +154,7 @@ struct SessionStoreTests {
     #expect(store.count == TLSSessionStore.defaultSessionsPerHostMax)
   }
 
-  @Test("the context of a configuration is created once, for all threads")
+  @Test("the context of a configuration is created only once for all threads")
   func contexts() async throws {
     let fixture = try Fixture()
     let contexts = TLSContexts()

@@ -37,7 +37,7 @@ struct ReverificationTests {
     try #require(try evidence(of: identity).sentChain.first)
   }
 
-  @Test("a wrong host hides a worse problem, which verification without a host reports")
+  @Test("a wrong host name hides a more serious problem, which verification without a host reports")
   func worseBehindHost() throws {
     let expired = try evidence(of: authority.issue(names: ["other.example"], validity: .expired))
     #expect(expired.problem?.code == .hostMismatch)
@@ -54,7 +54,7 @@ struct ReverificationTests {
       try evidence(of: stranger.issue(names: ["other.example"])).verify(host: nil).problem?.code == .unknownAuthority)
   }
 
-  @Test("a valid chain with a wrong name is valid for its name and without a host")
+  @Test("a valid chain for another host is valid for that host and without a host")
   func wrongNameOnly() throws {
     let evidence = try evidence(of: authority.issue(names: ["other.example"], addresses: ["192.0.2.1"]))
     #expect(evidence.problem?.code == .hostMismatch)
@@ -66,7 +66,7 @@ struct ReverificationTests {
     #expect(evidence.verify(host: "").problem?.code == .configuration)
   }
 
-  @Test("an address is compared only if it is the given host")
+  @Test("an address is compared only if it is given as the host")
   func addressAskedFor() throws {
     let evidence = try evidence(of: authority.issue(names: ["localhost"]), host: "127.0.0.1")
     #expect(evidence.problem?.code == .hostMismatch)
@@ -74,7 +74,7 @@ struct ReverificationTests {
     #expect(evidence.verify(host: nil).problem == nil)
   }
 
-  @Test("repeated verification also checks the purpose")
+  @Test("repeated verification also checks the certificate's purpose")
   func purpose() throws {
     let client = try evidence(of: authority.issue(names: ["other.example"], purpose: .client))
     #expect(client.problem != nil)
@@ -100,13 +100,13 @@ struct ReverificationTests {
     #expect(bad.problem?.code == .configuration && bad.chain.isEmpty)
   }
 
-  @Test("an expired certificate is refused even as an anchor")
+  @Test("an expired certificate is refused even if it is an anchor")
   func expiredAnchor() throws {
     let evidence = try evidence(of: ThrowawayAuthority.selfSigned(names: ["localhost"], validity: .expired))
     #expect(evidence.verify(host: nil, anchors: evidence.sentChain).problem?.code == .certificateExpired)
   }
 
-  @Test("an intermediate can be an anchor")
+  @Test("an intermediate certificate can be an anchor")
   func intermediateAnchor() throws {
     let intermediate = try authority.issueAuthority()
     let evidence = try evidence(of: intermediate.issue(names: ["localhost"]), sending: intermediate.certificatePEM)
@@ -143,7 +143,7 @@ struct ReverificationTests {
     #expect(!evidence.verification.chain.contains(evidence.sentChain[1]))
   }
 
-  @Test("evidence outlives its handshake and context, and several threads can verify it at once")
+  @Test("evidence outlives its handshake and context, and several threads can verify it at the same time")
   func threads() async throws {
     let evidence = try evidence(of: authority.issue(names: ["localhost"]))
     let problems = await withTaskGroup(of: Bool.self) { group in
@@ -157,7 +157,7 @@ struct ReverificationTests {
     let description = "not today"
   }
 
-  @Test("an error thrown by a verifier refuses the certificate, and is kept with the TLS error")
+  @Test("an error thrown by a verifier refuses the certificate and is stored in the TLS error")
   func thrown() throws {
     let identity = try authority.issue(names: ["localhost"])
     let server = try TLSContext(
@@ -172,7 +172,7 @@ struct ReverificationTests {
     #expect(error == error.map { TLSError(code: $0.code, message: $0.message) })
   }
 
-  @Test("a public key is read from a certificate, and from nothing else")
+  @Test("a public key is read only from a valid certificate")
   func publicKeys() throws {
     let own = try der(authority.identity)
     let key = try #require(publicKey(ofCertificate: own))

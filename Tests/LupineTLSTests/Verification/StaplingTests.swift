@@ -33,7 +33,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "a good response is accepted", arguments: [TLSVersion.v1_2, .v1_3],
+    "a good stapled response is accepted", arguments: [TLSVersion.v1_2, .v1_3],
     [TLSConfiguration.OCSPStapling.checked, .required])
   func good(version: TLSVersion, mode: TLSConfiguration.OCSPStapling) throws {
     for hashIsSHA256 in [false, true] {
@@ -44,7 +44,8 @@ struct StaplingTests {
     }
   }
 
-  @Test("a server without a response is accepted only if none is required", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "a server without a stapled response is accepted only if none is required", arguments: [TLSVersion.v1_2, .v1_3])
   func missing(version: TLSVersion) throws {
     #expect(try visit([], .ignored, version: version).info.stapledOCSP == .notAsked)
     #expect(try visit([], .checked, version: version).info.stapledOCSP == .absent)
@@ -55,7 +56,7 @@ struct StaplingTests {
     #expect(refused.server?.code == .alert(113))
   }
 
-  @Test("a must-staple certificate is refused without a response, unless stapling is ignored")
+  @Test("a must-staple certificate without a stapled response is refused, unless stapling is ignored")
   func mustStaple() throws {
     let strict = try authority.issue(names: ["localhost"], mustStaple: true)
     let refused = try visit([], .checked, identity: strict)
@@ -66,7 +67,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "a response other than good is refused with its status",
+    "a stapled response with another status than good is refused with its status",
     arguments: [(.revoked, .revoked), (.unknown, .unknownCertificate)]
       as [(ThrowawayAuthority.OCSPStatus, TLSError.OCSPProblem)],
     [TLSVersion.v1_2, .v1_3])
@@ -79,7 +80,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "the times of a response are checked, with a tolerance of five minutes for clock differences",
+    "the times of a stapled response are checked, with a tolerance of five minutes for clock differences",
     arguments: [
       (-3600, -400, .expired), (-3600, -200, nil), (200, 3600, nil), (400, 3600, .notYetValid),
       (-9 * 86400, nil, nil), (-11 * 86400, nil, .expired), (-60, -120, .malformed),
@@ -91,13 +92,13 @@ struct StaplingTests {
     if let error { #expect(error.message.contains("thisUpdate 20")) }
   }
 
-  @Test("a response about another certificate is refused")
+  @Test("a stapled response about another certificate is refused")
   func otherCertificate() throws {
     let other = try authority.issue(names: ["localhost"])
     #expect(try visit(authority.ocspResponse(for: other), .checked).error?.code == .ocsp(.otherCertificate))
   }
 
-  @Test("a responder that the issuer certified may sign, and others may not")
+  @Test("a responder may sign responses only if the issuer has certified it")
   func signers() throws {
     let delegate = try authority.issue(commonName: "A responder", purpose: .ocspResponder)
     let delegated = try authority.ocspResponse(for: identity, responder: delegate)
@@ -124,7 +125,7 @@ struct StaplingTests {
     #expect(try visit(staple, .checked, trusting: roots).error?.code == .ocsp(.untrusted))
   }
 
-  @Test("an intermediate authority signs responses for the certificates that it issued")
+  @Test("an intermediate authority signs the responses for the certificates that it issued")
   func intermediate() throws {
     let intermediate = try authority.issueAuthority()
     let leaf = try intermediate.issue(names: ["localhost"])
@@ -148,7 +149,7 @@ struct StaplingTests {
     #expect(try visit([], .checked, trusting: [.pem(identity.certificatePEM)]).error == nil)
   }
 
-  @Test("the error for a refusing responder includes its status")
+  @Test("the error for a responder that refuses contains its status")
   func refusal() throws {
     let seen = try visit(ThrowawayAuthority.ocspRefusal(status: 3), .checked)
     #expect(seen.error?.code == .ocsp(.refused(status: 3)))
@@ -201,7 +202,7 @@ struct StaplingTests {
     }
   }
 
-  @Test("stapling is refused without verification")
+  @Test("stapling can't be required if verification is disabled")
   func withoutVerification() throws {
     let error = #expect(throws: TLSError.self) {
       try TLSContext(client: TLSConfiguration(verification: .none, ocspStapling: .checked))

@@ -20,7 +20,7 @@ struct VerifierTests {
     }
   }
 
-  @Test("the verifier receives a valid chain as sent and as built", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the verifier receives a valid chain as sent and as built by OpenSSL", arguments: [TLSVersion.v1_2, .v1_3])
   func goodChain(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let seen = Seen()
@@ -40,7 +40,7 @@ struct VerifierTests {
     _ = try fixture.connected(TLSContext(client: pinned))
   }
 
-  @Test("the verifier receives OpenSSL's refusal, and can overrule it", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the verifier receives OpenSSL's error and can overrule it", arguments: [TLSVersion.v1_2, .v1_3])
   func overruled(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let seen = Seen()
@@ -66,7 +66,9 @@ struct VerifierTests {
     #expect(seen.last?.problem?.code == .hostMismatch)
   }
 
-  @Test("a refusal ends the handshake with its reason, even for a valid chain", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "the verifier's refusal ends the handshake with its reason, even if the chain is valid",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     for var configuration in [fixture.trusting, TLSConfiguration()] {
@@ -82,7 +84,9 @@ struct VerifierTests {
     }
   }
 
-  @Test("a resumed session calls no verifier, and another one resumes nothing", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "a resumed session doesn't call the verifier, and no session is resumed with a different verifier",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func resumption(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let contexts = TLSContexts()

@@ -21,7 +21,7 @@ import Testing
       response: response)
   }
 
-  @Test("a Basic challenge has server, realm, method and response")
+  @Test("a Basic challenge contains the server, realm, method and response")
   func basic() throws {
     let url = try #require(URL(string: "https://H.example:8443/x"))
     let response = HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "the first Basic challenge is used, among others, in any case and on any field line",
+    "the first Basic challenge is used, in any case and on any field line",
     arguments: [
       (["Digest realm=\"d\", nonce=\"n\"", "bAsIc realm=b"], "b"), (["Negotiate, Basic realm=\"b\""], "b"),
       (["Basic realm=\"b\", Basic realm=\"c\""], "b"), (["Basic charset=\"UTF-8\", REALM=b"], "b"),
@@ -48,7 +48,9 @@ import Testing
     #expect(try challenge(lines)?.protectionSpace.realm == realm)
   }
 
-  @Test("the port is the scheme's default if the URL has none", arguments: [("http", 80), ("https", 443)])
+  @Test(
+    "the port of a challenge is the scheme's default port if the URL has none",
+    arguments: [("http", 80), ("https", 443)])
   func ports(scheme: String, port: Int) throws {
     let space = try #require(try challenge(["Basic"], at: "\(scheme)://h/")).protectionSpace
     #expect(space.port == port)
@@ -59,7 +61,7 @@ import Testing
   }
 
   @Test(
-    "there is no challenge without a known scheme",
+    "a response without a known scheme has no challenge",
     arguments: [
       [], [""], ["Bearer"], ["Digest realm=d"], ["realm=\"Basic\""], ["\"Basic realm=x\""],
       ["\"Digest realm=x\", Bearer"],
@@ -69,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "without Basic, the strongest challenge with another known scheme is used",
+    "if no Basic challenge is offered, the strongest challenge of another known scheme is used",
     arguments: [
       (["Digest realm=\"d\", nonce=\"n\""], NSURLAuthenticationMethodHTTPDigest, "d"),
       (["Bearer, nEgotiate", "NTLM"], NSURLAuthenticationMethodNegotiate, "h.example"),
@@ -82,12 +84,13 @@ import Testing
     #expect(space.isAt(try #require(URL(string: "http://h.example"))))
   }
 
-  @Test("a response with another status is no challenge, whatever its fields", arguments: [200, 400, 403, 407, 500])
+  @Test(
+    "a response with another status has no challenge, regardless of its fields", arguments: [200, 400, 403, 407, 500])
   func status(status: Int) throws {
     #expect(try challenge(["Basic realm=x"], status: status) == nil)
   }
 
-  @Test("the storage's default credential for exactly the challenge's protection space is proposed")
+  @Test("the storage's default credential is proposed only for exactly the challenge's protection space")
   func proposed() throws {
     let storage = URLCredentialStorage()
     let space = URLProtectionSpace(
@@ -101,7 +104,7 @@ import Testing
     #expect(try challenge(["Basic realm=r"], at: "http://i.example/", storage: storage)?.proposedCredential == nil)
   }
 
-  @Test("a server on a Unix socket doesn't get the credential of localhost over TCP")
+  @Test("a server on a Unix socket doesn't receive the credential of localhost over TCP")
   func socket() throws {
     let storage = URLCredentialStorage()
     let space = try #require(try challenge(["Basic realm=r"], at: "http://localhost/")).protectionSpace
@@ -113,7 +116,7 @@ import Testing
 
   // MARK: Answers
 
-  @Test("useCredential sends the credential; without one, or with a colon in its user name, the 401 is the response")
+  @Test("useCredential sends the credential; without a sendable credential, the 401 is delivered")
   func useCredential() throws {
     let challenge = try #require(try challenge(["Basic"], failures: 3))
     #expect(challenge.outcome(of: .useCredential, credential: me) == .authorize("Basic bWU6cHc="))
@@ -141,7 +144,7 @@ import Testing
   // MARK: Advice
 
   @Test(
-    "a 401 or 407 response describes its offered schemes and a remedy, and other responses don't",
+    "only 401 and 407 responses describe their offered schemes and a remedy",
     arguments: [
       (
         401, "WWW-Authenticate", "Digest realm=r, Negotiate, Digest realm=s", "offers Digest, Negotiate. ", "only Basic"
@@ -164,7 +167,7 @@ import Testing
     #expect([200, 400, 403, 404].allSatisfy { advice($0) == nil })
   }
 
-  @Test("default handling sends the proposed credential once, and a second 401 is the response")
+  @Test("default handling sends the proposed credential once, and a second 401 is delivered")
   func defaultHandling() throws {
     let storage = URLCredentialStorage()
     let first = try #require(try challenge(["Basic"]))
@@ -177,14 +180,14 @@ import Testing
     #expect(third.outcome(of: .performDefaultHandling, credential: nil) == .stand)
   }
 
-  @Test("rejecting leaves the 401 as the response, and canceling doesn't, whatever credential is passed")
+  @Test("rejecting a challenge delivers the 401, and cancelling it doesn't")
   func rejection() throws {
     let challenge = try #require(try challenge(["Basic"]))
     #expect(challenge.outcome(of: .rejectProtectionSpace, credential: me) == .stand)
     #expect(challenge.outcome(of: .cancelAuthenticationChallenge, credential: me) == .cancel)
   }
 
-  @Test("user name and password are sent in UTF-8 (RFC 7617)")
+  @Test("the user name and password are sent in UTF-8 (RFC 7617)")
   func charset() {
     let credential = URLCredential(user: "test", password: "123£", persistence: .none)
     #expect(credential.basicAuthorization == "Basic dGVzdDoxMjPCow==")
@@ -200,7 +203,7 @@ import Testing
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
   }
 
-  @Test("a challenge made by a caller has the parts passed to it, and a copy has another sender")
+  @Test("a challenge created by a caller contains the given parts, and a copy can have another sender")
   func made() {
     let space = URLProtectionSpace(host: "h", port: 1, protocol: "http", realm: nil, authenticationMethod: nil)
     let (one, two) = (Sender(), Sender())

@@ -14,7 +14,7 @@ import Testing
 
   // MARK: Adapting a request
 
-  @Test("a credential that needs no refresh is applied at once")
+  @Test("a credential that needs no refresh is applied immediately")
   func apply() async throws {
     let rig = Rig(Token("a"))
     #expect(try await rig.adapted() == "Bearer a")
@@ -22,7 +22,7 @@ import Testing
     #expect(rig.authenticator.refreshCount == 0)
   }
 
-  @Test("without a credential a request fails, and with one set later it succeeds")
+  @Test("a request without a credential fails, and succeeds after a credential is set")
   func missingCredential() async throws {
     let rig = Rig(nil)
     let error = await #expect(throws: AuthenticationError.missingCredential) { try await rig.adapted() }
@@ -32,7 +32,7 @@ import Testing
     #expect(rig.interceptor.credential?.name == "a")
   }
 
-  @Test("all requests wait for one refresh of a credential that requires it, and continue once each, in order")
+  @Test("all requests wait for a single refresh, and then continue once each, in order")
   func proactiveRefresh() async throws {
     let rig = Rig(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
@@ -59,7 +59,7 @@ import Testing
     #expect(await answers.next() == "Bearer b")
   }
 
-  @Test("a new credential that requires a refresh at once is refreshed until the window is full")
+  @Test("a new credential that already requires a refresh is refreshed until the window is full")
   func endlessRefresh() async throws {
     let rig = Rig(
       Token("a", requiresRefresh: true), refresh: .atOnce { _ in .success(Token("b", requiresRefresh: true)) })
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("a request refused with an older credential is retried without a refresh")
+  @Test("a request that was refused with an older credential is retried without a refresh")
   func staleCredential() async throws {
     let rig = Rig(Token("b"))
     try await withRefused(token: "a") { session, request in
@@ -97,7 +97,7 @@ import Testing
     #expect(rig.authenticator.refreshCount == 0)
   }
 
-  @Test("all refused requests wait for one refresh and are retried in order")
+  @Test("all refused requests wait for a single refresh and are retried in order")
   func refusal() async throws {
     let rig = Rig(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -146,7 +146,7 @@ import Testing
 
   // MARK: Failed refreshes
 
-  @Test("after a failed refresh, refused requests fail at once until another request has been adapted")
+  @Test("after a failed refresh, refused requests fail immediately until another request has been adapted")
   func failureBlocks() async throws {
     let rig = Rig(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("setting a credential allows a refresh again after a failed one")
+  @Test("setting a credential permits another refresh after a failed one")
   func failureEndsWithCredential() async throws {
     let rig = Rig(Token("a"), refresh: .atOnce { _ in .failure(Mishap("no refresh")) })
     try await withRefused(token: "a") { session, request in
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("a failed refresh after a refusal doesn't prevent refreshing the credential when it has expired")
+  @Test("a failed refresh after a refusal doesn't prevent a refresh of the expired credential")
   func failureLetsProactiveRefreshBe() async throws {
     let expired = Atomic(false)
     let rig = Rig(Token("a") { expired.load(ordering: .relaxed) })
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("a failed refresh before sending doesn't prevent one for a refused request")
+  @Test("a failed refresh before sending doesn't prevent a refresh for a refused request")
   func proactiveFailureLetsRefusalBe() async throws {
     let rig = Rig(Token("a", requiresRefresh: true))
     try await withRefused(token: "a") { session, request in
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("a refresh that fails after its credential was replaced doesn't block refreshing the new one")
+  @Test("a failed refresh of a replaced credential doesn't prevent a refresh of the new one")
   func failureOfAnOldCredential() async throws {
     let rig = Rig(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -230,7 +230,7 @@ import Testing
 
   // MARK: The refresh window
 
-  @Test("the sixth refresh within 30 s is refused, and one after the window has moved on isn't")
+  @Test("a sixth refresh within 30 s is refused, and is permitted again later")
   func window() async throws {
     let rig = Rig(Token("a", requiresRefresh: true), refresh: .atOnce { _ in .failure(Mishap("no refresh")) })
     for second in 0..<5 {

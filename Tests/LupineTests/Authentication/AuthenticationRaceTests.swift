@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationRaceTests {
-  @Test("an authenticator and its credential may read the interceptor's credential during each call")
+  @Test("authenticators and credentials may read the interceptor's credential during each call")
   func callsFromWithin() async throws {
     let rig = Mutex<Rig?>(nil)
     let names = Recorder<String?>()
@@ -36,7 +36,7 @@ import Testing
     rig.withLock { $0 = nil }
   }
 
-  @Test("only the first completion of a refresh counts, even while the next refresh is in progress")
+  @Test("only the first completion of a refresh has an effect, even during the next refresh")
   func answeringTwice() async throws {
     let rig = Rig(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
@@ -55,7 +55,7 @@ import Testing
     #expect(await answers.next() == "Bearer b")
   }
 
-  @Test("a credential replaced while a refused request is being examined causes no refresh")
+  @Test("replacing the credential while a refused request is examined causes no refresh")
   func replacedMeanwhile() async throws {
     for replacement in [Token("b"), nil] {
       let rig = Mutex<Rig?>(nil)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a credential replaced by its own requiresRefresh isn't refreshed")
+  @Test("a credential that its own requiresRefresh replaces isn't refreshed")
   func replacedWhileAsked() async throws {
     let rig = Mutex<Rig?>(nil)
     let made = Rig(

@@ -17,7 +17,7 @@ import Testing
     URLCredential(user: user, password: password, persistence: persistence)
   }
 
-  @Test("credentials are equal if their parts are, and no description shows the password")
+  @Test("credentials are equal if their parts are equal, and no description contains the password")
   func credentials() {
     let one = credential("me", "secret-word")
     #expect(one.user == "me" && one.password == "secret-word" && one.hasPassword && one.persistence == .forSession)
@@ -32,7 +32,7 @@ import Testing
     #expect("\(one)".contains("me"))
   }
 
-  @Test("protection spaces are equal if server, realm and method are")
+  @Test("protection spaces are equal if their server, realm and method are equal")
   func spaces() {
     func space(
       _ host: String = "h", _ port: Int = 80, _ scheme: String? = "http", _ realm: String? = "r",
@@ -95,7 +95,7 @@ import Testing
 
   // MARK: Storage
 
-  @Test("a storage keeps credentials by protection space and user; the first one is the default until another is set")
+  @Test("a storage keeps credentials by protection space and user, and the first one is the default")
   func storage() {
     let storage = URLCredentialStorage()
     #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
@@ -118,7 +118,7 @@ import Testing
     #expect(storage.defaultCredential(for: space)?.password == "new")
   }
 
-  @Test("a removed credential is no longer the default, and one with another password isn't removed")
+  @Test("a removed credential is no longer the default, and a credential with a different password isn't removed")
   func removal() {
     let storage = URLCredentialStorage()
     storage.setDefaultCredential(credential("a"), for: space)
@@ -133,7 +133,7 @@ import Testing
     storage.remove(credential("b"), for: space)
   }
 
-  @Test("a credential with persistence none isn't stored, and others are kept in memory")
+  @Test("a credential with persistence none isn't stored, and all others are kept in memory")
   func persistence() {
     let storage = URLCredentialStorage()
     storage.set(credential("a", "p", .none), for: space)
@@ -162,7 +162,7 @@ import Testing
     #expect(storage.credentials(for: space) == nil)
   }
 
-  @Test("a storage posts a notification for each change, and none without a change")
+  @Test("a storage posts a notification for each change, and none if nothing has changed")
   func notifications() {
     let storage = URLCredentialStorage()
     let count = Mutex(0)
@@ -190,7 +190,7 @@ import Testing
     expectChange(false) { storage.remove(credential("a"), for: space) }
   }
 
-  @Test("the methods for tasks act on the storage")
+  @Test("the methods for tasks change the same storage")
   func tasks() throws {
     let storage = URLCredentialStorage()
     let session = URLSession(configuration: .ephemeral)
@@ -206,7 +206,7 @@ import Testing
     #expect(storage.credentials(for: space) == ["a": credential("a")])
   }
 
-  @Test("concurrent use of a storage loses no credential")
+  @Test("concurrent use of a storage loses no credentials")
   func threads() {
     let storage = URLCredentialStorage()
     DispatchQueue.concurrentPerform(iterations: 200) { index in

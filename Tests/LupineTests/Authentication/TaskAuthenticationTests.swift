@@ -51,7 +51,7 @@ import Testing
 
   // MARK: Answers
 
-  @Test("a challenge is answered for the request's method and target, and concurrent tasks count the same nonce")
+  @Test("a proof covers the request's method and target, and concurrent tasks count the same nonce")
   func answers() throws {
     let first = try answered(task(), try request("http://h.example/a?b=c", method: "POST"))
     let value = first.fields.first("Authorization")
@@ -83,7 +83,7 @@ import Testing
     #expect(parameter("nc", of: value) == "00000003")
   }
 
-  @Test("content in memory is hashed for auth-int; a file's content isn't, so the challenge can't be answered")
+  @Test("content in memory is hashed for auth-int, and a challenge for a file's content can't be answered")
   func content() throws {
     var request = try request(method: "PUT")
     let challenge = try digest("nonce=n, qop=auth-int, algorithm=SHA-256")
@@ -96,7 +96,7 @@ import Testing
     #expect(task().answer(challenge, with: me, to: request) == nil)
   }
 
-  @Test("user name and password are normalized to form C (RFC 7616 §4)")
+  @Test("the user name and password are normalized to form C (RFC 7616 §4)")
   func normalization() throws {
     let decomposed = URLCredential(user: "e\u{301}", password: "e\u{301}", persistence: .none)
     let composed = URLCredential(user: "\u{E9}", password: "\u{E9}", persistence: .none)
@@ -134,7 +134,7 @@ import Testing
     #expect(task.renewed(afterStatus: 401, fields("WWW-Authenticate", "Digest \(stale)"), to: request) == nil)
   }
 
-  @Test("a server that calls every nonce stale is answered only so often")
+  @Test("only a limited number of consecutive stale nonces is answered")
   func endlessStale() throws {
     let task = task()
     let request = try answered(task, try request())
@@ -148,7 +148,7 @@ import Testing
 
   // MARK: Before a challenge
 
-  @Test("a redirect at the origin gets a new proof, and one outside of the protection space gets none")
+  @Test("a redirect within the origin gets a new proof, and one outside of the protection space gets none")
   func redirects() throws {
     let task = task()
     let first = try answered(task, try request("http://h.example/a/x"), parameters: "nonce=n, qop=auth, domain=\"/a/\"")
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test(
-    "a proof never reaches another origin",
+    "a proof is never sent to another origin",
     arguments: ["https://h.example/x", "http://h.example:81/x", "http://i.example/x", "http+unix://%2Fs/x"])
   func otherOrigins(url: String) throws {
     try setDefault(me)
@@ -205,7 +205,7 @@ import Testing
 
   // MARK: Servers
 
-  @Test("a server that doesn't know the password isn't trusted, and its next nonce is used otherwise")
+  @Test("a server that doesn't know the password isn't trusted, and otherwise its next nonce is used")
   func verification() throws {
     let task = task()
     _ = try answered(task, try request())
@@ -215,7 +215,7 @@ import Testing
     #expect(!task.verify(fields("authentication-info", "rspauth=\"0\", nextnonce=\"n3\"")))
   }
 
-  @Test("after Digest, an origin's Basic challenge in clear is dropped, and that of another origin isn't")
+  @Test("after Digest, an unencrypted Basic challenge of the same origin is dropped, and that of another origin isn't")
   func downgrade() throws {
     _ = try answered(task(), try request())
     func challenge(_ url: String) throws -> URLAuthenticationChallenge? {
@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  @Test("the least recently used authentications and origins are dropped above the limits")
+  @Test("beyond the limits, the least recently used authentications and origins are dropped")
   func limits() throws {
     var spaces = DigestSpaces()
     let challenge = try digest("nonce=n, qop=auth")
@@ -254,7 +254,7 @@ import Testing
 
   // MARK: Challenges
 
-  @Test("with Digest, the strongest offer is chosen, or the strongest one that has a default credential")
+  @Test("the strongest offer with a default credential is chosen, or else the strongest offer")
   func offers() throws {
     let lines = "Basic realm=r, Digest realm=r, nonce=n, qop=auth, Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
     func challenge() throws -> URLAuthenticationChallenge? {

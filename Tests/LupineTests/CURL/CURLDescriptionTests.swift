@@ -54,7 +54,7 @@ import Testing
     #expect(!cURLDescription(of: request, configuration: [:], credential: colon).contains("-u"))
   }
 
-  @Test("a request without a URL has a message instead of a command")
+  @Test("a request without a URL results in a message instead of a command")
   func noURL() throws {
     var request = try request()
     request.url = nil
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(
-    "curl takes a URL neither as an option nor as a file name, however it begins",
+    "curl interprets no URL as an option or a file name",
     arguments: [
       ("-K/tmp/evil", ["--url", "-K/tmp/evil"]), ("--config=/tmp/evil", ["--url", "--config=/tmp/evil"]),
       ("-", ["--url", "-"]), ("@/tmp/evil", ["http://@/tmp/evil"]), ("example.org/-x", ["example.org/-x"]),
@@ -83,7 +83,7 @@ import Testing
     #expect(words == (["-v", "-X", "GET"] + last).map { Data($0.utf8) })
   }
 
-  @Test("a field whose name begins with @ is left out, because curl would read a file")
+  @Test("a field whose name begins with @ is omitted, because curl would read a file")
   func hostileFieldName() async throws {
     let words = try await words(of: request(headers: ["@/tmp/evil": "x", "@": "", "X": "@/tmp/evil", "-K": "y"]))
     #expect(
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "curl takes a method, a user name and a cookie neither as options nor as file names",
+    "curl interprets no method, user name or cookie as an option or a file name",
     arguments: ["-K/tmp/evil", "@/tmp/evil"])
   func hostileArguments(text: String) throws {
     let description = try cURLDescription(
@@ -135,7 +135,7 @@ import Testing
     "<(id)", ";id", "&", "|", "#", "$'\\x41'", "a\u{301}", "\t'!\\", "\\!", "$",
   ]
 
-  @Test("bash passes a body's text unchanged", arguments: texts)
+  @Test("bash passes a body's text to curl unchanged", arguments: texts)
   func bodyText(text: String) async throws {
     let words = try await words(of: request(method: .post, body: Data(text.utf8)))
     #expect(words[3] == Data((text.hasPrefix("@") ? "--data-raw" : "-d").utf8))
@@ -143,7 +143,7 @@ import Testing
     #expect(words.count == 6)
   }
 
-  @Test("bash passes a field's value and a method unchanged", arguments: texts)
+  @Test("bash passes the value of a field and the method to curl unchanged", arguments: texts)
   func fieldAndMethod(text: String) async throws {
     let words = try await words(of: request(method: HTTPMethod(rawValue: text), headers: ["X": text]))
     #expect(words == ["-v", "-X", text, "-H", "X: \(text)", "https://example.org/"].map { Data($0.utf8) })
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test(
-    "a body of 128 KiB or more reaches curl from printf, because it is too long for an argument",
+    "printf passes a body of 128 KiB or more to curl, because it is too long for an argument",
     arguments: [131_071, 131_072, 300_000])
   func longBody(count: Int) async throws {
     let body = Data(repeating: UInt8(ascii: "%"), count: count)

@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("no text of a request makes curl read a file", arguments: ["-K", "@"])
+  @Test("no text in a request makes curl read a file", arguments: ["-K", "@"])
   func readsNoFile(prefix: String) async throws {
     // The file is valid as a configuration for -K, as a list of URLs after @, as a body, and as fields for -H.
     let file = try TemporaryFile(Array("url = \"stolen\"\nX-Stolen: yes\n".utf8))

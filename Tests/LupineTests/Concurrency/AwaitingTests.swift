@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("awaiting in a task that is already cancelled cancels the request")
+  @Test("awaiting a response in a cancelled task cancels the request")
   func cancelledBefore() async throws {
     try await withServer { _ in
       .hold

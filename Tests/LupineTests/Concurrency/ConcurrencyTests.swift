@@ -6,7 +6,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct ConcurrencyTests {
-  @Test("a value set before it is awaited is returned each time")
+  @Test("a value that was set before it is awaited is returned each time")
   func setBefore() async {
     let box = ResponseBox<Int>()
     box.fill(7)
@@ -14,7 +14,7 @@ import Testing
     #expect(await box.value(cancelling: nil) == 7)
   }
 
-  @Test("every waiter gets the value, whenever it starts to wait")
+  @Test("every waiter receives the value, whenever it starts to wait")
   func manyWaiters() async {
     let box = ResponseBox<Int>()
     let waiters = 200

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A session's address policy", .timeLimit(.minutes(10)))
 struct AddressPolicyTests {
-  @Test("a refused address is resourceUnavailable, with the address and a remedy in the message, and no connection")
+  @Test("a refused address fails with resourceUnavailable, the address and a remedy, and no connection is made")
   func error() async throws {
     try await withServer { _ in
       .text("")
@@ -27,7 +27,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("a redirect, a redirect handler and a retry reach no refused address")
+  @Test("a redirect, a redirect handler and a retry can't reach a refused address")
   func redirects() async throws {
     try await withServer { _ in
       .text("internal")

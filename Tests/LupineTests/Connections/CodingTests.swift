@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("content that can't be decoded is cannotDecodeContentData", arguments: try brokenBodies)
+  @Test("content that can't be decoded fails with cannotDecodeContentData", arguments: try brokenBodies)
   func broken(body: Body) async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Encoding": body.coding], .bytes(body.bytes))
@@ -78,7 +78,9 @@ import Testing
 
   static let unknownCodings = ["foo", "aws-chunked", "utf-8", "none", "binary", "gzip, foo", "foo, gzip"]
 
-  @Test("a body with an unknown coding is delivered as received, with its field", arguments: unknownCodings)
+  @Test(
+    "a body with an unknown coding is delivered as received, with its Content-Encoding field", arguments: unknownCodings
+  )
   func unknown(coding: String) async throws {
     let body = try Self.gzip(Array(Self.text.utf8))
     try await withServer { _ in
@@ -102,7 +104,9 @@ import Testing
     }
   }
 
-  @Test("an unknown coding is cannotDecodeContentData if the engine refuses unknown codings", arguments: unknownCodings)
+  @Test(
+    "an unknown coding fails with cannotDecodeContentData if the engine refuses unknown codings",
+    arguments: unknownCodings)
   func unknownRefused(coding: String) async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Encoding": coding], .bytes(Array("plain".utf8)))
@@ -133,7 +137,7 @@ import Testing
     }
   }
 
-  @Test("a coding without content is no error, for HEAD, 204 and an empty body")
+  @Test("a coding without content isn't an error for HEAD, 204 and an empty body")
   func nothingToDecode() async throws {
     try await withServer { request in
       Reply(status: request.path == "/204" ? 204 : 200, fields: ["Content-Encoding": "gzip"])

@@ -15,7 +15,7 @@ import Testing
   enum Kind: String, CaseIterable, Codable, Sendable { case data, download, upload, multipart, stream }
 
   @Test(
-    "after ten thousand requests of a kind, a tenth of them cancelled, nothing is left behind",
+    "ten thousand requests of a kind, a tenth of them cancelled, release all resources",
     arguments: Kind.allCases.filter { $0.rawValue == testsArgument ?? $0.rawValue })
   func nothingIsLeft(kind: Kind) async throws {
     try await withFolder { folder in

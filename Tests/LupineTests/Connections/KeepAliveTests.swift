@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("Connection: close from nginx ends the connection's reuse")
+  @Test("a connection isn't reused after Connection: close from nginx")
   func nginxClose() async throws {
     let base = try await TestServers.nginx
     try await withSession { session in
@@ -37,7 +37,8 @@ import Testing
     }
   }
 
-  @Test("an idle connection that the server has closed fails no request", arguments: [HTTPMethod.get, .post])
+  @Test(
+    "an idle connection that the server has closed doesn't fail the next request", arguments: [HTTPMethod.get, .post])
   func closedBetween(method: HTTPMethod) async throws {
     let closed = Recorder<Void>()
     try await withOrigin { peer in
@@ -70,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "an idempotent request without a reply on a reused connection is replayed",
+    "an idempotent request without a response on a reused connection is replayed",
     arguments: [HTTPMethod.get, .put, .delete, .head])
   func replay(method: HTTPMethod) async throws {
     try await withOrigin(Self.closesOnSecond) { origin in
@@ -88,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("suspending and resuming before the reply doesn't prevent the replay")
+  @Test("suspending and resuming before the response doesn't prevent the replay")
   func replayAfterSuspension() async throws {
     let (arrived, steered) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -119,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("a POST without a reply on a reused connection isn't replayed, because it may have been processed")
+  @Test("a POST without a response on a reused connection isn't replayed, because it may have been processed")
   func noReplay() async throws {
     try await withOrigin(Self.closesOnSecond) { origin in
       try await withSession { session in
@@ -133,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("a GET isn't replayed after a part of its reply has arrived")
+  @Test("a GET isn't replayed after part of its response has arrived")
   func noReplayAfterBytes() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -151,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("no more connections are opened than allowed, and all waiting requests succeed")
+  @Test("no more connections than allowed are opened, and all waiting requests succeed")
   func limit() async throws {
     try await withServer { request in
       .text(request.path)

@@ -16,7 +16,7 @@ import Testing
     return try rules.proxy(for: try URI(url).origin)?.description
   }
 
-  @Test("nil uses the environment's proxy, and an empty dictionary none")
+  @Test("nil uses the environment's proxy, and an empty dictionary uses no proxy")
   func absence() throws {
     #expect(URLSessionConfiguration.default.connectionProxyDictionary == nil)
     #expect(try proxy(nil, for: "http://h/") == "http://environment:1")
@@ -26,7 +26,7 @@ import Testing
     #expect(try proxy(["Unknown": 1, 7: "p"], for: "http://h/") == nil)
   }
 
-  @Test("each scheme uses its own proxy, or the SOCKS proxy without one")
+  @Test("each scheme uses its own proxy, or else the SOCKS proxy")
   func schemes() throws {
     let http: [AnyHashable: Any] = ["HTTPEnable": 1, "HTTPProxy": "a", "HTTPPort": 3128]
     let https: [AnyHashable: Any] = ["HTTPSEnable": true, "HTTPSProxy": "b", "HTTPSPort": "3129"]
@@ -43,14 +43,14 @@ import Testing
     #expect(try proxy(http.merging(socks) { $1 }, for: "https://h/") == "socks5h://[::1]:1081")
   }
 
-  @Test("a proxy without a port gets the default port of its kind")
+  @Test("a proxy without a port uses the default port of its kind")
   func defaultPorts() throws {
     #expect(try proxy(["HTTPEnable": 1, "HTTPProxy": "a"], for: "http://h/") == "http://a:80")
     #expect(try proxy(["HTTPSEnable": 1, "HTTPSProxy": "a"], for: "https://h/") == "http://a:443")
     #expect(try proxy(["SOCKSEnable": 1, "SOCKSProxy": "a"], for: "http://h/") == "socks5h://a:1080")
   }
 
-  @Test("hosts of the exceptions list and their subdomains use no proxy, with a wildcard or without")
+  @Test("hosts in the exceptions list and their subdomains use no proxy, with and without a wildcard")
   func exceptions() throws {
     let dictionary: [AnyHashable: Any] = [
       "HTTPEnable": 1, "HTTPProxy": "p", "ExceptionsList": ["*.local", "example.com", "10.0.0.0/8"],
@@ -77,7 +77,7 @@ import Testing
     #expect(try proxy(dictionary, for: "https://h/") == nil)
   }
 
-  @Test("the dictionary reads back its known keys, and nil after the engine's proxy was set")
+  @Test("the dictionary returns its known keys, and is nil after the engine's proxy was set")
   func readBack() throws {
     let configuration = URLSessionConfiguration.default
     configuration.connectionProxyDictionary = [
@@ -97,7 +97,7 @@ import Testing
     #expect(configuration.connectionProxyDictionary == nil)
   }
 
-  @Test("a request goes through the proxy with its credentials, and a request to an excepted host directly")
+  @Test("a request is sent through the proxy with its credentials, and a request to an excepted host directly")
   func request() async throws {
     try await withServer { request in
       .text("\(request.target) \(request.fields.first("Proxy-Authorization") ?? "-")")

@@ -9,7 +9,8 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectTests {
-  @Test("three redirects end at the last URL", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
+  @Test(
+    "three redirects are followed to the last URL", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
   func hops(path: String) async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -27,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("twenty redirects are followed, and one more is httpTooManyRedirects")
+  @Test("twenty redirects are followed, and the 21st fails with httpTooManyRedirects")
   func limit() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -40,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("a redirect with an endless body is followed, on another connection")
+  @Test("a redirect with an endless body is followed on another connection")
   func endlessBody() async throws {
     try await withOrigin { peer in
       guard let request = try peer.readRequest() else { return }
@@ -67,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "the status decides whether method and body are kept",
+    "the status code determines whether the method and body are kept",
     arguments: [
       Hop(status: 301, method: .post, methodAfter: .get, isBodyKept: false),
       Hop(status: 302, method: .post, methodAfter: .get, isBodyKept: false),
@@ -125,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("a redirected HEAD stays HEAD")
+  @Test("a redirected HEAD request remains HEAD")
   func head() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -151,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "another origin gets neither Authorization nor Cookie, whether session or request set them, nor do later origins",
+    "later origins receive neither Authorization nor Cookie, whether the session or the request has set them",
     arguments: [true, false], [true, false])
   func otherOrigin(isSessions: Bool, isOtherHost: Bool) async throws {
     try await withServer { request in
@@ -219,7 +220,7 @@ import Testing
     }
   }
 
-  @Test("a redirect from https to http is redirectToNonExistentLocation, and the target gets no connection")
+  @Test("a redirect from https to http fails with redirectToNonExistentLocation, and nothing connects to the target")
   func downgrade() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer { _ in
@@ -241,7 +242,7 @@ import Testing
   }
 
   @Test(
-    "a redirect to an unsupported scheme or an invalid URL is badServerResponse",
+    "a redirect to an unsupported scheme or an invalid URL fails with badServerResponse",
     arguments: ["ftp://127.0.0.1/", "http://[/", "http://a:99999/"])
   func nowhere(location: String) async throws {
     try await withServer { _ in
@@ -255,7 +256,8 @@ import Testing
     }
   }
 
-  @Test("a redirect without Location and other 3xx statuses are responses", arguments: [300, 302, 304, 305])
+  @Test(
+    "a redirect without Location, and other 3xx statuses, are delivered as responses", arguments: [300, 302, 304, 305])
   func notFollowed(status: Int) async throws {
     try await withServer { _ in
       Reply(status: status, fields: status == 302 ? [:] : ["Location": "/there"])

@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("a certificate that is not yet valid fails with serverCertificateNotYetValid")
+  @Test("a certificate that isn't valid yet fails with serverCertificateNotYetValid")
   func notYetValid() async throws {
     let identity = try ServerIdentity.throwaway(validity: .notYetValid)
     try await withServer(tls: identity) { _ in
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("verification can be turned off")
+  @Test("verification can be disabled")
   func unverified() async throws {
     let url = try await TestServers.TLS.selfSigned.url
     try await withSession {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("a connection closed during the TLS handshake is an error of that phase")
+  @Test("a connection that closes during the TLS handshake fails in the phase tls")
   func closedInHandshake() async throws {
     try await withOrigin { peer in
       _ = try peer.receive()
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("a body with a length is complete without close_notify")
+  @Test("a body with Content-Length is complete without close_notify")
   func lengthWithoutNotify() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withOrigin(tls: identity) { peer in

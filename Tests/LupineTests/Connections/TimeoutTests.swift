@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
   @Test(
-    "a server that doesn't respond within the request's timeout is an error in the phase firstByte",
+    "a server that doesn't respond within the request's timeout causes an error in the phase firstByte",
     arguments: [0.001, 0.05, 0.25])
   func firstByte(seconds: TimeInterval) async throws {
     try await withServer { _ in
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("the session's timeout applies only to requests without their own")
+  @Test("the session's timeout applies only to requests without a timeout")
   func sessionTimeout() async throws {
     let reply = Gate()
     try await withOrigin { peer in
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a body that stalls is an error in the phase receive, and keeps the bytes received")
+  @Test("a body that stalls causes an error in the phase receive, and the received bytes are kept")
   func stalledBody() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("a body that trickles doesn't count as stalled, but the total limit ends it")
+  @Test("a body that trickles doesn't stall, but the total limit ends it")
   func total() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("the total limit covers all hops of a redirect")
+  @Test("the total limit includes all redirects")
   func totalOverRedirects() async throws {
     try await withOrigin { peer in
       while let request = try peer.readRequest() {
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("a server that stops reading is an error in the phase send")
+  @Test("a server that stops reading causes an error in the phase send")
   func send() async throws {
     let done = Gate()
     try await withOrigin { peer in
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("a TLS handshake without a response is an error in the phase tls")
+  @Test("a TLS handshake without a response causes an error in the phase tls")
   func handshake() async throws {
     try await withOrigin { peer in
       _ = try peer.awaitClose()
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("a host that doesn't accept a connection is an error in the phase connect")
+  @Test("a host that doesn't accept a connection causes an error in the phase connect")
   func connect() async throws {
     let listener = try FullListener()
     try await withSession { session in
@@ -164,7 +164,7 @@ import Testing
     withExtendedLifetime(listener) {}
   }
 
-  @Test("a request that gets no connection is an error in the phase poolWait, and the next one succeeds")
+  @Test("a request that gets no connection fails in the phase poolWait, and the next request succeeds")
   func poolWait() async throws {
     let arrived = Gate()
     let reply = Gate()
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test("the limit of a request's phase doesn't run while the request is suspended")
+  @Test("a request's phase limit isn't counted down while the request is suspended")
   func suspended() async throws {
     let rest = Gate()
     try await withOrigin { peer in
@@ -227,7 +227,7 @@ import Testing
     }
   }
 
-  @Test("the limit of the wait for a connection applies again when a suspended request is resumed")
+  @Test("the limit for waiting for a connection applies again when a suspended request is resumed")
   func suspendedWait() async throws {
     let arrived = Gate()
     try await withOrigin { peer in

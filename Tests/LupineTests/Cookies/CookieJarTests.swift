@@ -92,7 +92,7 @@ import Testing
     #expect(try bench.sent(to: "http://[::2]/").isEmpty)
   }
 
-  @Test("each Unix socket has its own cookies, which localhost doesn't get")
+  @Test("each Unix socket has separate cookies, which localhost doesn't receive")
   func sockets() throws {
     var bench = Bench()
     #expect(try bench.set("a=b", from: "http+unix://%2Frun%2Fa.sock/") == nil)
@@ -101,7 +101,7 @@ import Testing
     #expect(try bench.sent(to: "http://localhost/").isEmpty)
   }
 
-  @Test("cookies with longer paths are sent first, then those created first")
+  @Test("cookies with longer paths are sent first, then those that were created first")
   func order() throws {
     var bench = Bench()
     try bench.set("a=1; Path=/")
@@ -116,7 +116,7 @@ import Testing
     #expect(bench.all == "a=2; b=1; c=1; d=1; e=1")
   }
 
-  @Test("a cookie replaces one with equal name, domain, host-only flag and path")
+  @Test("a cookie replaces the one with the same name, domain, host-only flag and path")
   func identity() throws {
     var bench = Bench()
     for line in ["a=1", "A=2", "a=3; Path=/x", "a=4; Domain=www.example.com", "a=5; Domain=example.com"] {
@@ -141,7 +141,7 @@ import Testing
 
   // MARK: Expiry
 
-  @Test("a cookie expires at its time, and a session cookie doesn't")
+  @Test("a cookie expires at its expiry date, and a session cookie doesn't expire")
   func expiry() throws {
     var bench = Bench()
     try bench.set("a=1; Max-Age=60")
@@ -159,7 +159,7 @@ import Testing
     #expect(bench.all == "c=1")
   }
 
-  @Test("a cookie expires after 400 days at the latest")
+  @Test("a cookie expires after at most 400 days")
   func longest() throws {
     var bench = Bench()
     try bench.set("a=1; Max-Age=99999999999")
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(
-    "an expired cookie removes the stored cookie that it would replace, and no other",
+    "an expired cookie removes only the stored cookie that it would replace",
     arguments: ["a=; Max-Age=0", "a=x; Max-Age=-5", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"])
   func removal(line: String) throws {
     var bench = Bench()
@@ -184,7 +184,7 @@ import Testing
     #expect(bench.jar.count == 2)
   }
 
-  @Test("cookies stored after a date are removed, counted from their latest replacement")
+  @Test("cookies stored or replaced after a date are removed")
   func removeSince() throws {
     var bench = Bench()
     try bench.set("a=1")
@@ -203,7 +203,7 @@ import Testing
   // MARK: Secure cookies
 
   @Test(
-    "no cookie set over http shadows or replaces a Secure cookie",
+    "a cookie set over http can't shadow or replace a Secure cookie",
     arguments: [
       ("a=evil", "http://www.example.com/", CookieRefusal.coversSecure),
       ("a=evil; Path=/login", "http://www.example.com/", .coversSecure),
@@ -224,7 +224,7 @@ import Testing
     if refusal != nil { #expect(bench.all == "a=1") }
   }
 
-  @Test("a cookie may be set over http if a Secure cookie has a longer path or has expired")
+  @Test("a cookie may be set over http if the Secure cookie has a longer path or has expired")
   func notCovered() throws {
     var bench = Bench()
     try bench.set("a=1; Secure; Path=/login; Max-Age=60")
@@ -236,7 +236,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test("a domain has at most 180 cookies, and other domains don't count")
+  @Test("a domain has at most 180 cookies, not counting those of other domains")
   func perDomain() throws {
     var bench = Bench()
     try bench.set("other=1", from: "https://example.com/")
@@ -261,7 +261,7 @@ import Testing
     #expect(try bench.sent(to: "https://www.example.com/0").isEmpty)
   }
 
-  @Test("expired cookies are removed first, then those that aren't Secure")
+  @Test("expired cookies are removed first, followed by those that aren't Secure")
   func priorities() throws {
     var bench = Bench()
     try bench.set("session=1; Secure; Path=/s")
@@ -277,7 +277,7 @@ import Testing
     #expect(try bench.use("https://www.example.com/s").hasPrefix("session=1; c"))
   }
 
-  @Test("a domain has at most 180 cookies even if all are Secure")
+  @Test("a domain has at most 180 cookies even if all of them are Secure")
   func onlySecure() throws {
     var bench = Bench()
     for number in 0..<200 { try bench.set("a\(number)=1; Secure") }
@@ -285,7 +285,7 @@ import Testing
     #expect(bench.all.hasPrefix("a20=1; ") && bench.all.hasSuffix("; a199=1"))
   }
 
-  @Test("a registrable domain has at most 360 cookies, so that 20 subdomains displace no other site's")
+  @Test("a registrable domain has at most 360 cookies, so that 20 subdomains can't evict those of other sites")
   func perRegistrableDomain() throws {
     var bench = Bench()
     for number in 0..<100 { try bench.set("other=\(number)", from: "https://h\(number).com/") }
@@ -300,7 +300,7 @@ import Testing
     #expect(try bench.sent(to: "https://x19.example.co.uk/").hasSuffix("a179=1"))
   }
 
-  @Test("at a registrable domain's limit, expired cookies are removed first, then those that aren't Secure")
+  @Test("at a registrable domain's limit, expired cookies are removed first, followed by those that aren't Secure")
   func prioritiesOfSite() throws {
     var bench = Bench()
     for number in 0..<100 { try bench.set("s\(number)=1; Secure", from: "https://www.example.com/") }
@@ -327,7 +327,7 @@ import Testing
     #expect(bench.jar.count == 900)
   }
 
-  @Test("beyond 3,300 cookies in total, expired ones are removed, or else all but the 3,000 used last")
+  @Test("beyond 3,300 cookies, expired ones are removed, or else all but the 3,000 most recently used")
   func total() throws {
     var bench = Bench()
     try bench.set("short=1; Max-Age=10", from: "https://short.com/")
@@ -345,7 +345,7 @@ import Testing
     #expect(try bench.sent(to: "https://newer.com/") == "a=newer")
   }
 
-  @Test("a domain's Secure cookies are checked as long as one with the name is stored")
+  @Test("Secure cookies are checked as long as one with the same name is stored")
   func secureNames() throws {
     var bench = Bench()
     try bench.set("a=1; Secure", from: "https://one.com/")
@@ -367,7 +367,7 @@ import Testing
     #expect(source.host.utf8.count == 255 && source.domains.count == 127)
   }
 
-  @Test("URLs of other schemes have no cookies", arguments: ["file:///a", "ftp://a/", "data:,a", "mailto:a@b"])
+  @Test("URLs with other schemes have no cookies", arguments: ["file:///a", "ftp://a/", "data:,a", "mailto:a@b"])
   func otherSchemes(url: String) throws {
     #expect(try CookieSource(url.asURL()) == nil)
   }

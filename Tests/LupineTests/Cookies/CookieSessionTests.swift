@@ -22,7 +22,7 @@ import Testing
     #expect(seen == cookies, sourceLocation: sourceLocation)
   }
 
-  @Test("httpbin gets its cookies back, including those set by a redirect, until it removes them")
+  @Test("httpbin receives its cookies, including those set by a redirect, until it removes them")
   func httpbin() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -86,7 +86,7 @@ import Testing
     return "?" + (components.percentEncodedQuery ?? "")
   }
 
-  @Test("Set-Cookie lines are read one by one, with commas, quotes and attributes")
+  @Test("Set-Cookie lines with commas, quotes and attributes are read separately")
   func lines() async throws {
     try await withAnswers { origin, session in
       _ = try await get(
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("cookies are shared by all ports of a host, and a request's own Cookie field isn't")
+  @Test("all ports of a host share cookies, but not a request's own Cookie field")
   func otherPort() async throws {
     try await withServer(Self.answer) { other in
       try await withAnswers { origin, session in
@@ -189,7 +189,7 @@ import Testing
 
   // MARK: Settings
 
-  @Test("without a storage no cookie is stored")
+  @Test("a session without a storage stores no cookies")
   func noStorage() async throws {
     try await withAnswers {
       $0.httpCookieStorage = nil
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("a session with httpShouldSetCookies off sends no cookies, but stores them")
+  @Test("a session with httpShouldSetCookies false sends no cookies, but stores them")
   func notSet() async throws {
     try await withAnswers {
       $0.httpShouldSetCookies = false
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("a request with httpShouldHandleCookies off neither sends nor stores cookies, on any redirect")
+  @Test("a request with httpShouldHandleCookies false neither sends nor stores cookies, even after a redirect")
   func notHandled() async throws {
     try await withAnswers { origin, session in
       _ = try await get(origin.url + query(("set", "a=1")), session)
@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test("cookies of a request with a main document of another site aren't stored")
+  @Test("cookies aren't stored for a request whose main document is at another site")
   func mainDocument() async throws {
     try await withAnswers { origin, session in
       let elsewhere = try "https://example.com/".asURL()
@@ -266,7 +266,7 @@ import Testing
     }
   }
 
-  @Test("the curl command has the cookies that are sent")
+  @Test("the curl command contains the cookies that are sent")
   func curl() async throws {
     try await withAnswers { origin, session in
       _ = try await get(origin.url + query(("set", "a=1"), ("set", "b=2")), session)
@@ -278,7 +278,7 @@ import Testing
 
   // MARK: Load
 
-  @Test("a thousand cookies from a server are limited to 180, and the Cookie field stays below 8,190 bytes")
+  @Test("of a thousand cookies, 180 are stored, and the Cookie field has at most 8,190 bytes")
   func flood() async throws {
     try await withServer { request in
       var reply = Reply.text("\(request.fields.first("Cookie")?.utf8.count ?? 0)")
@@ -300,7 +300,7 @@ import Testing
     }
   }
 
-  @Test("simultaneous requests each store their cookie")
+  @Test("concurrent requests each store their cookie")
   func parallel() async throws {
     try await withAnswers { origin, session in
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -82,7 +82,7 @@ import Testing
     #expect(storage.cookies?.last?.isSecure == true)
   }
 
-  @Test("the accept policy decides which cookies are stored")
+  @Test("the accept policy determines which cookies are stored")
   func policy() throws {
     #expect(storage.cookieAcceptPolicy == .always)
     let other = try "https://other.org/".asURL()
@@ -114,14 +114,14 @@ import Testing
     #expect(storage.cookies(for: try "https://h/".asURL())?.count == 0)
   }
 
-  @Test("an internationalized domain has one form in cookies and URLs")
+  @Test("an internationalized domain has the same form in cookies and URLs")
   func otherScript() throws {
     try storage.setCookie(cookie("a", domain: "bücher.example"))
     #expect(storage.cookies(for: try "https://xn--bcher-kva.example/".asURL())?.map(\.name) == ["a"])
     #expect(storage.cookies(for: try "https://bücher.example/".asURL())?.map(\.name) == ["a"])
   }
 
-  @Test("concurrent use leaves the cookies set last")
+  @Test("after concurrent use, the storage contains the cookies set last")
   func threads() async throws {
     let source = try #require(CookieSource(url))
     await withTaskGroup(of: Void.self) { group in
@@ -139,7 +139,7 @@ import Testing
     #expect(storage.cookies?.allSatisfy { $0.value == "199" } == true)
   }
 
-  @Test("default configurations share a storage, an ephemeral one has its own, and a session has its configuration's")
+  @Test("default configurations share a storage, and an ephemeral configuration has a separate one")
   func configurations() throws {
     #expect(URLSessionConfiguration.default.httpCookieStorage === HTTPCookieStorage.shared)
     #expect(URLSessionConfiguration.af.default.httpCookieStorage === HTTPCookieStorage.shared)

@@ -21,7 +21,7 @@ import Testing
 
   // MARK: Properties
 
-  @Test("four properties make a cookie with default values")
+  @Test("four properties are sufficient to create a cookie with default values")
   func fewest() throws {
     let cookie = try #require(make())
     #expect(cookie.name == "a" && cookie.value == "b" && cookie.domain == "example.com" && cookie.path == "/")
@@ -34,7 +34,7 @@ import Testing
         + " isHTTPOnly:false>")
   }
 
-  @Test("all properties are read, and make an equal cookie again")
+  @Test("all properties are read, and create an equal cookie")
   func most() throws {
     let date = Date(timeIntervalSince1970: 2_000_000_000)
     let cookie = try #require(
@@ -84,7 +84,7 @@ import Testing
     #expect(make([.domain: "bücher.example"])?.domain == "xn--bcher-kva.example")
   }
 
-  @Test("a lifetime is read from discard, then maximumAge, then expires")
+  @Test("the lifetime is determined by discard, then maximumAge, then expires")
   func lifetime() throws {
     let text = "Wed, 18 May 2033 03:33:20 GMT"
     #expect(make([.expires: text])?.expiresDate == Date(timeIntervalSince1970: 2_000_000_000))
@@ -100,14 +100,14 @@ import Testing
     #expect(make([.maximumAge: "inf"])?.isSessionOnly == true)
   }
 
-  @Test("secure is set by any value except false")
+  @Test("any value of secure except false makes a cookie Secure")
   func secure() {
     for value in ["TRUE" as Any, "FALSE", "", 1, true] { #expect(make([.secure: value])?.isSecure == true) }
     #expect(make([.secure: false])?.isSecure == false)
   }
 
   @Test(
-    "a cookie from a server is restored from its properties",
+    "a server's cookie can be created again from its properties",
     arguments: [
       "a=b", "a=b; Domain=example.com; Path=/x; Secure; HttpOnly; SameSite=Strict",
       "__Host-a=\"b\"; Secure; Path=/; Expires=Wed, 09 Jun 2049 10:18:14 GMT", "nameless",
@@ -119,7 +119,7 @@ import Testing
     #expect(again == cookie)
   }
 
-  @Test("cookies are equal if all properties are")
+  @Test("cookies are equal if all of their properties are equal")
   func equality() throws {
     let cookie = try #require(make())
     let same = try #require(make())
@@ -136,7 +136,7 @@ import Testing
   // MARK: Fields
 
   @Test(
-    "joined Set-Cookie lines are split at a comma that a name follows",
+    "joined Set-Cookie lines are split at each comma that a name follows",
     arguments: [
       ("a=b", ["a=b"]),
       ("a=b, c=d", ["a=b", "c=d"]),
@@ -164,7 +164,7 @@ import Testing
     #expect(cookies.map { "\($0.name)=\($0.value)" } == pairs)
   }
 
-  @Test("cookies of any domain are parsed, but only for http and https")
+  @Test("cookies for any domain are parsed, but only for http and https URLs")
   func foreign() throws {
     let lines = ["Set-Cookie": "a=1; Domain=other.org, b=2; Secure, c=3; Domain=com, d=4; Path=/x"]
     let plain = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try "http://example.com/y/z".asURL())
@@ -175,7 +175,7 @@ import Testing
     #expect(HTTPCookie.cookies(withResponseHeaderFields: ["Cookie": "a=b"], for: try "http://a/".asURL()).isEmpty)
   }
 
-  @Test("several cookies become one Cookie field")
+  @Test("several cookies are written to one Cookie field")
   func requestFields() throws {
     let cookies = try [#require(make()), #require(make([.name: "", .value: "x"])), #require(make([.value: ""]))]
     #expect(HTTPCookie.requestHeaderFields(with: cookies) == ["Cookie": "a=b; x; a="])
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test(
-    "cookies are appended to the request's own Cookie field, except those whose names it has",
+    "cookies are appended to the request's own Cookie field unless it contains the same names",
     arguments: [
       (nil, "a=1; b=2; c"), ("", "a=1; b=2; c"), ("x=y", "x=y; a=1; b=2; c"), ("a=9", "a=9; b=2; c"),
       ("a=9; b=8;c=7", "a=9; b=8;c=7; c"), ("b=", "b=; a=1; c"), ("d", "d; a=1; b=2"), ("A=9", "A=9; a=1; b=2; c"),
@@ -197,7 +197,7 @@ import Testing
     #expect(joined.map { String(decoding: $0, as: UTF8.self) } == field)
   }
 
-  @Test("a Cookie field has at most 8,190 bytes, and a cookie that doesn't fit is skipped")
+  @Test("a Cookie field has at most 8,190 bytes, and a cookie that doesn't fit is omitted")
   func fieldLength() throws {
     let sizes = [4000, 4000, 4000, 180, 10]
     let cookies = try sizes.enumerated().map { index, size in

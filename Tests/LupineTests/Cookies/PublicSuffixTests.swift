@@ -22,7 +22,7 @@ import Testing
     """
 
   @Test(
-    "the rules of a list decide which domains are public suffixes",
+    "the rules of a list determine which domains are public suffixes",
     arguments: [
       ("com", true), ("example.com", false), ("co.uk", true), ("a.co.uk", false), ("uk", true), ("ck", true),
       ("a.ck", true), ("b.a.ck", false), ("www.ck", false), ("a.www.ck", false), ("github.io", true),
@@ -58,7 +58,7 @@ import Testing
     #expect(PublicSuffixes(files: ["/nonexistent"]).contains(domain) == isSuffix)
   }
 
-  @Test("the first readable file is used, and one that is too long isn't")
+  @Test("the first readable file is used, unless it is too long")
   func files() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "suffixes-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -70,7 +70,7 @@ import Testing
     #expect(suffixes.contains("a.short") && !suffixes.contains("a.long"))
   }
 
-  @Test("the system's list, or the rules without a list, has co.uk")
+  @Test("the system's list, and the rules without a list, contain co.uk")
   func system() {
     #expect(PublicSuffixes.system.contains("co.uk") && !PublicSuffixes.system.contains("example.co.uk"))
   }

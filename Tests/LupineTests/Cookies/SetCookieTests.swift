@@ -9,12 +9,12 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct SetCookieTests {
-  @Test("a Set-Cookie line gives a cookie or is refused", arguments: SetCookieVector.all)
+  @Test("a Set-Cookie line results in a cookie or is refused", arguments: SetCookieVector.all)
   func vector(_ vector: SetCookieVector) throws {
     #expect(try vector.result() == vector.outcome)
   }
 
-  @Test("a date is read as browsers read it", arguments: CookieDateVectors.all)
+  @Test("a date is parsed as in browsers", arguments: CookieDateVectors.all)
   func date(text: String, seconds: Int?) {
     #expect(CookieDate.parse(text.utf8).map { Int($0.timeIntervalSince1970) } == seconds)
   }
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "parsers end for mutated lines, and the cookies that they accept are within the limits", arguments: [1, 2, 3, 4])
+    "parsing mutated lines ends, and the resulting cookies are within the limits", arguments: [1, 2, 3, 4])
   func mutations(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let source = try #require(CookieSource("https://www.example.com/dir/page".asURL()))

@@ -15,7 +15,7 @@ import Testing
 
   // MARK: Canceling
 
-  @Test("canceling without resume data leaves neither resume data nor a file", arguments: [true, false])
+  @Test("cancelling without resume data leaves neither resume data nor a file", arguments: [true, false])
   func cancel(isExplicit: Bool) async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
       try await withSession { session in
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "resume data is passed to the request, the response and the closure when a download is canceled with it",
+    "cancelling with resume data passes it to the request, the response and the closure",
     arguments: [true, false])
   func cancelProducing(byClosure: Bool) async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("the closure for resume data is called once, before the request starts, after its end and after a cancellation")
+  @Test("the closure for resume data is called once, even before the start, after the end or after a cancellation")
   func closureAlways() async throws {
     try await withServer { _ in
       .text("short")
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("the first cancellation decides whether resume data is kept")
+  @Test("the first cancellation determines whether resume data is kept")
   func firstCounts() async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
       try await withSession { session in
@@ -108,7 +108,7 @@ import Testing
   // MARK: Lost connections
 
   @Test(
-    "a lost connection leaves resume data in the request, the response and the error",
+    "a lost connection provides resume data in the request, the response and the error",
     arguments: ["ETag", "Last-Modified"])
   func cut(validator: String) async throws {
     var resource = resource
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test("a resumed download that is canceled leaves neither resume data nor a file", arguments: [true, false])
+  @Test("cancelling a resumed download leaves neither resume data nor a file", arguments: [true, false])
   func cancelResumed(isUnderWay: Bool) async throws {
     let (resource, place) = (resource, place)
     try await withScripts([

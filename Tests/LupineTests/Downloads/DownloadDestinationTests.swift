@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("an existing file stays, and is replaced only with removesPreviousFile", arguments: fileSystems)
+  @Test("an existing file remains, unless removesPreviousFile permits replacing it", arguments: fileSystems)
   func existing(elsewhere: Bool) throws {
     try withSource(elsewhere: elsewhere) { source, folder in
       let url = folder.appending(path: "file")
@@ -126,7 +126,9 @@ import Testing
     }
   }
 
-  @Test("a file moved to another file system is copied, and its source is removed", .enabled(if: hasSecondFileSystem))
+  @Test(
+    "a file that is moved to another file system is copied, and its source is removed",
+    .enabled(if: hasSecondFileSystem))
   func otherFileSystem() throws {
     try withSource(elsewhere: true) { source, folder in
       let url = folder.appending(path: "file")
@@ -152,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("a destination that is the source is refused, even if a previous file may be removed")
+  @Test("a destination that is the source itself is refused, even if a previous file may be removed")
   func samePlace() throws {
     try withSource { source, folder in
       let detour = folder.appending(path: "../source")

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "a finished file holds all pieces, is in the temporary folder with a random name, and is readable by its owner only"
+    "a finished file contains all pieces, has a random name in the temporary folder, and is readable only by its owner"
   )
   func finished() throws {
     let file = try DownloadFile.create(from: Self.source)
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("a file is removed when it is released unfinished, and stays when it was finished")
+  @Test("a file that is released unfinished is removed, and a finished file remains")
   func released() throws {
     try withFolder { folder in
       var file: DownloadFile? = try DownloadFile.create(in: folder, from: nil)
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("a kept file is resumed at the received byte count, and its bytes after that are cut off")
+  @Test("a kept file is continued at the received byte count, and any bytes beyond that are removed")
   func resumed() throws {
     try withFolder { folder in
       let first = try DownloadFile.create(in: folder, from: nil)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("a kept file that is missing, too short, a link or a folder isn't resumed, and isn't changed")
+  @Test("a kept file that is missing, too short, a link or a folder isn't continued or changed")
   func notResumed() throws {
     try withFolder { folder in
       let path = folder.appending(path: DownloadFileName.random()).path
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("startAfresh discards what the file holds")
+  @Test("startAfresh removes the file's content")
   func afresh() throws {
     try withFolder { folder in
       let file = try DownloadFile.create(in: folder, from: nil, total: 7)
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("a write without disk space fails with path, progress, cause and remedy, and the file is removed")
+  @Test("a write to a full disk fails with path, progress, cause and remedy, and the file is removed")
   func noSpace() throws {
     try withFolder { folder in
       let file = try file(in: folder, writingTo: "/dev/full", total: 5_000_000, holding: 1_048_576)
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(
-    "finishing a file with another byte count than is due fails, and the file is removed",
+    "finishing a file with the wrong byte count fails, and the file is removed",
     arguments: [2, 4] as [UInt64])
   func incomplete(due: UInt64) throws {
     try withFolder { folder in
@@ -199,7 +199,8 @@ import Testing
     #expect(error.localizedDescription.hasPrefix("\(path) can't be opened: File name too long. "))
   }
 
-  @Test("a file that can't be created is an error with the path and a remedy", arguments: ["missing", "file/below"])
+  @Test(
+    "the error for a file that can't be created contains the path and a remedy", arguments: ["missing", "file/below"])
   func notCreated(name: String) throws {
     try withFolder { folder in
       try Data().write(to: folder.appending(path: "file"))

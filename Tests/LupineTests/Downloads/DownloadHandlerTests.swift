@@ -15,7 +15,7 @@ import Testing
 
   // MARK: Events and progress
 
-  @Test("monitors get the events of a download in order")
+  @Test("monitors receive the events of a download in order")
   func events() async throws {
     try await withServer { _ in
       .text("body")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("a blocked disk doesn't block other requests, and the download takes no more than its window")
+  @Test("a slow disk doesn't block other requests, and the download stops at its window")
   func slowDisk() async throws {
     let (byteCount, mayWrite) = (32 << 20, Gate())
     let sent = Mutex(0)
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test("an empty file fails serialization unless the status or the method allows it")
+  @Test("an empty file fails serialization unless the status code or the method allows it")
   func empty() async throws {
     try await withServer { request in
       Reply(status: request.path == "/204" ? 204 : 200)
@@ -200,7 +200,7 @@ import Testing
 
   // MARK: Validation
 
-  @Test("each validation gets the file, and fails for its own reason")
+  @Test("each validation receives the file, and fails with its own error")
   func validation() async throws {
     try await withServer { request in
       request.path == "/none" ? Reply(.bytes([1])) : .text(request.path == "/empty" ? "" : "body")
@@ -249,7 +249,7 @@ import Testing
     }
   }
 
-  @Test("without a file, validating the content type and serializing fail with their reasons")
+  @Test("without a file, content type validation and serialization fail with specific errors")
   func withoutFile() async throws {
     final class Ignorant: SessionDelegate, @unchecked Sendable {
       override func urlSession(

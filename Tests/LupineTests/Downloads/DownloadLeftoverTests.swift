@@ -12,7 +12,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadLeftoverTests {
-  @Test("downloads that are canceled at random moments leave no file")
+  @Test("downloads that are cancelled at random times leave no file")
   func cancelledAnytime() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("a destination or a temporary folder that can't be written fails the download with an error that names it")
+  @Test("the error for an unwritable destination or temporary folder contains its path")
   func readOnly() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("an earlier error is rethrown, and without one a missing file URL is inputFileNil")
+  @Test("an earlier error is rethrown, and otherwise a missing file URL throws inputFileNil")
   func errors() {
     let serializer = StringResponseSerializer()
     let missing = URL(filePath: "/missing/file")
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("a file that can't be read is inputFileReadFailed with its URL")
+  @Test("a file that can't be read throws inputFileReadFailed with its URL")
   func unreadable() {
     let missing = URL(filePath: "/missing/file")
     #expect {

@@ -37,7 +37,7 @@ import Testing
     #expect(failure.value == nil && failure.error == Failure(number: 1))
   }
 
-  @Test("a transformation changes the value or the error, and nothing else")
+  @Test("a transformation changes only the value or the error")
   func transformations() throws {
     let success = try response(Result<Int, Failure>.success(7))
     let failure = try response(Result<Int, Failure>.failure(Failure(number: 1)))
@@ -65,7 +65,7 @@ import Testing
     #expect(success.tryMapError { $0 }.value == 7)
   }
 
-  @Test("the description is the result, and the debug description has all parts")
+  @Test("the description is the result, and the debug description contains all parts")
   func descriptions() throws {
     let response = try response(.success("text"))
     #expect(response.description == "success(\"text\")")

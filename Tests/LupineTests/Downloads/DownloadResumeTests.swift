@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(
-    "a part of another range or representation is discarded, and the whole is requested",
+    "a part of another range or representation is discarded, and the entire resource is requested",
     arguments: [
       "Content-Range: bytes 70001-199999/200000\r\nETag: \"v1\"", "Content-Range: bytes 70000-199999/200001",
       "Content-Range: bytes 70000-199999/200000\r\nETag: \"v2\"", "X-Nothing: 1",
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test("an unrelated response that is cut leaves no file, and the received bytes can still be resumed")
+  @Test("an unrelated response that is cut off leaves no file, and the received bytes can still be resumed")
   func unrelatedCut() async throws {
     let (resource, place) = (resource, place)
     try await withScripts([
@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test("a download starts again if its file is missing or too short", arguments: [true, false])
+  @Test("a download restarts if its file is missing or too short", arguments: [true, false])
   func fileGone(isShorter: Bool) async throws {
     let resource = resource
     let requests = try await resuming {
@@ -264,7 +264,7 @@ import Testing
     #expect(requests.map { $0.fields.first("range") } == [nil])
   }
 
-  @Test("a download that had to start again and was cut can be resumed", arguments: [true, false])
+  @Test("a download that was restarted and cut off can be resumed", arguments: [true, false])
   func freshAndCut(isFileGone: Bool) async throws {
     let (resource, place) = (resource, place)
     let part: @Sendable (ReceivedRequest, Peer) throws -> Void = { _, peer in

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("a retry after a lost connection downloads the whole again, and the partial file is removed")
+  @Test("a retry after a lost connection downloads the entire resource again and removes the partial file")
   func retryAfterCut() async throws {
     let resource = Resource()
     try await withScripts([
@@ -147,7 +147,7 @@ import Testing
   // MARK: Async code
 
   @Test(
-    "canceling the task that awaits a download cancels the download if automaticallyCancelling is set",
+    "cancelling the task that awaits a download cancels the download if automaticallyCancelling is true",
     arguments: [true, false])
   func automaticCancel(isAutomatic: Bool) async throws {
     let (resource, mayEnd) = (Resource(), Gate())
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test("a suspended download continues when it is resumed, and can be canceled by its download task")
+  @Test("a suspended download continues when it is resumed, and its download task can cancel it")
   func control() async throws {
     let (resource, mayAnswer) = (Resource(), Gate())
     try await withOrigin { peer in

@@ -62,7 +62,8 @@ import Testing
   }
 
   @Test(
-    "the file exists during didFinishDownloadingTo, and stays only if the delegate moves it", arguments: [true, false])
+    "the file exists during didFinishDownloadingTo, and remains only if the delegate moves it",
+    arguments: [true, false])
   func file(isMoved: Bool) async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 600_000))
@@ -123,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("a task canceled before it ran returns the resume data that it was created with, if any")
+  @Test("a task that is cancelled before it ran returns the resume data with which it was created")
   func neverRan() async throws {
     let resource = Resource()
     try await withScripts([{ try resource.answer($0, on: $1, .cut(at: 70_000)) }]) { origin, _ in

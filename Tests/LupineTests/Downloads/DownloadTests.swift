@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DownloadTests {
   // MARK: Destinations
 
-  @Test("the default destination is in the temporary folder, under Alamofire_ and the temporary name")
+  @Test("the default destination is in the temporary folder, named Alamofire_ and the temporary name")
   func defaultDestination() async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Disposition": "attachment; filename=evil"], .pattern(byteCount: 300_000))
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("a destination gets the complete temporary file and the response")
+  @Test("the destination closure receives the complete temporary file and the response")
   func destination() async throws {
     try await withServer { _ in
       Reply(status: 203, .pattern(byteCount: 1000))
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "an existing file is replaced with removePreviousFile, and fails the move without it", arguments: [true, false])
+    "an existing file is replaced with removePreviousFile, and otherwise the move fails", arguments: [true, false])
   func previousFile(isReplaced: Bool) async throws {
     try await withServer { _ in
       .text("new")
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("a missing folder fails the move if creating it isn't allowed")
+  @Test("the move fails if a folder is missing and may not be created")
   func missingFolder() async throws {
     try await withServer { _ in
       .text("new")
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("the suggested destination is in the folder, under the last component of the server's file name")
+  @Test("the suggested destination is in the folder, with the last component of the server's file name")
   func suggestedDestination() throws {
     let folder = try #require(FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first)
     let temporary = URL(filePath: "/tmp/x.tmp")
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is an empty file, and a coded body is saved decoded")
+  @Test("an empty body is saved as an empty file, and a coded body is saved decoded")
   func bodies() async throws {
     try await withServer { request in
       switch request.path {
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test(
-    "redirects are followed, and one that isn't followed is a response with an empty file", arguments: [true, false])
+    "redirects are followed, and a redirect that isn't followed results in an empty file", arguments: [true, false])
   func redirects(isFollowed: Bool) async throws {
     try await withServer { request in
       request.path == "/end" ? .text("end") : Reply(status: 302, fields: ["Location": "/end"])
@@ -214,7 +214,7 @@ import Testing
 
   // MARK: Requests
 
-  @Test("a download is built from a URL with encoded parameters and a modifier, or from a URLRequest")
+  @Test("a download can be built from a URL with encoded parameters and a modifier, or from a URLRequest")
   func factories() async throws {
     try await withServer { request in
       .text("\(request.method) \(request.target) \(request.fields.first("x-a") ?? "-")")
@@ -252,7 +252,7 @@ import Testing
     }
   }
 
-  @Test("a challenge is answered with the credential, and the file holds only the final response")
+  @Test("a challenge is answered with the credential, and the file contains only the final response")
   func challenge() async throws {
     try await withServer { request in
       request.fields.first("authorization") == nil

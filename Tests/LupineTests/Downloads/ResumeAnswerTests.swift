@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "a part of another range is discarded, and the whole is requested",
+    "a part of another range is discarded, and the entire resource is requested",
     arguments: [
       // Another start, another end, another total, and values that aren't a single byte range.
       "bytes 0-99/100", "bytes 49-99/100", "bytes 51-99/100", "bytes 50-98/100", "bytes 50-99/101", "bytes 50-100/101",
@@ -54,7 +54,7 @@ import Testing
     #expect(try answer(206, [("Content-Range", range), Self.tag]) == .askAgain)
   }
 
-  @Test("a 206 with several parts, several ranges, no range, no known end, another length or a coding is discarded")
+  @Test("a 206 is discarded if it has several parts or ranges, no range, no known end, another length or a coding")
   func unusableParts() throws {
     let tag = Self.tag
     #expect(try answer(206, [tag]) == .askAgain)
@@ -66,7 +66,7 @@ import Testing
     #expect(try answer(206, [range, tag], isContentDecoded: true) == .askAgain)
   }
 
-  @Test("a part of another representation is discarded, and the whole is requested")
+  @Test("a part of another representation is discarded, and the entire resource is requested")
   func changedPart() throws {
     let range = ("Content-Range", "bytes 50-99/100")
     // Without an entity tag, the representation of the part is unknown.
@@ -84,7 +84,7 @@ import Testing
     #expect(try answer(200, [("Content-Range", "bytes 50-99/100"), ("ETag", "\"v1\"")]) == .startAfresh)
   }
 
-  @Test("a 416 means a complete file only if the resource has exactly the received byte count")
+  @Test("a 416 means that the file is complete only if the resource has exactly the received byte count")
   func unsatisfied() throws {
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: nil) == .complete)
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: 50) == .complete)
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "any other status is unrelated, and the file stays",
+    "a response with any other status is unrelated, and the file remains",
     arguments: [201, 204, 301, 304, 401, 403, 404, 407, 412, 429, 500, 503])
   func unrelated(status: Int) throws {
     #expect(try answer(status, [("Content-Range", "bytes 50-99/100")]) == .unrelated)

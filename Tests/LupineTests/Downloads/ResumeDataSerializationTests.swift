@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("resume data larger than the limit for reading is never produced")
+  @Test("resume data that would be too long to be read is never produced")
   func tooLarge() throws {
     let fields: Fields = ["X": String(repeating: "x", count: 256 * 1024)]
     #expect(try resumeData(fields: fields).serialized == nil)
@@ -57,7 +57,7 @@ import Testing
     #expect(ResumeData.make(request: request, response: response, file: file, receivedByteCount: 5) != nil)
   }
 
-  @Test("a path that isn't of a download file is refused")
+  @Test("a path that isn't that of a download's file is refused")
   func otherFiles() throws {
     let name = DownloadFileName.random()
     let paths = [
@@ -100,7 +100,7 @@ import Testing
     #expect(isRefused(Data([0xFF, 0xFE, 0x00])))
   }
 
-  @Test("damaged resume data is refused or names a download file, and never crashes")
+  @Test("damaged resume data is refused or names a download's file, and never crashes")
   func damaged() throws {
     let original = try #require(try resumeData().serialized)
     var random = SplitMix64(seed: 1)

@@ -37,7 +37,7 @@ import Testing
       now: Self.now)
   }
 
-  @Test("resume data holds the request, the validator, the file and the byte counts")
+  @Test("resume data contains the request, the validator, the file and the byte counts")
   func resumable() throws {
     let resumeData = try #require(
       try made {
@@ -65,7 +65,7 @@ import Testing
       fresh.headers.dictionary == ["Authorization": "Bearer t", "X-A": "1", "Accept-Encoding": "br, gzip"])
   }
 
-  @Test("a download that can't be resumed gives no resume data")
+  @Test("a download that can't be resumed has no resume data")
   func unresumable() throws {
     #expect(try made() != nil)
     #expect(try made(received: 0) == nil)
@@ -82,7 +82,7 @@ import Testing
     #expect(try made { $0.headers["range"] = "bytes=10-" } == nil)
   }
 
-  @Test("resume data is made despite a list of range units, capitals, an undecoded coding or an unknown length")
+  @Test("resume data is produced despite a list of range units, capitals, an undecoded coding or an unknown length")
   func resumableToo() throws {
     #expect(try made(["Accept-Ranges": "items, Bytes"]) != nil)
     // No coding was decoded, so offsets in the file are offsets in the representation.
@@ -91,7 +91,7 @@ import Testing
     #expect(resumeData.totalByteCount == nil)
   }
 
-  @Test("a timeout without limit stays one, and a file that isn't a download file gives no resume data")
+  @Test("a timeout without a limit is preserved, and a file that isn't a download's file has no resume data")
   func kept() throws {
     for timeout in [TimeInterval.infinity, 0] {
       #expect(try made { $0.timeoutInterval = timeout }?.makeRequest().explicitTimeoutInterval == 0)
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "a weak or malformed entity tag is no validator, not even with a date",
+    "a weak or malformed entity tag isn't a validator, even if there is a date",
     arguments: [
       "W/\"v1\"", "w/\"v1\"", "v1", "\"", "\"v1", "\"v1\", \"v2\"", "\"a b\"", "\"\u{7F}\"", "\"é\"", "\"a\nb\"",
     ])
@@ -114,7 +114,7 @@ import Testing
     #expect(try made(["ETag": tag, "Last-Modified": Self.lastModified]) == nil)
   }
 
-  @Test("an entity tag may be empty, and hold any visible character")
+  @Test("an entity tag may be empty and contain any visible character")
   func tags() throws {
     for tag in ["\"\"", "\"W/x\"", "\"!#~'<>\\\""] {
       #expect(try made(["ETag": tag])?.validator == .entityTag(tag))
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(
-    "a date is a validator if it is a second before Date, or a minute before the clock if there is no Date",
+    "a date is a validator if it is a second before Date, or a minute before the clock without Date",
     arguments: [
       ("Thu, 15 Jan 2026 12:00:01 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
       ("Thu, 15 Jan 2026 12:00:02 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", false),
@@ -142,7 +142,7 @@ import Testing
     #expect(resumeData.makeRequest().headers["If-Range"] == lastModified)
   }
 
-  @Test("resume data of a resumed download that was cut again has the first request and the new byte count")
+  @Test("resume data of a resumed download contains the first request and the new byte count")
   func again() throws {
     let earlier = try #require(try made { $0.headers = ["X-A": "1", "Accept-Encoding": "gzip"] })
     let fields = ["Content-Range": "bytes 50-99/100", "Content-Length": "50", "ETag": "\"v1\""]
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(
-    "earlier resume data stays valid until a response changes the file, and a changed resource gives new resume data")
+    "earlier resume data remains valid until a response changes the file")
   func earlierStays() throws {
     let earlier = try #require(try made { $0.headers = ["X-A": "1"] })
     func next(_ response: HTTPURLResponse?, received: UInt64) -> ResumeData? {

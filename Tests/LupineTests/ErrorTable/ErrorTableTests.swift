@@ -27,7 +27,7 @@ struct ErrorTableTests {
     }
   }
 
-  @Test("each row has a separate name, each code a name, and each message is one line")
+  @Test("each row has a unique name, each code has a name, and each message is one line")
   func rows() throws {
     let rows = try ErrorTable.rows()
     #expect(Set(rows.map(\.name)).count == rows.count)

@@ -44,7 +44,7 @@ import Testing
     #expect(wrapping.count == Self.wrappers.count)
   }
 
-  @Test("an error wrapped twice in the same case is described once")
+  @Test("an error that is wrapped twice in the same case is described once")
   func same() {
     for wrap in Self.wrappers {
       #expect(wrap(wrap(Broken())).localizedDescription == wrap(Broken()).localizedDescription)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("a failed retry describes each failure once, however many retriers have failed")
+  @Test("a failed retry describes each failure once, regardless of how many retriers have failed")
   func retries() {
     func failed(_ retry: any Error, _ original: any Error) -> String {
       AFError.requestRetryFailed(retryError: retry, originalError: original).localizedDescription
@@ -90,7 +90,7 @@ import Testing
     #expect(failed(timeout, transfer) == "The request failed: \(transfer.localizedDescription)")
   }
 
-  @Test("a request whose retrier fails describes its own and the retrier's error once each")
+  @Test("if a retrier fails, the request describes its own error and the retrier's once each")
   func retrier() async throws {
     try await withServer { _ in
       .text("no", status: 418)
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("a failed move names each path once and states one remedy")
+  @Test("a failed move contains each path once and one remedy")
   func moves() async throws {
     try await withServer { _ in
       .text("here")

@@ -85,7 +85,7 @@ struct AFErrorTests {
     (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), nil, false),
   ]
 
-  @Test("exactly one is…Error property is true, or none if the case has no such property")
+  @Test("at most one is…Error property is true for each error")
   func cases() {
     for (error, property, _) in Self.table {
       let answers = [
@@ -118,7 +118,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("each error has a different description that ends with a period")
+  @Test("all errors have different descriptions, which end with a period")
   func sentences() {
     let sentences = Self.table.compactMap(\.error.errorDescription)
     #expect(Set(sentences).count == Self.table.count)
@@ -128,7 +128,7 @@ struct AFErrorTests {
   }
 
   @Test(
-    "a description contains the values of its error",
+    "a description contains the associated values of its error",
     arguments: [
       (AFError.invalidURL(url: "ht!tp"), "ht!tp"),
       (.sessionTaskFailed(error: URLError(.timedOut)), URLError(.timedOut).localizedDescription),
@@ -203,7 +203,7 @@ struct AFErrorTests {
     #expect(AFError.explicitlyCancelled.downloadResumeData == nil)
   }
 
-  @Test("the underlying error of a failed retry is the retrier's, and the description contains both")
+  @Test("the underlying error of a failed retry is the retrier's, and the description contains both errors")
   func retry() {
     let error = AFError.requestRetryFailed(retryError: Broken(), originalError: URLError(.timedOut))
     #expect(error.underlyingError is Broken)
@@ -223,7 +223,7 @@ struct AFErrorTests {
     #expect(Self.table.count { $0.error.url != nil } == 11)
   }
 
-  @Test("a pinning error names the host, the number of pins and the number of certificates or keys of the server")
+  @Test("the error for a pin contains the host, the number of pins and the number of certificates or keys")
   func pinning() throws {
     let authority = try ThrowawayAuthority()
     let trust = try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority)
@@ -244,7 +244,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("the error for a wrong stream length states the announced and the actual length")
+  @Test("the error for a wrong stream length contains the announced and the actual length")
   func unexpectedLength() {
     var error = AFError.UnexpectedInputStreamLength(bytesExpected: 5, bytesRead: 4)
     #expect(error.localizedDescription.hasPrefix("5 bytes were announced, but only 4 were read."))
@@ -252,7 +252,7 @@ struct AFErrorTests {
     #expect(error.localizedDescription.hasPrefix("5 bytes were announced, but at least 6 were read."))
   }
 
-  @Test("asAFError returns an AFError as it is, and the alternative for any other error")
+  @Test("asAFError returns an AFError unchanged, and the alternative for any other error")
   func casting() {
     let wrapped: any Error = AFError.explicitlyCancelled
     #expect(wrapped.asAFError?.isExplicitlyCancelledError == true)

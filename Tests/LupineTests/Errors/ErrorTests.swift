@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ErrorTests {
   // MARK: Nothing sent
 
-  @Test("a URL that can't be parsed is invalidURL", arguments: ["", "http://[", "http://a b:c"])
+  @Test("a URL that can't be parsed fails with invalidURL", arguments: ["", "http://[", "http://a b:c"])
   func invalidURL(url: String) async throws {
     try await withSession { session in
       let response = await session.request(url).outcome()
@@ -25,7 +25,9 @@ import Testing
     }
   }
 
-  @Test("a scheme that isn't http or https is unsupportedURL", arguments: ["ftp://127.0.0.1/a", "mailto:a@b", "/path"])
+  @Test(
+    "a scheme other than http and https fails with unsupportedURL",
+    arguments: ["ftp://127.0.0.1/a", "mailto:a@b", "/path"])
   func unsupportedScheme(url: String) async throws {
     try await withSession { session in
       let response = await session.request(url).outcome()
@@ -37,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("a field with a line break is badURL, and nothing is sent")
+  @Test("a field with a line break fails with badURL, and nothing is sent")
   func invalidField() async throws {
     try await withServer { _ in
       Reply()
@@ -52,7 +54,7 @@ import Testing
 
   // MARK: No connection
 
-  @Test("a host that doesn't exist is cannotFindHost")
+  @Test("a host that doesn't exist fails with cannotFindHost")
   func unknownHost() async throws {
     try await withSession { session in
       // "invalid" never exists (RFC 6761 §6.4). Without a name server, the error is dnsLookupFailed.
@@ -68,7 +70,8 @@ import Testing
   }
 
   // Port 1 is never assigned by the system. A port that was free a moment ago may belong to another test by now.
-  @Test("a port without a listener is cannotConnectToHost", arguments: ["http://127.0.0.1:1", "http://[::1]:1"])
+  @Test(
+    "a port without a listener fails with cannotConnectToHost", arguments: ["http://127.0.0.1:1", "http://[::1]:1"])
   func refused(url: String) async throws {
     try await withSession { session in
       let response = await session.request(url).outcome()
@@ -88,7 +91,7 @@ import Testing
     var testDescription: String { name }
   }
 
-  @Test("a connection that nginx closes without a reply is networkConnectionLost")
+  @Test("a connection that nginx closes without a response fails with networkConnectionLost")
   func noReply() async throws {
     let url = try await TestServers.nginx + "/empty"
     try await withSession { session in
@@ -99,7 +102,7 @@ import Testing
   }
 
   @Test(
-    "a truncated reply is networkConnectionLost",
+    "a truncated response fails with networkConnectionLost",
     arguments: [
       Script(name: "in the status line", reply: "HTTP/1.1 2", parts: ["head"]),
       Script(name: "in the head", reply: "HTTP/1.1 200 OK\r\nContent-Le", parts: ["head"]),
@@ -126,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("a connection reset is networkConnectionLost")
+  @Test("a connection reset fails with networkConnectionLost")
   func reset() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -144,7 +147,7 @@ import Testing
   // MARK: Replies that aren't HTTP
 
   @Test(
-    "a malformed reply is badServerResponse",
+    "a malformed response fails with badServerResponse",
     arguments: [
       Script(name: "another protocol", reply: "220 mail.example ESMTP ready\r\n", parts: ["isn't HTTP", "Check"]),
       Script(name: "HTTP/2", reply: "HTTP/2.0 200 OK\r\n\r\n", parts: ["version"]),
@@ -167,7 +170,7 @@ import Testing
     try await expectFailure(script, .badServerResponse, .malformedResponse) { _ in }
   }
 
-  @Test("an endless head is badServerResponse at its limit")
+  @Test("an endless head fails with badServerResponse at its limit")
   func endlessHead() async throws {
     let left = Gate()
     try await withOrigin { peer in
@@ -184,7 +187,7 @@ import Testing
     }
   }
 
-  @Test("bytes after a complete reply are discarded, and the connection is closed")
+  @Test("bytes after a complete response are discarded, and the connection is closed")
   func twoReplies() async throws {
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
     try await withOrigin { peer in
@@ -225,7 +228,7 @@ import Testing
 
   // MARK: After a complete reply
 
-  @Test("validation fails for the status, the content type, or the caller's rule, and stops at the first failure")
+  @Test("validation fails for the status, the content type or the caller's rule, and stops at the first failure")
   func validation() async throws {
     struct Own: Error {}
     try await withServer { request in
@@ -272,7 +275,7 @@ import Testing
     }
   }
 
-  @Test("a response that can't be decoded keeps its head and its data")
+  @Test("the head and data of a response that can't be decoded are kept")
   func decoding() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in

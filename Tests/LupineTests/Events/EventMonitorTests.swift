@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EventMonitorTests {
   // MARK: Monitors and queues
 
-  @Test("the session's monitors are notified before the request's, each in the order in which they were added")
+  @Test("the session's monitors are notified before the request's, in the order in which they were added")
   func order() async throws {
     try await withServer { _ in
       .text("here")
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("a request's monitor receives the request's events, in order, and none of URLSession's")
+  @Test("a request's monitor receives the request's events in order, and none of URLSession's events")
   func requestEvents() async throws {
     try await withServer { _ in
       .text("here")
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "a request's monitors receive no URLSession events, whatever its kind, with and without session monitors",
+    "a request's monitors receive no URLSession events, for each kind of request, with and without session monitors",
     arguments: [true, false])
   func everyKind(isMonitored: Bool) async throws {
     try await withServer { request in
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("a request's monitor receives events of this request only, a session's monitor those of all requests")
+  @Test("a request's monitor receives only that request's events, and a session's monitor those of all requests")
   func twoRequests() async throws {
     try await withServer { _ in
       .text("here")
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test("a request's eventMonitor is nil without monitors, and lists the session's monitors first")
+  @Test("eventMonitor is nil without monitors, and otherwise lists the session's monitors first")
   func monitorsOfARequest() async throws {
     let (one, two) = (EventRecorder(), EventRecorder())
     try await withMonitoredSession([]) { session in
@@ -164,7 +164,7 @@ import Testing
 
   // MARK: Number of events
 
-  @Test("a hundred concurrent calls of resume, suspend or cancel cause one event of the request and one of the task")
+  @Test("a hundred concurrent calls of resume, suspend or cancel cause one event each of the request and its task")
   func concurrentCalls() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test("events of concurrent resumes and suspensions have the order of the transitions")
+  @Test("the events of concurrent resumes and suspensions have the order of the transitions")
   func alternation() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -236,7 +236,7 @@ import Testing
 
   // MARK: Parameters of events
 
-  @Test("the event of a task's completion has the task's error, not that of a validation")
+  @Test("the event of a task's completion contains the task's error, not that of a validation")
   func completionErrors() async throws {
     try await withServer { request in
       .text("here", status: request.path == "/bad" ? 404 : 200)
@@ -256,7 +256,7 @@ import Testing
     }
   }
 
-  @Test("events have the requests, responses, bodies and metrics as parameters")
+  @Test("the events' parameters contain the requests, responses, bodies and metrics")
   func contents() async throws {
     try await withServer { _ in
       .text("here")

@@ -14,7 +14,7 @@ extension EventOrderTests {
 
   // An interceptor with a retrier is also asked to adapt, so each attempt has an adaptation event.
 
-  @Test("each attempt has its own task, and the request is resumed and finishes once")
+  @Test("each attempt has a separate task, and the request is resumed and finishes once")
   func retries() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -36,7 +36,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a retry after a URLRequest couldn't be created creates it again")
+  @Test("after a URLRequest couldn't be created, a retry creates it again")
   func retriedBuild() async throws {
     try await withMonitoredSession([recorder]) { session in
       let request = session.request("").retry(
@@ -50,7 +50,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request retried after a failed serialization finishes and serializes twice")
+  @Test("a request that is retried after a failed serialization finishes and serializes twice")
   func retriedSerialization() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -72,7 +72,7 @@ extension EventOrderTests {
 
   // MARK: Resuming, suspending and cancelling
 
-  @Test("a request cancelled before it is resumed finishes without a task")
+  @Test("a request that is cancelled before it is resumed finishes without a task")
   func cancelBeforeResume() async throws {
     try await withMonitoredSession([recorder]) { session in
       let request = session.request("http://127.0.0.1:1")
@@ -81,7 +81,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request cancelled while its task is running gathers metrics before its task completes")
+  @Test("a request that is cancelled while its task is running gathers metrics before its task completes")
   func cancelWhileRunning() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -115,7 +115,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("an eager request resumed while its task is being created resumes before its task")
+  @Test("an eager request that is resumed while its task is being created resumes before its task")
   func resumedWhileTaskIsMade() async throws {
     try await withServer { _ in
       .text("here")
@@ -132,7 +132,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request resumed and suspended before its task exists has each of its events before the task's")
+  @Test("if a request is resumed and suspended before its task exists, its events precede the task's events")
   func steeredBeforeItIsMade() async throws {
     try await withServer { _ in
       .text("here")
@@ -152,7 +152,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request cancelled after its task has completed doesn't cancel the task")
+  @Test("cancelling a request after its task has completed doesn't cancel the task")
   func cancelAfterCompletion() async throws {
     try await withServer { _ in
       .text("here")
@@ -185,7 +185,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request that is suspended and resumed suspends and resumes its task")
+  @Test("suspending and resuming a request suspends and resumes its task")
   func suspension() async throws {
     let (arrived, mayAnswer) = (Gate(), Gate())
     try await withOrigin { peer in

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("an eager request is created at once and resumed after its task exists")
+  @Test("an eager request is created immediately, and is resumed after its task exists")
   func eager() async throws {
     try await withServer { _ in
       .text("here")
@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test(
-    "custom queues for building and serializing don't change the order", arguments: [Session.RequestSetup.lazy, .eager])
+    "separate queues for building and serializing don't change the order of events",
+    arguments: [Session.RequestSetup.lazy, .eager])
   func otherQueues(setup: Session.RequestSetup) async throws {
     try await withServer { _ in
       .text("here")
@@ -61,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("adapters of the session and of the request cause one adaptation event")
+  @Test("adapters of the session and of the request cause a single adaptation event")
   func adapters() async throws {
     try await withServer { _ in
       .text("here")
@@ -83,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("a response without a body causes no event of received data")
+  @Test("a response without a body causes no event for received data")
   func head() async throws {
     try await withServer { _ in
       .text("here")
@@ -96,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("each redirect is an event of the same task, which gathers metrics once")
+  @Test("each redirect causes an event of the same task, which gathers metrics once")
   func redirects() async throws {
     try await withServer { request in
       switch request.path {
@@ -150,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("a handler added to a finished request causes its event and no other")
+  @Test("a handler added to a finished request causes only its own event")
   func lateHandler() async throws {
     try await withServer { _ in
       .text("here")
@@ -166,7 +167,7 @@ import Testing
 
   // MARK: Failures without a response
 
-  @Test("a URLRequest that can't be created finishes the request without a task")
+  @Test("if a URLRequest can't be created, the request finishes without a task")
   func creationFailure() async throws {
     try await withMonitoredSession([recorder]) { session in
       await recorder.expect(
@@ -176,7 +177,7 @@ import Testing
     }
   }
 
-  @Test("a failing adapter finishes the request without a task")
+  @Test("if an adapter fails, the request finishes without a task")
   func adapterFailure() async throws {
     try await withMonitoredSession([recorder]) { session in
       let request = session.request("http://127.0.0.1:1")
@@ -189,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("an unreachable server causes no events of a response or data, but one of metrics")
+  @Test("an unreachable server causes no events for a response or data, but one for metrics")
   func connectionFailure() async throws {
     try await withMonitoredSession([recorder]) { session in
       await recorder.expect(

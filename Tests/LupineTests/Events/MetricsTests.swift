@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct MetricsTests {
-  @Test("isProxyConnection is true for a request through a proxy and false for a direct one")
+  @Test("isProxyConnection is true only for a request through a proxy")
   func proxy() async throws {
     try await withServer { _ in
       .text("here")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("raw values equal Foundation's and those of the TLS protocol")
+  @Test("raw values equal those of Foundation and of the TLS protocol")
   func numbers() {
     let protocols: [URLSessionTaskMetrics.DomainResolutionProtocol] = [.unknown, .udp, .tcp, .tls, .https]
     #expect(protocols.map(\.rawValue) == [0, 1, 2, 3, 4])
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("a request on a reused connection has no dates for lookup, connect and TLS")
+  @Test("a request on a reused connection has no dates for the lookup, the connect and TLS")
   func reuse() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("heads and bodies are counted in bytes, a response's body before and after decoding")
+  @Test("heads and bodies are counted in bytes, and a response's body before and after decoding")
   func bytes() async throws {
     try await withServer { request in
       .json(["head": .number(request.rawHead.count), "body": .number(request.body.count)], coding: .gzip)

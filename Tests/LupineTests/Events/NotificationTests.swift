@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("the notifications have the eight names of Alamofire 5")
+  @Test("the notifications have Alamofire 5's eight names")
   func publishedNames() {
     for (name, event) in Self.names {
       #expect(name.rawValue == "org.alamofire.notification.name.request.\(event)")
@@ -66,7 +66,7 @@ import Testing
       ])
   }
 
-  @Test("a request cancelled while its task runs posts its own cancellation and the task's")
+  @Test("a request that is cancelled while its task runs posts its own cancellation and the task's")
   func cancelled() async throws {
     let posted = try await notifications { request, arrived, _ in
       request.resume()
@@ -76,7 +76,7 @@ import Testing
     #expect(posted == ["didResume", "didResumeTask", "didCancel", "didCancelTask", "didCompleteTask", "didFinish"])
   }
 
-  @Test("a request that is suspended and cancelled before its first resume posts nothing about tasks")
+  @Test("a request that is suspended and cancelled before its first resume posts no task events")
   func neverStarted() async throws {
     let posted = try await notifications { request, _, _ in
       request.suspend()
@@ -94,7 +94,7 @@ import Testing
     #expect(posted.isEmpty)
   }
 
-  @Test("notifications are posted alongside another monitor's events, and for a single request with its own monitor")
+  @Test("notifications are posted with another monitor present, and for a request with its own monitor")
   func withOthers() async throws {
     let expected = ["didResume", "didResumeTask", "didCompleteTask", "didFinish"]
     let recorder = EventRecorder()
@@ -123,13 +123,13 @@ import Testing
     #expect(request.monitors != nil)
   }
 
-  @Test("a session's only default monitor posts notifications")
+  @Test("a session has one default monitor, which posts notifications")
   func defaultMonitors() {
     let session: any MonitoredByDefault = Session(eventMonitors: [])
     #expect(session.defaultEventMonitors.count == 1 && session.defaultEventMonitors[0] is AlamofireNotifications)
   }
 
-  @Test("a notification not posted by Lupine has no request")
+  @Test("a notification that Lupine hasn't posted has no request")
   func foreign() {
     #expect(Notification(name: Notification.Name("other")).request == nil)
     #expect(Notification(name: Notification.Name("other"), userInfo: ["key": 1]).request == nil)

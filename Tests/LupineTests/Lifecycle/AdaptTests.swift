@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AdaptTests {
-  @Test("the session's adapter runs first, then the request's adapters in the order in which they were added")
+  @Test("the session's adapter runs first, followed by the request's adapters in the order in which they were added")
   func order() async throws {
     try await withServer { request in
       .text(request.fields.first("X-Way") ?? "none")
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("the first adapter that fails is the last one called, and its error is wrapped in requestAdaptationFailed")
+  @Test("no adapter is called after one that fails, and its error is wrapped in requestAdaptationFailed")
   func firstFailure() async throws {
     try await withServer { _ in
       Reply()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("an adapter that implements the variant with state gets the request's id and session")
+  @Test("an adapter that implements the method with state receives the request's id and session")
   func state() async throws {
     struct Curious: RequestInterceptor {
       let told: Log<(UUID, Session)>
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("a body added to a GET request by an adapter is refused")
+  @Test("a body that an adapter adds to a GET request is refused")
   func bodyByAdapter() async throws {
     try await withServer { _ in
       Reply()
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(
-    "an adapter's first answer counts, from any thread, and later answers don't", arguments: [true, false],
+    "only an adapter's first answer has an effect, on any thread", arguments: [true, false],
     [true, false])
   func answers(isElsewhere: Bool, isOnOwnQueue: Bool) async throws {
     try await withServer { request in
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("a replaced redirect handler is released without a lock held")
+  @Test("a replaced redirect handler is released outside the lock")
   func replaced() async throws {
     // A handler that reads the request's state in its deinit, which would deadlock under the request's lock.
     final class Curious: RedirectHandler {
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test("replaced closures are released without a lock held")
+  @Test("replaced closures are released outside the lock")
   func replacedClosures() async throws {
     // Calls a closure in its deinit, which runs when the closures that capture it are released.
     final class Goodbye: Sendable {
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test("fifty simultaneous requests with an expired token refresh it once")
+  @Test("fifty concurrent requests with an expired token refresh it once")
   func authentication() async throws {
     try await withServer { request in
       request.fields.first("Authorization") == "Bearer new" ? .text("here") : Reply(status: 401)

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "the credential for a challenge replaces the request's Authorization, and the field is sent once",
+    "the credential for a challenge replaces the request's Authorization, which is sent once",
     arguments: ["Authorization", "authorization"], [true, false])
   func replacesAuthorization(name: String, isSessions: Bool) async throws {
     try await withServer { request in
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("a refused credential is sent once, and the 401 is a response with its body")
+  @Test("a refused credential is sent once, and the 401 is delivered with its body")
   func refused() async throws {
     try await withServer(Self.guarded) { origin in
       try await withSession { session in
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(
-    "without a credential the 401 is the response", arguments: ["Basic realm=\"r\"", "Negotiate"])
+    "without a credential, the 401 is delivered", arguments: ["Basic realm=\"r\"", "Negotiate"])
   func nothingToShow(challenge: String) async throws {
     try await withServer { _ in
       .text("refused", status: 401).with("WWW-Authenticate", challenge)
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "an NTLM or Negotiate challenge reaches delegate and monitors, but no answer sends the credential",
+    "an NTLM or Negotiate challenge reaches the delegate and monitors, but no answer sends the credential",
     arguments: [
       ("NTLM", NSURLAuthenticationMethodNTLM), ("Negotiate", NSURLAuthenticationMethodNegotiate),
     ])
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(
-    "a validation error says that only Basic and Digest are answered, and the debug description names the offered schemes"
+    "a validation error lists the supported schemes, and the debug description the offered ones"
   )
   func unsupportedSchemeInTexts() async throws {
     try await withServer { _ in
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("the error and the debug description of a 407 name the schemes of a proxy that doesn't offer Basic")
+  @Test("the error and the debug description of a 407 list the schemes of a proxy that doesn't offer Basic")
   func proxy() async throws {
     try await withServer { _ in
       .text("refused", status: 407).with("Proxy-Authenticate", "Negotiate")
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("a challenge without a realm gets the host as its realm")
+  @Test("the realm of a challenge without a realm is the host")
   func noRealm() async throws {
     try await withServer { request in
       request.fields.first("Authorization") == "Basic dTpw"
@@ -207,7 +207,7 @@ import Testing
   }
 
   @Test(
-    "a challenge after a redirect is answered, and a second redirect gets the credential without a challenge",
+    "after a redirect, a challenge is answered, and a second redirect gets the credential without a challenge",
     arguments: [true, false])
   func redirected(isModified: Bool) async throws {
     try await withServer { request in
@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test("a challenge of another origin after a redirect isn't answered with the request's credential")
+  @Test("after a redirect, a challenge of another origin isn't answered with the request's credential")
   func elsewhere() async throws {
     try await withServer(Self.guarded) { other in
       try await withServer { _ in
@@ -254,7 +254,7 @@ import Testing
   }
 
   @Test(
-    "a protection space covers the URLs of its origin, and an https space also the http URLs of its host",
+    "a protection space contains the URLs of its origin, and an https space also the http URLs of its host",
     arguments: [
       ("http://a", 80, "http", true), ("http://A:80/x", 80, "http", true), ("http://a", 443, "https", true),
       ("http://a:8080", 443, "https", false), ("http://a", 8443, "https", false), ("https://a", 80, "http", false),

@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("monitors are notified of the end only after the handlers queued on the root queue have run")
+  @Test("monitors are notified of the end only after the handlers enqueued on the root queue have run")
   func monitoredEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .other)
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("the closure for resume data is called before the response handler if there is no task")
+  @Test("if there is no task, the closure for resume data is called before the response handler")
   func resumeData() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .root)
@@ -174,7 +174,7 @@ import Testing
   enum Pair: CaseIterable, Sendable { case rootAndRoot, rootAndOther, otherAndSame }
 
   @Test(
-    "monitors on the root queue or the response handler's queue receive all events before the response handler runs",
+    "monitors on the root queue or the handler's queue receive all events before the response handler runs",
     arguments: Pair.allCases, [false, true])
   func monitors(pair: Pair, isOfSession: Bool) async throws {
     try await withServer { _ in
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test("a stream's completion is delivered after work that was queued on the handler's queue during the last piece")
+  @Test("a stream's completion is delivered after work that its last piece enqueues on the handler's queue")
   func streamEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let request = session.streamRequest("http://127.0.0.1:1")

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct InvalidationTests {
-  @Test("invalidateAndCancel ends requests in flight with sessionInvalidated, and asks no retrier")
+  @Test("invalidateAndCancel ends requests in flight with sessionInvalidated, without calling a retrier")
   func cancelling() async throws {
     let arrived = Recorder<Void>()
     try await withServer { _ in
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "a session invalidated while a request's task is created ends that request too", arguments: [true, false])
+    "invalidating a session while a request's task is created ends that request too", arguments: [true, false])
   func whileTaskIsMade(cancelling: Bool) async throws {
     try await withServer { _ in
       Reply()
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("a retained request doesn't keep connections of a released session open")
+  @Test("a retained request doesn't keep the connections of a released session open")
   func nothingIsKept() async throws {
     try await withServer { _ in
       .text("here")

@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LoadTests {
   // In a dedicated process, whose memory and descriptors no other test uses.
-  @Test("after ten thousand requests with adapters and retriers, a tenth of them canceled, nothing is left")
+  @Test("ten thousand requests with adapters and retriers, a tenth of them cancelled, release all resources")
   func tenThousand() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let report = try await Load.run()
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "ten thousand handlers are called in order, once each, also after a cancellation", arguments: [true, false])
+    "ten thousand handlers are called in order, once each, even after a cancellation", arguments: [true, false])
   func manyHandlers(isCancelled: Bool) async throws {
     try await withServer { _ in
       .text("here")

@@ -20,7 +20,7 @@ import Testing
     return request
   }
 
-  @Test("a redirect from https to http stays refused if a handler changes a field")
+  @Test("a redirect from https to http remains refused if a handler changes a field")
   func downgrade() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer { _ in
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "a handler that changes a field brings no secret back that was dropped for another origin",
+    "a handler that changes a field doesn't restore a secret that was removed for another origin",
     arguments: [true, false])
   func secrets(isSessions: Bool) async throws {
     try await withServer {
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "a field that the session declares secret isn't sent to another origin, whether a handler changes the request or not",
+    "a field that the session declares secret isn't sent to another origin, with or without a handler's changes",
     arguments: [true, false], [true, false])
   func declaredSecret(isSessions: Bool, isMarked: Bool) async throws {
     let secret: HTTPHeaders = ["X-Api-Key": "secret", "X-Own": "kept"]
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("a handler that changes a field brings no content field back after the body was dropped")
+  @Test("a handler that changes a field doesn't restore a content field after the body was removed")
   func contentFields() async throws {
     try await withServer { request in
       request.path == "/"
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("redirects that a handler changes are counted, and the 21st is httpTooManyRedirects")
+  @Test("redirects that a handler changes are counted, and the 21st fails with httpTooManyRedirects")
   func limit() async throws {
     try await withServer { request in
       // Ends after about 40 redirects, so that the test ends even if the client doesn't count.

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("a redirect that isn't followed is a response without body and error")
+  @Test("a redirect that isn't followed is delivered as a response without body and error")
   func notFollowed() async throws {
     try await withServer { _ in
       Reply(status: 302, fields: ["Location": "/there"], .bytes(Array("moved".utf8)))
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("the handler is called for each redirect, and may change URL, method and fields")
+  @Test("the handler is called for each redirect, and may change the URL, the method and the fields")
   func modify() async throws {
     try await withServer(Self.chain) { origin in
       try await withSession { session in
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("a handler may answer later and from another thread, and only its first answer counts")
+  @Test("a handler may answer later and on another thread, and only its first answer has an effect")
   func late() async throws {
     try await withServer(Self.chain) { origin in
       try await withSession { session in
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(
-    "a handler that chooses another origin sends no secrets there, unless it sets them itself",
+    "a handler that chooses another origin sends no secrets to it, unless it sets them itself",
     arguments: [true, false], [true, false])
   func secrets(isSessions: Bool, isSetAnew: Bool) async throws {
     let secrets: HTTPHeaders = ["Authorization": "Bearer secret", "Cookie": "a=secret", "X-Own": "kept"]

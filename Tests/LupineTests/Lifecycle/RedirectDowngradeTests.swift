@@ -86,7 +86,7 @@ import Testing
     session.request(origin.url, headers: [.authorization(bearerToken: "secret")]).redirect(using: redirector)
   }
 
-  @Test("a redirect from https to http stays refused, whatever a handler changes except the scheme", arguments: changes)
+  @Test("a redirect from https to http remains refused unless a handler changes the scheme", arguments: changes)
   func refused(change: Change) async throws {
     try await withDowngrade(to: { $0 }) { plain, secure, session in
       let response = await request(session, secure, change.redirector).outcome()
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "a redirect to a Unix socket stays refused, whatever a handler changes except the scheme",
+    "a redirect to a Unix socket remains refused unless a handler changes the scheme",
     arguments: ["http", "https"])
   func socket(scheme: String) async throws {
     let path = try await TestServers.nginxSocket.replacing("/", with: "%2F")

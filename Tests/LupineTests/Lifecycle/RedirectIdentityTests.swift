@@ -41,7 +41,9 @@ import Testing
     }
   }
 
-  @Test("the client certificate isn't presented to an origin that a handler chooses, or after a detour")
+  @Test(
+    "the client certificate isn't presented to an origin that a handler chooses, or after a redirect through another origin"
+  )
   func led() async throws {
     try await withIdentity { url, session in
       try await withServer { request in
@@ -65,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("the client certificate is presented after a redirect from http to https of the same host")
+  @Test("the client certificate is presented after a redirect from http to https on the same host")
   func upgraded() async throws {
     try await withIdentity { url, session in
       try await withServer { _ in

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "a released session finishes the setup of its requests: each gets a task, which ends",
+    "a released session finishes the setup of its requests: each gets a task, which then ends",
     arguments: [Session.RequestSetup.eager, .lazy], [false, true])
   func released(setup: Session.RequestSetup, hasRequestQueue: Bool) async throws {
     try await withServer { _ in
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("an eager request that is canceled before it is resumed ends, and leaves no task")
+  @Test("an eager request that is cancelled before it is resumed ends and leaves no task")
   func eagerAndCancelled() async throws {
     try await withServer { _ in
       .text("here")
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("canceling a request whose task was never resumed doesn't send it")
+  @Test("cancelling a request whose task was never resumed doesn't send it")
   func cancelledAndNotSent() async throws {
     try await withServer { _ in
       .text("here")
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(
-    "a POST or PUT with a body has the content type of a form by default, after a redirect that keeps the method too",
+    "a POST or PUT with a body has the content type of a form by default, even after a redirect that keeps the method",
     arguments: [
       ("POST", "a=1", nil, "application/x-www-form-urlencoded"), ("POST", "a=1", "text/plain", "text/plain"),
       ("POST", "", nil, "none"),
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("a request is resumed by its first handler, not by its creation")
+  @Test("the first handler resumes a request, and its creation doesn't")
   func firstHandler() async throws {
     try await withServer { _ in
       .text("here")
@@ -219,7 +219,8 @@ import Testing
     }
   }
 
-  @Test("resuming, suspending and canceling from several threads at the same time leaves one completion and no task")
+  @Test(
+    "resuming, suspending and cancelling on several threads at the same time causes one completion and leaves no task")
   func contention() async throws {
     let rounds = 10_000
     try await withServer { _ in

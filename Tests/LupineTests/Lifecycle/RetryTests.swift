@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("doNotRetryWithError ends the request with requestRetryFailed, without a call of further retriers")
+  @Test("doNotRetryWithError ends the request with requestRetryFailed, without calling further retriers")
   func otherError() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("without a retry, the session asks retriers about the failure, and again for each response handler")
+  @Test("retriers decide about the failure, and again for each response handler that fails")
   func eachHandler() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("an attempt ended by a serializer's failure calls no handler")
+  @Test("an attempt that ends with a serializer's failure calls no handler")
   func dropped() async throws {
     let rounds = Atomic(0)
     try await withServer { _ in
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("each attempt builds, modifies and adapts the request again, and starts without the last one's results")
+  @Test("each attempt builds, modifies and adapts the request again, without the results of the previous attempt")
   func reset() async throws {
     let states = Log<String>()
     let rounds = Atomic(0)
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test(
-    "only a retrier's first answer counts, after a failed request and after a failed serializer",
+    "only a retrier's first answer has an effect, after a failed request and after a failed serializer",
     arguments: [true, false])
   func twice(isSerializer: Bool) async throws {
     let rounds = Atomic(0)
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test("a canceled request isn't retried")
+  @Test("a cancelled request isn't retried")
   func cancelled() async throws {
     try await withServer { _ in
       .hold
@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  @Test("a cancellation while a retry starts leaves an error, at whatever moment")
+  @Test("a cancellation at any moment of a starting retry leaves an error")
   func cancelledMeanwhile() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  @Test("a request canceled during a long retry delay is released immediately")
+  @Test("a request that is cancelled during a long retry delay is released immediately")
   func forgottenInDelay() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -318,7 +318,7 @@ import Testing
     }
   }
 
-  @Test("a timeout of a millisecond is URLError.timedOut in sessionTaskFailed, and the policy retries twice")
+  @Test("a timeout of a millisecond fails with URLError.timedOut in sessionTaskFailed, and the policy retries twice")
   func policy() async throws {
     try await withServer { _ in
       .hold

@@ -9,7 +9,9 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct SerialQueueTests {
-  @Test("work runs in order and one at a time, including work added by work", arguments: URLSessionTests.Queue.allCases)
+  @Test(
+    "work is performed in order and one piece at a time, including work that other work adds",
+    arguments: URLSessionTests.Queue.allCases)
   func order(queue: URLSessionTests.Queue) async {
     let delivery = SerialQueue(queue.operations ?? OperationQueue(serial: DispatchQueue(label: "own")))
     let isTaken = Atomic(false)
@@ -39,7 +41,7 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("work submitted with atOnce runs immediately if called on the queue, and otherwise later on the queue")
+  @Test("work submitted with atOnce is performed immediately on the queue, and otherwise later")
   func here() async {
     let queue = DispatchQueue(label: "user's")
     let isOnQueue = queue.marked()

@@ -30,7 +30,7 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("the main queue is used as root queue unchanged")
+  @Test("the main queue is used unchanged as the root queue")
   func mainRoot() async throws {
     try await withServer { _ in
       .text("here")
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("without dedicated queues, requests are built, retried and serialized on the root queue")
+  @Test("without separate queues, requests are built, retried and serialized on the root queue")
   func rootForAll() async throws {
     try await withServer { _ in
       .text("here")

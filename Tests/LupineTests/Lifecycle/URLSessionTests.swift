@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("a delegate gets the events of data tasks in order, one call at a time", arguments: Queue.allCases)
+  @Test("a delegate receives the events of data tasks in order, one call at a time", arguments: Queue.allCases)
   func steps(queue: Queue) async throws {
     try await withServer { request in
       .text(request.path)
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a delegate decides on redirects, challenges and response bodies")
+  @Test("a delegate decides about redirects, challenges and response bodies")
   func decisions() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("a canceled task completes once, whether started or not, and however often it is canceled")
+  @Test("a cancelled task completes once, whether or not it was started, and regardless of the number of cancellations")
   func cancel() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("a task that is canceled while it starts completes once")
+  @Test("a task that is cancelled while it starts completes once")
   func cancelAtStart() async throws {
     try await withServer { _ in
       .text("here")

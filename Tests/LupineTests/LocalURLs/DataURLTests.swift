@@ -96,7 +96,7 @@ import Testing
     #expect(throws: error) { try DataURL(url) }
   }
 
-  @Test("every byte is decoded from percent-encoding and base64, at every length of the last group")
+  @Test("every byte is decoded from percent-encoding and base64, for every length of the last group")
   func everyByte() throws {
     let bytes = (0...255).map(UInt8.init)
     for count in 250...256 {
@@ -107,7 +107,8 @@ import Testing
     }
   }
 
-  @Test("a request for a data URL has its content and a URLResponse with type and length, and no HTTP response")
+  @Test(
+    "a request for a data URL returns its content and a URLResponse with its type and length, not an HTTPURLResponse")
   func request() async throws {
     try await withSession { session in
       let request = session.request("data:text/html;charset=UTF-8,%3Cp%3Ehi").validate()

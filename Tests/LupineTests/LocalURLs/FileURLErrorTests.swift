@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "a file URL that can't be read fails with an error that has the reason, the URL and a remedy",
+    "the error for a file URL that can't be read contains the reason, the URL and a remedy",
     arguments: [
       ("file:///nonexistent/lupine", .fileDoesNotExist, "doesn't exist"),
       ("file:///etc/passwd/below", .fileDoesNotExist, "doesn't exist"),

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("a request for a file has its content and passes validation, without an HTTP response")
+  @Test("a request for a file returns its content and passes validation, without an HTTPURLResponse")
   func request() async throws {
     try await withFile("a.json", Data("{\"a\":1}".utf8)) { file, session in
       let request = session.request(file).validate().onHTTPResponse { _ in Issue.record("an HTTP response") }
@@ -68,7 +68,8 @@ import Testing
     }
   }
 
-  @Test("an unknown extension has the type application/octet-stream, an empty file no data, and HEAD only the length")
+  @Test(
+    "a file with an unknown extension is application/octet-stream, an empty file has no data, and HEAD only the length")
   func content() async throws {
     try await withDownloadFolder { folder in
       let unknown = folder.appending(path: "x.lupine-unknown")
@@ -121,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("a canceled download leaves neither a file nor resume data, and the source stays")
+  @Test("a cancelled download leaves neither a file nor resume data, and the source remains")
   func cancelledDownload() async throws {
     try await withFile("file.bin", Pattern.data(600_000)) { file, session, delegate in
       let folder = file.deletingLastPathComponent()
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("a stream delivers the pieces in order, and a slow loop holds reading back")
+  @Test("a stream delivers the pieces in order, and a slow loop stops reading")
   func stream() async throws {
     try await withFile("file.bin", Pattern.data(2_000_000)) {
       $0.engine.windowBytes = 100_000
@@ -187,7 +188,7 @@ import Testing
     }
   }
 
-  @Test("a data task's delegate gets response, data, metrics and completion, in this order")
+  @Test("a data task's delegate receives the response, the data, the metrics and the completion, in this order")
   func delegate() async throws {
     try await withFile("a.txt", Data("text".utf8)) { file, session, delegate in
       session.dataTask(with: URLRequest(url: file)).resume()
@@ -197,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("a request for a file has the events of one over HTTP, except that no response can be cached")
+  @Test("a request for a file has the same events as one over HTTP, except that no response can be cached")
   func events() async throws {
     try await withLocalFile("a.txt", Data("text".utf8)) { file in
       let recorder = EventRecorder()
@@ -208,7 +209,7 @@ import Testing
     }
   }
 
-  @Test("the metrics have one transaction of an unknown source, without a connection")
+  @Test("the metrics contain one transaction from an unknown source, without a connection")
   func metrics() async throws {
     try await withFile("a.txt", Data("text".utf8)) { file, session in
       let metrics = try #require(await session.request(file).outcome().metrics)

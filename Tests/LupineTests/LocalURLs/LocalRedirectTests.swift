@@ -31,7 +31,8 @@ import Testing
   }
 
   @Test(
-    "a redirect handler can't choose a file or data URL, whatever URL the server redirects to", arguments: locations)
+    "a redirect handler can't choose a file or data URL, regardless of the URL to which the server redirects",
+    arguments: locations)
   func handler(location: String) async throws {
     for target in ["/there", "ftp://a.example/", "file:///etc/passwd"] {
       try await withServer { request in

@@ -108,7 +108,7 @@ import Testing
     #expect(isWhole)
   }
 
-  @Test("no more than the window is delivered before half of it was granted again")
+  @Test("at most the window is delivered until half of it is granted again")
   func window() async throws {
     try await withTransfer(windowBytes: 100_000) { _, rig in
       #expect(rig.observer.byteCount == 100_000 && rig.transfer.receivedByteCount == 100_000)
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("a paused transfer neither opens nor delivers, and continues where it was paused")
+  @Test("a paused transfer neither opens nor delivers the file, and continues where it was paused")
   func pause() async throws {
     try await withFile { file in
       let rig = Rig(file, windowBytes: 200_000)
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "a transfer canceled before its start, before the observer's answer or between pieces ends once, with cancelled")
+    "a transfer that is cancelled at any time before its end ends once, with cancelled")
   func cancel() async throws {
     try await withFile { file in
       let unstarted = Rig(file)
@@ -184,7 +184,8 @@ import Testing
     }
   }
 
-  @Test("nothing is read before the observer answers, and only its first answer counts", arguments: [true, false])
+  @Test(
+    "nothing is read before the observer answers, and only its first answer has an effect", arguments: [true, false])
   func answers(isWanted: Bool) async throws {
     try await withTransfer(Observer(decides: true)) { _, rig in
       #expect(rig.observer.byteCount == 0 && !rig.observer.isOver)
@@ -220,7 +221,7 @@ import Testing
     }
   }
 
-  @Test("a file that is replaced while it is read is read as it was opened, and closed at the end")
+  @Test("a file that is replaced while it is read is read as it was when opened, and closed at the end")
   func replaced() async throws {
     try await withTransfer(windowBytes: 100_000) { file, rig in
       try Data("other".utf8).write(to: file, options: .atomic)

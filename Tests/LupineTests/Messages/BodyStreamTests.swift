@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("bytes are sent unchanged, and a missing body as an empty one")
+  @Test("bytes are sent unchanged, and a missing body is sent as an empty one")
   func bytes() async throws {
     var request = try request(nil)
     #expect(try await send(request, expecting: Data()) == "0 true")
@@ -91,7 +91,7 @@ import Testing
     #expect(error?.code == .bodyUnreadable)
   }
 
-  @Test("a second reading starts from the beginning and ends the first, or is an error if the stream can't reopen")
+  @Test("a second pass starts from the beginning and ends the first, or is an error if the stream can't be reopened")
   func secondReading() async throws {
     let once = BodyStream.box(PatternStream(1000))
     var first = try await once.open()
@@ -122,7 +122,7 @@ import Testing
     #expect(BodyStream.box(stream) == BodyStream.box(stream))
   }
 
-  @Test("sending a stream again is an error, not an empty body")
+  @Test("sending a stream again is an error instead of sending an empty body")
   func exhausted() async throws {
     let request = try request(InputStream(data: Pattern.data(5)))
     #expect(try await send(request, expecting: Pattern.data(5)) == "chunked true")

@@ -81,7 +81,7 @@ import Testing
     ]
   }
 
-  @Test("every public class prints more than its name and address, and no password")
+  @Test("every public class has a description with more than its name and address, and without a password")
   func everyClass() async throws {
     let declarations = try declarations()
     #expect(declarations.count > 40)
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("a response prints its status, its URL without user information, and its fields")
+  @Test("a response's description contains its status, its URL without user information, and its fields")
   func responses() throws {
     let response = try #require(
       HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: ["Content-Length": "7", "A": "b"]))
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(
-    "a URL is printed without its user information",
+    "a URL is described without its user information",
     arguments: [
       ("https://u:p@h/", "https://h/"), ("https://u@h:1", "https://h:1"), ("https://h/u:p@x", "https://h/u:p@x"),
       ("https://h?u:p@x", "https://h?u:p@x"), ("https://h#@", "https://h#@"), ("file:///u@h", "file:///u@h"),
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("a task prints its number, request, state, and its status or error")
+  @Test("a task's description contains its number, request, state, and its status or error")
   func tasks() async throws {
     try await withServer { _ in
       .text("here", status: 201)
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test("metrics print each request's connection, phases and bytes")
+  @Test("the description of metrics contains each request's connection, phases and bytes")
   func metrics() throws {
     @Sendable func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
     let transaction = URLSessionTaskTransactionMetrics(
@@ -203,7 +203,7 @@ import Testing
     #expect(metrics.description == "URLSessionTaskMetrics: 1 request, 0 redirects, 5.00 s\n\(text)")
   }
 
-  @Test("storages and forms print the number and size of their contents")
+  @Test("the descriptions of storages and forms contain the number and size of their contents")
   func storages() throws {
     let cookies = HTTPCookieStorage()
     cookies.setCookie(
@@ -228,7 +228,7 @@ import Testing
   }
 
   @Test(
-    "a debug description contains text bodies up to 100,000 bytes, and only the size of others",
+    "a debug description contains text bodies of up to 100,000 bytes, and only the size of other bodies",
     arguments: [
       ("text/html", 100_000, true), ("text/html", 100_001, false), ("application/json", 3_000, true),
       ("application/problem+JSON; charset=utf-8", 10, true), ("application/atom+xml", 10, true),

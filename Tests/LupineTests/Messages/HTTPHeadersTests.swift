@@ -7,7 +7,7 @@ import Testing
 @testable import LupineURLSession
 
 struct HTTPHeadersTests {
-  @Test("adding a name in another case replaces name and value in place")
+  @Test("adding a name in a different case replaces the name and value in place")
   func updateInPlace() {
     var headers = HTTPHeaders([HTTPHeader(name: "a", value: "1"), HTTPHeader(name: "b", value: "2")])
     headers.add(name: "A", value: "3")
@@ -86,7 +86,7 @@ struct HTTPHeadersTests {
   }
 
   @Test(
-    "the environment's locales become language tags",
+    "the environment's locales are converted to language tags",
     arguments: [
       ([:], ["en"]),
       (["LANG": "de_CH.UTF-8"], ["de-CH"]),
@@ -113,7 +113,7 @@ struct HTTPHeadersTests {
     #expect(HTTPHeader.qualityEncoded(Array("abcdef").map(String.init)).hasSuffix("f;q=0.5"))
   }
 
-  @Test("User-Agent names program, bundle and kernel, and replaces characters that would break the field")
+  @Test("User-Agent contains the program, bundle and kernel, and characters that would break the field are replaced")
   func userAgent() {
     let system = OperatingSystemVersion(majorVersion: 6, minorVersion: 8, patchVersion: 1)
     let bundle = [

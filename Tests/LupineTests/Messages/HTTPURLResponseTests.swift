@@ -24,7 +24,7 @@ struct HTTPURLResponseTests {
   }
 
   @Test(
-    "allHeaderFields has registered names in their registered spelling, and capitalizes others unless they begin with x-"
+    "allHeaderFields uses registered spellings, and capitalizes other names unless they begin with x-"
   )
   func spelling() {
     let response = response([
@@ -39,7 +39,7 @@ struct HTTPURLResponseTests {
     #expect(response.headers.first?.name == "content-type")
   }
 
-  @Test("the public initializer accepts a dictionary and only status codes from 0 to 999")
+  @Test("the public initializer accepts a dictionary, and only status codes from 0 to 999")
   func initialize() throws {
     let made = try #require(
       HTTPURLResponse(url: Self.url, statusCode: 201, httpVersion: "HTTP/1.1", headerFields: ["a": "1"]))
@@ -50,7 +50,7 @@ struct HTTPURLResponseTests {
     #expect(HTTPURLResponse(url: Self.url, statusCode: -1, httpVersion: nil, headerFields: nil) == nil)
   }
 
-  @Test("a plain response returns its initializer's values")
+  @Test("a plain response returns the values passed to its initializer")
   func plain() {
     let made = URLResponse(url: Self.url, mimeType: "a/b", expectedContentLength: 7, textEncodingName: "utf-8")
     #expect(made.url == Self.url)
@@ -61,7 +61,7 @@ struct HTTPURLResponseTests {
   }
 
   @Test(
-    "Content-Type is split into type and charset",
+    "Content-Type is split into the media type and the charset",
     arguments: [
       (nil, nil, nil),
       ("text/html", "text/html", nil),
@@ -86,7 +86,7 @@ struct HTTPURLResponseTests {
   }
 
   @Test(
-    "expectedContentLength is the delivered content's length, or -1 if it isn't known",
+    "expectedContentLength is the length of the delivered content, or -1 if it is unknown",
     arguments: [
       ([], -1),
       ([("content-length", "12")], 12),
@@ -141,13 +141,13 @@ struct HTTPURLResponseTests {
     #expect(response([("Content-Disposition", disposition)]).suggestedFilename == name)
   }
 
-  @Test("without a name in head and path it is unknown, and of a path only the part after an escaped separator is used")
+  @Test("without a name in the head and the path, the suggested file name is Unknown")
   func fileNameFromURL() throws {
     #expect(response([], url: try "https://h/".asURL()).suggestedFilename == "Unknown")
     #expect(response([], url: try "https://h/..%2Fb".asURL()).suggestedFilename == "b")
   }
 
-  @Test("a file name that is too long keeps its extension")
+  @Test("shortening a file name that is too long keeps its extension")
   func longFileName() throws {
     let long = String(repeating: "é", count: 200)
     let kept = try #require(FileName(suggested: "\(long).tar"))
@@ -161,7 +161,7 @@ struct HTTPURLResponseTests {
   }
 
   @Test(
-    "a status code has a description, an unknown one that of its class",
+    "a status code has a description, and an unknown one has that of its class",
     arguments: [
       (200, "no error"), (404, "not found"), (199, "informational"), (299, "success"), (399, "redirected"),
       (499, "client error"), (599, "server error"), (-1, "unknown status"),

@@ -6,7 +6,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct MediaTypeTableTests {
-  @Test("parsing skips comments, accepts any whitespace, and keeps the first of two types")
+  @Test("parsing skips comments, accepts any whitespace, and uses the first of two types")
   func parsing() {
     let table = MediaTypeTable(
       mimeTypes: """
@@ -37,7 +37,7 @@ import Testing
     #expect(MediaTypeTable(mimeTypes: "").type(forExtension: fileExtension) == type)
   }
 
-  @Test("the system table has precedence over the built-in table")
+  @Test("the system's table takes precedence over the built-in table")
   func precedence() {
     let table = MediaTypeTable(mimeTypes: "image/own png")
     #expect(table.type(forExtension: "png") == "image/own")

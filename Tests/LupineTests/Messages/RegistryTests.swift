@@ -11,7 +11,7 @@ import Testing
     let registrySlot = RegistrySlot()
   }
 
-  @Test("contains the same members as a Set after random insertions and removals, including repeated ones")
+  @Test("a registry contains the same members as a Set after random insertions and removals, including repeated ones")
   func comingAndGoing() {
     var generator = SystemRandomNumberGenerator()
     let members = (0..<40).map { _ in Member() }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("doesn't contain a member of another registry with the same index")
+  @Test("a registry doesn't contain a member of another registry with the same index")
   func another() {
     let (one, other) = (Member(), Member())
     var (registry, another) = (Registry<Member>(), Registry<Member>())
@@ -40,7 +40,7 @@ import Testing
     #expect(registry.members.count == 1 && another.contains(other))
   }
 
-  @Test("a request passed to another session is released by its own session and never retained by the other")
+  @Test("a request passed to another session is released by its own session, and never retained by the other")
   func anotherSession() async throws {
     try await withServer { _ in
       Reply()

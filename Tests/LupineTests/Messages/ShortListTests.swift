@@ -7,7 +7,7 @@ import Testing
 
 @Suite("ShortList")
 struct ShortListTests {
-  @Test("a list has the elements appended to it, in order", arguments: 0...4)
+  @Test("a list contains the elements appended to it, in order", arguments: 0...4)
   func appended(count: Int) {
     var list: ShortList<String> = []
     var array: [String] = []
@@ -33,7 +33,7 @@ struct ShortListTests {
     #expect(Array(list) == Array(0..<count) + [-1])
   }
 
-  @Test("a literal is a list of its elements")
+  @Test("a literal creates a list of its elements")
   func literal() {
     #expect(Array(["a"] as ShortList) == ["a"])
     #expect(Array(["a", "b"] as ShortList) == ["a", "b"])

@@ -11,7 +11,7 @@ struct URLRequestTests {
   private let url = URL(filePath: "/").absoluteURL
   private let request = URLRequest(url: URL(filePath: "/x"))
 
-  @Test("a new request is a GET without fields or body that leaves the timeout to the session")
+  @Test("a new request is a GET without fields or a body that uses the session's timeout")
   func fresh() {
     #expect(request.httpMethod == "GET")
     #expect(request.method == .get)
@@ -22,7 +22,7 @@ struct URLRequestTests {
     #expect(request.description == "file:///x")
   }
 
-  @Test("a timeout set on a request is explicit, even with the default value")
+  @Test("a timeout that was set on a request is explicit, even if it equals the default")
   func timeout() {
     #expect(URLRequest(url: url, timeoutInterval: 60).explicitTimeoutInterval == 60)
     var copy = request
@@ -31,7 +31,7 @@ struct URLRequestTests {
   }
 
   @Test(
-    "the six methods that Foundation knows are uppercased, and others are kept",
+    "the six methods that Foundation knows are uppercased, and others are unchanged",
     arguments: [
       ("post", "POST"), ("Delete", "DELETE"), ("patch", "patch"), ("PURGE", "PURGE"), (nil, "GET"),
     ] as [(String?, String)])
@@ -53,7 +53,7 @@ struct URLRequestTests {
     #expect(other != request)
   }
 
-  @Test("fields keep their order, are found regardless of case, joined by add and removed by nil")
+  @Test("fields keep their order, are found regardless of case, are joined by add and removed by nil")
   func fields() {
     var copy = request
     copy.setValue("1", forHTTPHeaderField: "z")
@@ -70,7 +70,7 @@ struct URLRequestTests {
     #expect(copy == request)
   }
 
-  @Test("a body is bytes or a stream, and the last assignment wins, even of nil")
+  @Test("a body is either data or a stream, and the last assignment applies, even if it is nil")
   func bodies() {
     var copy = request
     let stream = InputStream(data: Data("stream".utf8))
@@ -86,7 +86,7 @@ struct URLRequestTests {
     #expect(copy.httpBodyStream == nil && copy == request)
   }
 
-  @Test("requests with the same stream are equal, and requests with different streams aren't, even of equal bytes")
+  @Test("requests are equal if they have the same stream, but not if they have different streams with equal bytes")
   func streams() {
     let stream = InputStream(data: Data("same".utf8))
     var (one, two) = (request, request)
@@ -101,7 +101,7 @@ struct URLRequestTests {
     #expect(copy.httpBodyStream === stream && stream.streamStatus == .notOpen)
   }
 
-  @Test("strings, URLs and components convert to a URL")
+  @Test("strings, URLs and components can be converted to a URL")
   func convertible() throws {
     #expect(try "https://h/p".asURL().absoluteString == "https://h/p")
     #expect(try url.asURL() == url)
@@ -120,7 +120,7 @@ struct URLRequestTests {
     }
   }
 
-  @Test("a request is created from URL, method and fields, and converts to itself")
+  @Test("a request can be created from a URL, a method and fields, and converts to itself")
   func initialize() throws {
     let made = try URLRequest(url: "https://h/", method: .post, headers: ["A": "1"])
     #expect(made.method == .post)
@@ -170,7 +170,7 @@ struct URLSessionConfigurationTests {
     #expect(original.snapshot.engine.pool.connectionsPerOriginMax == 9)
   }
 
-  @Test("the default configuration uses the shared credential storage, and each ephemeral one a dedicated storage")
+  @Test("the default configuration uses the shared credential storage, and each ephemeral one a separate storage")
   func credentialStorage() throws {
     #expect(URLSessionConfiguration.default.urlCredentialStorage === URLCredentialStorage.shared)
     let ephemeral = URLSessionConfiguration.ephemeral
@@ -181,14 +181,14 @@ struct URLSessionConfigurationTests {
     #expect(ephemeral.urlCredentialStorage == nil && ephemeral.snapshot.credentialStorage == nil)
   }
 
-  @Test("no configuration has a background identifier or protocol classes")
+  @Test("a configuration has neither a background identifier nor protocol classes")
   func absences() {
     for configuration in [URLSessionConfiguration.default, .ephemeral, .af.default] {
       #expect(configuration.identifier == nil && configuration.protocolClasses?.isEmpty == true)
     }
   }
 
-  @Test("additional fields of any type become strings, and headers keep their order")
+  @Test("additional fields of any type are converted to strings, and headers keep their order")
   func headers() {
     let configuration = URLSessionConfiguration.default
     configuration.httpAdditionalHeaders = ["b": 1, "a": "2"]
@@ -200,7 +200,7 @@ struct URLSessionConfigurationTests {
     #expect(configuration.additionalFields == nil)
   }
 
-  @Test("the configurations under af send the default fields")
+  @Test("the configurations in the af namespace send the default fields")
   func extensionPoint() {
     #expect(URLSessionConfiguration.af.default.headers == .default)
     #expect(URLSessionConfiguration.af.ephemeral.headers == .default)

@@ -17,7 +17,7 @@ import Testing
   private static let form = "a=%C3%A9&b=2%203"
 
   @Test(
-    "a form goes into the query for GET, HEAD and DELETE, else into the body",
+    "a form is added to the query for GET, HEAD and DELETE, and to the body for other methods",
     arguments: [
       (HTTPMethod.get, true), (.head, true), (.delete, true), (.post, false), (.put, false), (.patch, false),
       (.options, false), (.query, false), (HTTPMethod(rawValue: "PURGE"), false),
@@ -30,7 +30,7 @@ import Testing
     #expect(encoded.value(forHTTPHeaderField: "Content-Type") == type)
   }
 
-  @Test("a destination overrides the method")
+  @Test("a fixed destination takes precedence over the method")
   func destination() throws {
     let body = try URLEncodedFormParameterEncoder(destination: .httpBody).encode(Self.parameters, into: request())
     #expect(body.url?.query == nil)
@@ -90,14 +90,14 @@ import Testing
     #expect(json.value(forHTTPHeaderField: "Content-Type") == "text/x-own")
   }
 
-  @Test("JSON becomes the body with every method", arguments: [HTTPMethod.get, .post])
+  @Test("JSON is sent as the body with every method", arguments: [HTTPMethod.get, .post])
   func json(method: HTTPMethod) throws {
     let encoded = try JSONParameterEncoder.sortedKeys.encode(Self.parameters, into: request(method: method))
     #expect(encoded.httpBody == Data(#"{"a":"é","b":"2 3"}"#.utf8))
     #expect(encoded.value(forHTTPHeaderField: "Content-Type") == "application/json")
   }
 
-  @Test("each static member creates the encoder that its name promises")
+  @Test("each static member creates the encoder that its name describes")
   func staticMembers() throws {
     func encoded(_ encoder: some ParameterEncoder, method: HTTPMethod = .post) throws -> String {
       String(decoding: try encoder.encode(["a": 1], into: request(method: method)).httpBody ?? Data(), as: UTF8.self)
@@ -113,7 +113,7 @@ import Testing
     #expect(try encoded(.urlEncodedForm(encoder: URLEncodedFormEncoder(keyEncoding: .uppercased))) == "A=1")
   }
 
-  @Test("a value that can't be encoded throws an AFError with the encoder's error")
+  @Test("a value that can't be encoded throws an AFError that wraps the encoder's error")
   func encodingFails() throws {
     #expect {
       _ = try URLEncodedFormParameterEncoder.default.encode([1], into: request())

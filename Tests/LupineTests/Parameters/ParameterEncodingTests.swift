@@ -18,7 +18,7 @@ import Testing
 
   // MARK: JSON
 
-  @Test("parameters become a JSON body with every method", arguments: [HTTPMethod.get, .post])
+  @Test("parameters are sent as a JSON body with every method", arguments: [HTTPMethod.get, .post])
   func jsonBody(method: HTTPMethod) throws {
     let parameters: Parameters = ["a": [1, 2.5, true, "é", NSNull()] as [any Sendable], "b": ["c": "d"]]
     let encoded = try JSONEncoding(options: .sortedKeys).encode(request(method), with: parameters)
@@ -41,7 +41,7 @@ import Testing
     #expect(throws: AFError.self) { try json("x") }
   }
 
-  @Test("prettyPrinted indents JSON")
+  @Test("prettyPrinted indents the JSON")
   func prettyJSON() throws {
     #expect(try json(["a": 1], .prettyPrinted) == "{\n  \"a\" : 1\n}")
     #expect(JSONEncoding.prettyPrinted.options == .prettyPrinted)
@@ -87,7 +87,7 @@ import Testing
 
   // MARK: Property lists
 
-  @Test("parameters become a property list, in XML or binary")
+  @Test("parameters are encoded as a property list, in XML or binary format")
   func propertyList() throws {
     let parameters: Parameters = ["a": 1, "d": Data([1]), "t": Date(timeIntervalSince1970: 0), "y": true]
     let xml = try PropertyListEncoding.default.encode(request(), with: parameters)
@@ -134,7 +134,7 @@ import Testing
 
   // MARK: Sessions
 
-  @Test("a session runs the request modifier before the encoding, and an error of the encoding fails the request")
+  @Test("a session calls the request modifier before encoding, and an encoding error fails the request")
   func session() async throws {
     struct Failure: Error {}
     struct Failing: ParameterEncoding {

@@ -153,7 +153,7 @@ private struct ByHand: Encodable {
       .joined()
   }()
 
-  @Test("each kind of value has the expected form", arguments: values)
+  @Test("each kind of value is encoded in the expected form", arguments: values)
   func value(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
@@ -243,7 +243,7 @@ private struct ByHand: Encodable {
       }),
   ]
 
-  @Test("each option has the expected form", arguments: options)
+  @Test("each option results in the expected form", arguments: options)
   func option(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
@@ -278,7 +278,7 @@ private struct ByHand: Encodable {
   }
 
   @Test(
-    "snake case agrees with JSONEncoder",
+    "snake case results in the same keys as JSONEncoder",
     arguments: ["oneTwo", "URLs", "aURL", "ABc", "aBCDe1F", "x1Y", "HTTPSProxyURL"])
   func snakeCaseAgreesWithJSONEncoder(key: String) throws {
     let json = JSONEncoder()
@@ -303,7 +303,7 @@ private struct ByHand: Encodable {
   }
 
   @Test(
-    "a root without keys is refused",
+    "a root value without keys is refused",
     arguments: [[1, 2] as any Encodable & Sendable, [Int](), "a", 1, Date(timeIntervalSince1970: 0)])
   func invalidRoot(root: any Encodable & Sendable) {
     #expect {
@@ -321,7 +321,7 @@ private struct ByHand: Encodable {
     #expect(throws: Refusal.self) { let _: String = try encoder.encode(["a": [Date(timeIntervalSince1970: 0)]]) }
   }
 
-  @Test("a form encoded as Data has the bytes of the String")
+  @Test("a form encoded as Data has the same bytes as the String")
   func data() throws {
     let data: Data = try URLEncodedFormEncoder().encode(["a": "é"])
     #expect(data == Data("a=%C3%A9".utf8))

@@ -19,7 +19,7 @@ import Testing
       ListSuper(value: ["3"])),
   ]
 
-  @Test("super encoders have Alamofire's output", arguments: vectors)
+  @Test("super encoders produce the same output as Alamofire's", arguments: vectors)
   func vector(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }

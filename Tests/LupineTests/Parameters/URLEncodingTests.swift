@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(
-    "each kind of value has the expected text",
+    "each kind of value is encoded as the expected text",
     arguments: [
       ("x", "x"), (1, "1"), (-1, "-1"), (1.0, "1"), (0.1, "0.1"), (2.50, "2.5"), (1e20, "1e%2B20"), (-0.0, "-0"),
       (Float(0.1), "0.1"), (Float(3), "3"), (true, "1"), (false, "0"), (UInt64.max, "18446744073709551615"),
@@ -65,7 +65,7 @@ import Testing
         == "a.1=1&a.2=2")
   }
 
-  @Test("Foundation's collections are encoded like Swift's")
+  @Test("Foundation's collections are encoded in the same way as Swift's")
   func foundationCollections() {
     let value = NSDictionary(dictionary: ["k": NSArray(array: [1, "x" as NSString])])
     let components = URLEncoding().queryComponents(fromKey: "a", value: value)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(
-    "the form goes into the query for GET, HEAD and DELETE, else into the body",
+    "the form is added to the query for GET, HEAD and DELETE, and to the body for other methods",
     arguments: [(HTTPMethod.get, true), (.head, true), (.delete, true), (.post, false), (.put, false), (.query, false)])
   func methodDependent(method: HTTPMethod, isQuery: Bool) throws {
     let encoded = try URLEncoding.default.encode(URLRequest(url: "https://h/", method: method), with: ["a": 1])
@@ -95,7 +95,7 @@ import Testing
     #expect(encoded.headers["Content-Type"] == type)
   }
 
-  @Test("a destination overrides the method")
+  @Test("a fixed destination takes precedence over the method")
   func destination() throws {
     let body = try URLEncoding.httpBody.encode(URLRequest(url: "https://h/", method: .get), with: ["a": 1])
     #expect(body.httpBody == Data("a=1".utf8))

@@ -15,7 +15,7 @@ import Testing
   ].filter { $0 == testsArgument ?? $0 }
 
   @Test(
-    "a request ends once, as expected, when the n-th system call fails, in each way, for every n",
+    "when the n-th system call fails in each possible way, for every n, a request ends once, as expected",
     arguments: scenarios)
   func systemCalls(scenario: String) async throws {
     let (status, output) = try await runProgram(["LupineFaults", "calls", scenario, Self.growth])
@@ -26,14 +26,14 @@ import Testing
 
   // Testing every n takes 20 s. With the growth 5, a step is 1 + n / 20 allocations, and at most 16.
   @Test(
-    "a request ends once, as expected, when the n-th allocation of OpenSSL fails",
+    "when the n-th allocation of OpenSSL fails, a request ends once, as expected",
     arguments: ["secure", "tunnel"].filter { $0 == testsArgument ?? $0 })
   func openSSL(scenario: String) async throws {
     let (status, output) = try await runProgram(["LupineFaults", "openssl", scenario, "5"])
     #expect(status == 0, "\(output)")
   }
 
-  @Test("a request ends once, as expected, when the n-th allocation of a content coding's library fails")
+  @Test("when the n-th allocation of a content coding's library fails, a request ends once, as expected")
   func codings() async throws {
     let (status, output) = try await runProgram(["LupineFaults", "codings", "codings", "0"])
     #expect(status == 0, "\(output)")

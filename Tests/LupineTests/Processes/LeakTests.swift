@@ -32,7 +32,7 @@ import Testing
     #expect(words.contains("left: []\n"), "\(words)")
   }
 
-  @Test("a request that is never resumed is released with its last reference, as are its handlers")
+  @Test("releasing the last reference to a request that was never resumed releases it and its handlers")
   func neverResumed() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let weakly = Weak(session.request("http://127.0.0.1:1").response { _ in })

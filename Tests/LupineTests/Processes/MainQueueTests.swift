@@ -25,7 +25,7 @@ import Testing
   }
 
   // In the tests' own program, an asynchronous main awaits the end of the tests.
-  @Test("handlers are called in a program whose main is asynchronous")
+  @Test("handlers are called in a program with an async main function")
   func asynchronousMain() async throws {
     try await withServer { _ in
       .text("here")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("awaiting a response or a stream works while the main queue is blocked")
+  @Test("a response or a stream can be awaited while the main queue is blocked")
   func blockedMain() async throws {
     try await withServer { _ in
       .text("here")

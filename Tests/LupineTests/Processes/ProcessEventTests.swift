@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("a child program inherits no descriptor of a session")
+  @Test("a child program inherits none of a session's descriptors")
   func startedPrograms() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("a stopped process continues with the bytes received meanwhile, although the time limit has passed")
+  @Test("a process that was stopped processes the bytes received in the meantime before its time limit")
   func stopped() async throws {
     try await withOrigin { peer in
       while let request = try peer.readRequest() {

@@ -13,7 +13,7 @@ import Testing
 
 /// The tests that change limits run in dedicated processes, because limits apply to the whole process.
 @Suite(.timeLimit(.minutes(10))) struct ProcessLimitTests {
-  @Test("without free descriptors the engine doesn't start and the error says so; the session's next request works")
+  @Test("without free descriptors, the engine doesn't start and the error says so, and the next request succeeds")
   func engineStart() async throws {
     try await withServer { _ in
       .text("here")
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("requests that find no free descriptor wait, and complete when descriptors are available again")
+  @Test("requests that find no free descriptor wait, and complete when descriptors become available")
   func connections() async throws {
     try await withServer { _ in
       .text("here")
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("a request that waits too long for a descriptor fails with an error that mentions connections")
+  @Test("the error for a request that waits too long for a descriptor mentions connections")
   func connectionsTooLate() async throws {
     try await withServer { _ in
       .text("here")
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("a download beyond the file size limit (ulimit -f) is an error, not a signal, and succeeds with a larger limit")
+  @Test("a download beyond the file size limit (ulimit -f) is an error, and succeeds with a larger limit")
   func fileSize() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 200_000))
@@ -105,7 +105,8 @@ import Testing
   }
 
   @Test(
-    "a download to a full disk fails, and the next one succeeds when there is room", .enabled(if: SmallDisk.isAvailable)
+    "a download to a full disk fails, and the next one succeeds when space is available",
+    .enabled(if: SmallDisk.isAvailable)
   )
   func fullDisk() async throws {
     let disk = try SmallDisk()
@@ -128,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("a destination that can't be written is an error that names it, and the session's next download succeeds")
+  @Test("the error for an unwritable destination contains its path, and the next download succeeds")
   func readOnlyDestination() async throws {
     try await withServer { _ in
       .text("here")

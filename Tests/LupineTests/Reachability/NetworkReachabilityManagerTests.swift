@@ -30,7 +30,7 @@ struct NetworkReachabilityManagerTests {
     #expect(manager.flags == [])
   }
 
-  @Test("there is no manager for an empty host, and always one for the internet")
+  @Test("an empty host has no manager, and the internet always has one")
   func creation() throws {
     #expect(NetworkReachabilityManager(host: "") == nil)
     let shared = try #require(NetworkReachabilityManager.default)
@@ -39,7 +39,7 @@ struct NetworkReachabilityManagerTests {
     #expect(shared.reachabilityQueue.label == "org.alamofire.reachabilityQueue")
   }
 
-  @Test("each path has its flags, and they have their status")
+  @Test("each path has its flags, which determine the status")
   func flags() {
     for (path, flags, status) in [
       (HostPath.unknown, nil, Status.unknown), (.missing, [], .notReachable),
@@ -55,7 +55,7 @@ struct NetworkReachabilityManagerTests {
     }
   }
 
-  @Test("a listener is called on its queue with the present status, and a later one replaces it")
+  @Test("a listener is called on its queue with the current status, and a later listener replaces it")
   func listening() async throws {
     let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
     for _ in 0..<3 {
@@ -74,7 +74,7 @@ struct NetworkReachabilityManagerTests {
     #expect(manager.isReachable)
   }
 
-  @Test("a listening manager is released by its owner")
+  @Test("releasing the last reference to a listening manager releases it")
   func release() throws {
     var manager = NetworkReachabilityManager(host: "localhost")
     #expect(manager?.startListening { _ in } == true)
@@ -84,7 +84,7 @@ struct NetworkReachabilityManagerTests {
   }
 
   // In a dedicated process, because other tests need descriptors.
-  @Test("without descriptors the status is unknown, and listening isn't possible")
+  @Test("without descriptors, the status is unknown, and listening isn't possible")
   func noDescriptors() async {
     await #expect(processExitsWith: .success) {
       let manager = NetworkReachabilityManager(host: "127.0.0.1")

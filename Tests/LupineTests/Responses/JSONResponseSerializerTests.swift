@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "invalid JSON is an error, however deep it is nested",
+    "invalid JSON is an error, regardless of how deeply it is nested",
     arguments: [
       "{", "x", "[1e999]", String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 9_999),
     ])

@@ -26,12 +26,12 @@ import Testing
     _ = try? decoder.decode(Tree.self, from: data)
   }
 
-  @Test("each hostile binary list is refused with its own reason")
+  @Test("each hostile binary list is refused with a specific error")
   func binaries() {
     for vector in PropertyListVectors.binaries { expect(vector.error, vector.data, vector.name) }
   }
 
-  @Test("each hostile text is refused with its own reason")
+  @Test("each hostile XML list is refused with a specific error")
   func texts() {
     for vector in PropertyListVectors.texts { expect(vector.error, vector.data, vector.name) }
   }
@@ -43,7 +43,7 @@ import Testing
     read(data)
   }
 
-  @Test("lists written by Foundation pass, in both formats")
+  @Test("lists that Foundation writes pass the check in both formats")
   func honest() throws {
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
       try PropertyListCheck.check(written(format))
@@ -54,7 +54,7 @@ import Testing
     try PropertyListCheck.check(flat)
   }
 
-  @Test("a list truncated at any byte is refused, by the check or by Foundation")
+  @Test("a list that is truncated at any byte is refused, by the check or by Foundation")
   func truncated() throws {
     let decoder: any DataDecoder = PropertyListDecoder()
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("no mutation of a list crashes its readers or makes them hang")
+  @Test("no mutation of a list makes its readers crash or hang")
   func mutations() throws {
     let originals = try [written(.xml), written(.binary)].map(Array.init)
     let inserted = ["<array>", "</array>", "<!--", "-->", "<![CDATA[", "]]>", "<?", "[", "/>", "\"", "&#0;", "<date>"]
@@ -94,7 +94,7 @@ import Testing
     #expect(passed > count / 30)
   }
 
-  @Test("PropertyListDecoder checks the data before decoding when it is used as a DataDecoder")
+  @Test("a PropertyListDecoder that is used as a DataDecoder checks the data before decoding")
   func decoder() throws {
     let decoder: any DataDecoder = PropertyListDecoder()
     #expect(try decoder.decode([String: Int].self, from: PropertyListEncoder().encode(["a": 1])) == ["a": 1])
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("JSON nested 100,000 levels deep makes JSONDecoder throw")
+  @Test("JSONDecoder throws an error for JSON that is nested 100,000 levels deep")
   func json() {
     for text in [String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 100_000)] {
       let data = Data(text.utf8)
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("each reason has a distinct description with its numbers")
+  @Test("each error has a different description that contains its numbers")
   func sentences() {
     let errors: [(PropertyListError, String)] = [
       (.unknownFormat, "bplist00"), (.unsupportedEncoding, "UTF-8"), (.declaresDocumentType, "entities"),

@@ -13,7 +13,8 @@ import Testing
   }
 
   @Test(
-    "a property list's values keep their structure and types", arguments: [PropertyListEncoding.Format.xml, .binary])
+    "the values of a property list keep their structure and types",
+    arguments: [PropertyListEncoding.Format.xml, .binary])
   func values(format: PropertyListEncoding.Format) throws {
     let list: [String: Any] = ["a": [1, 2.5, true, "x", Date(timeIntervalSince1970: 5), Data([7])] as [Any]]
     let data = try PropertyListSerialization.data(
@@ -29,7 +30,7 @@ import Testing
     #expect(array[5] as? Data == Data([7]))
   }
 
-  @Test("an empty body is NSNull if it is allowed, else an error")
+  @Test("an empty body is NSNull where it is allowed, and an error otherwise")
   func empty() throws {
     #expect(try read(nil, request: URLRequest(url: "https://h/", method: .head)) is NSNull)
     #expect {
@@ -40,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "a list that the check refuses is an error with the reason",
+    "a list that the check refuses causes an error with the reason",
     arguments: [
       ("{ a = b; }", PropertyListError.unknownFormat),
       (
@@ -59,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("an error of Foundation's parser is the underlying error")
+  @Test("an error of Foundation's parser becomes the underlying error")
   func foundationError() {
     #expect {
       _ = try read(Data("<plist><a/></plist>".utf8))

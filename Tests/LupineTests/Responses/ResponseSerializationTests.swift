@@ -87,7 +87,7 @@ import Testing
     #expect(serializer.responseAllowsEmptyResponseData(nil) == nil)
   }
 
-  @Test("an allowed empty body of a type without an empty value is an error")
+  @Test("an allowed empty body is an error if its type has no empty value")
   func noEmptyValue() throws {
     let response = try Self.response(204)
     expectReason({ if case .invalidEmptyResponse(let type) = $0 { type == "Point" } else { false } }) {
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("an earlier error is thrown without serializing")
+  @Test("an earlier error is thrown without serializing the body")
   func earlierError() throws {
     let data = Data(#"{"x":1}"#.utf8)
     #expect(throws: Failure.self) {
@@ -122,7 +122,7 @@ import Testing
     #expect(try GoogleXSSIPreprocessor().preprocess(Data(body.utf8)) == Data(expected.utf8))
   }
 
-  @Test("the preprocessor runs before each serializer, also for a slice of data")
+  @Test("the preprocessor runs before each serializer, even for a slice of data")
   func preprocessing() throws {
     let data = Data("__)]}',\n{\"x\":1}".utf8).dropFirst(2)
     let bytes = DataResponseSerializer(dataPreprocessor: .googleXSSI)
@@ -148,7 +148,7 @@ import Testing
 
   // MARK: Text
 
-  @Test("text is decoded with the explicit encoding, else the response's charset, else ISO Latin-1")
+  @Test("text is decoded with the explicit encoding, or else the response's charset, or else ISO Latin-1")
   func encodingOrder() throws {
     let data = Data([0xC3, 0xA9])
     let utf8 = try Self.response(type: "text/plain; charset=UTF-8")
@@ -232,7 +232,7 @@ import Testing
 
   // MARK: Decoding
 
-  @Test("JSON and property lists decode")
+  @Test("JSON and property lists are decoded")
   func decoding() throws {
     let json = DecodableResponseSerializer<Point>()
     #expect(try json.serialize(request: nil, response: nil, data: Data(#"{"x":1}"#.utf8), error: nil) == Point(x: 1))
@@ -249,7 +249,7 @@ import Testing
     }
   }
 
-  @Test("each static member creates the serializer that its name promises")
+  @Test("each static member creates the serializer that its name describes")
   func staticMembers() throws {
     func serialized<S: ResponseSerializer>(_ serializer: S, _ text: String) throws -> S.SerializedObject {
       try serializer.serialize(request: nil, response: nil, data: Data(text.utf8), error: nil)
@@ -303,7 +303,7 @@ import Testing
     #expect(success.tryMapError { _ in Other() }.value == 1)
   }
 
-  @Test("descriptions show the request, the response and the result")
+  @Test("descriptions contain the request, the response and the result")
   func descriptions() throws {
     let response: DataResponse<Int, AFError> = try made(.success(1))
     #expect(response.description == "success(1)")

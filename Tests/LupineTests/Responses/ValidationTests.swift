@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "a media type is accepted if type and subtype match, with wildcards on either side",
+    "a media type is accepted if its type and subtype match, with wildcards on either side",
     arguments: [
       ("application/json", ["application/json"], true),
       ("application/json", ["text/plain", "application/json"], true),
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "a missing or unreadable media type is accepted only by */*",
+    "a missing or malformed media type is accepted only by */*",
     arguments: [nil, "", " ", ";", "/", "json", "a/", "/b", "a/b/c", "////", ";a/b", "\u{0}", "é", "\r\n/"])
   func missingType(type: String?) throws {
     try ResponseRules.validate(contentType: type, of: Self.body, in: ["text/plain", "*/*"]).get()

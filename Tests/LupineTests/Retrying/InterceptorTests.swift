@@ -32,7 +32,7 @@ import Testing
 
   // MARK: Adapters
 
-  @Test("each adapter gets the previous adapter's request, and interceptors run after adapters")
+  @Test("each adapter receives the previous adapter's request, and interceptors run after adapters")
   func adaptersInOrder() async throws {
     let chain = Interceptor(adapters: [marking("a"), marking("b")], interceptors: [marking("c"), marking("d")])
     #expect(chain.adapters.count == 4 && chain.retriers.count == 2)
@@ -41,7 +41,7 @@ import Testing
     #expect(try trail(await chain.adapted(urlRequest, using: state)) == "a,b,c,d")
   }
 
-  @Test("the first failing adapter ends the chain with its error")
+  @Test("the first adapter that fails ends the chain with its error")
   func failingAdapter() async {
     let asked = Atomic(0)
     let failing = Adapter { _, _, completion in completion(.failure(Mishap("refused"))) }
@@ -70,7 +70,7 @@ import Testing
     #expect(await Bystander().decision(on: request, for: session) == "no")
   }
 
-  @Test("adapt(_:using:) is preferred, and falls back to adapt(_:for:)")
+  @Test("adapt(_:using:) is preferred, and calls adapt(_:for:) by default")
   func state() async throws {
     struct Knowing: RequestAdapter {
       func adapt(
@@ -105,7 +105,7 @@ import Testing
     #expect(try trail(result) == "\(request.id.uuidString),\(ObjectIdentifier(session))")
   }
 
-  @Test("a subclass's overrides are called")
+  @Test("the methods that a subclass overrides are called")
   func subclasses() async throws {
     final class Refusing: Adapter, @unchecked Sendable {
       override func adapt(
@@ -168,7 +168,7 @@ import Testing
     #expect(decision == "no: \(request.id) \(ObjectIdentifier(session)) cause")
   }
 
-  @Test("a RetryResult has the properties retryRequired, delay and error of its case")
+  @Test("the properties of a RetryResult follow from its case")
   func results() {
     #expect(RetryResult.retry.retryRequired && RetryResult.retry.delay == nil && RetryResult.retry.error == nil)
     let delayed = RetryResult.retryWithDelay(2)
@@ -203,7 +203,7 @@ import Testing
     #expect(asked.load(ordering: .relaxed) == count)
   }
 
-  @Test("a chain may mix members that complete synchronously and from another queue")
+  @Test("a chain may contain members that complete synchronously and on another queue")
   func mixedChain() async throws {
     let queue = DispatchQueue(label: "adapters")
     let names = (0..<200).map { "\($0)" }
@@ -221,7 +221,7 @@ import Testing
   enum Repetition: CaseIterable { case bothAtOnce, onceAtOnceAndOnceLater, bothLater }
 
   @Test(
-    "an adapter that completes twice continues the chain once, with its first result",
+    "an adapter that completes twice continues the chain only once, with its first result",
     arguments: Repetition.allCases)
   func answeringTwice(_ repetition: Repetition) async throws {
     let queue = DispatchQueue(label: "adapter")

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("the default policy retries twice: idempotent methods, five status codes and transient URLErrors")
+  @Test("the default policy retries idempotent methods twice, after five status codes and transient URLErrors")
   func defaults() {
     let policy = RetryPolicy()
     #expect(policy.retryLimit == 2 && policy.exponentialBackoffBase == 2 && policy.exponentialBackoffScale == 0.5)
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("a policy retries its own methods instead of the default ones")
+  @Test("a policy with custom methods retries only those")
   func ownMethods() async throws {
     let policy = RetryPolicy(retryableHTTPMethods: [.post])
     for (method, decision) in [(HTTPMethod.post, "retry after 0.5"), (.get, "no")] {
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("a transient URLError is retried, alone or inside an AFError; other errors aren't")
+  @Test("a transient URLError is retried, alone or inside an AFError, and other errors aren't")
   func urlErrors() async throws {
     try await withAnswered { session, request in
       for (codes, decision) in [(Self.transient, "retry after 0.5"), (Self.lasting, "no")] {

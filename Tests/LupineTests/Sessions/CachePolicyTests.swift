@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("the session's policy applies to a request without one")
+  @Test("the session's cache policy applies to a request without one")
   func ofTheSession() async throws {
     let configuration = URLSessionConfiguration.forTests
     configuration.requestCachePolicy = .reloadIgnoringLocalAndRemoteCacheData
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("a request with a policy has no timeout unless one is given")
+  @Test("a request with a cache policy uses the session's timeout unless one is given")
   func timeouts() throws {
     let url = try #require(URL(string: "http://localhost"))
     #expect(URLRequest(url: url, cachePolicy: .returnCacheDataElseLoad).explicitTimeoutInterval == nil)

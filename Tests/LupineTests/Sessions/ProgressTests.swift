@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("an unknown or coded body's total is -1 until the end, then the decoded body's length")
+  @Test("the total of an unknown or coded body is -1 until the end, and then the decoded body's length")
   func unknownLength() async throws {
     try await withServer { request in
       request.path == "/gzip"
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("progress with an unknown length isn't finished if the body was truncated")
+  @Test("progress of unknown length isn't finished if the body was truncated")
   func cutShort() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("an upload of unknown length ends at exactly 1")
+  @Test("progress of an upload of unknown length ends at exactly 1")
   func unknownUpload() async throws {
     try await withServer { _ in
       Reply()
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("100,000 updates don't nest the progress handler, and updates that outpace its queue are merged")
+  @Test("100,000 updates don't nest calls of the progress handler, and updates faster than its queue are merged")
   func manyUpdates() async {
     let progress = TransferProgress()
     let queue = DispatchQueue(label: "progress")
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(
-    "a body arrives complete after its request was suspended and resumed, over TCP and over TLS",
+    "a body is complete after its request was suspended and resumed, over TCP and over TLS",
     arguments: [false, true])
   func whole(isTLS: Bool) async throws {
     let byteCount: UInt64 = isTLS ? 16 << 20 : 24 << 20

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RequestLifecycleTests {
   // MARK: Building
 
-  @Test("no URLRequest and no task are created before the request is resumed")
+  @Test("neither a URLRequest nor a task is created before the request is resumed")
   func lazy() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession(startRequestsImmediately: false) { session in
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a handler added to a finished request runs without the earlier ones, with the state resumed until it has run")
+  @Test("a handler added to a finished request runs alone, with the state resumed until it has run")
   func handlerAfterTheEnd() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("a handler added to a cancelled request gets the cancellation, and the request stays cancelled")
+  @Test("a handler added to a cancelled request receives the cancellation, and the request remains cancelled")
   func handlerAfterCancel() async throws {
     try await withSession { session in
       let counted = Counted("http://127.0.0.1:1")
@@ -187,7 +187,7 @@ import Testing
   /// Repetitions: enough for threads to hit race windows of a few instructions.
   private static let contests = 1000
 
-  @Test("resuming and suspending from several threads at once sends one request, and the last call wins")
+  @Test("after concurrent calls of resume and suspend, one request is sent, and the last call applies")
   func contention() async throws {
     try await withServer { _ in
       .text("here")
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test("a request suspended before it is built creates its task, and sends nothing until it is resumed")
+  @Test("a request that is suspended before it is built creates its task, and sends nothing until it is resumed")
   func suspendedEarly() async throws {
     try await withServer { _ in
       .text("here")
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test("cancelling a request in flight ends it at once with its metrics, and closes the connection")
+  @Test("cancelling a request in flight ends it immediately with its metrics, and closes the connection")
   func cancelInFlight() async throws {
     let (arrived, left) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -261,7 +261,7 @@ import Testing
     }
   }
 
-  @Test("cancelling in the middle of the body keeps the head and the bytes received")
+  @Test("cancelling in the middle of the body keeps the head and the received bytes")
   func cancelInBody() async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -281,7 +281,7 @@ import Testing
 
   // MARK: Sessions
 
-  @Test("requests of a released session fail with sessionDeinitialized, also if they are resumed later")
+  @Test("requests of a released session fail with sessionDeinitialized, even if they are resumed later")
   func releasedSession() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -310,7 +310,7 @@ import Testing
     }
   }
 
-  @Test("cancelAllRequests cancels every request, and completes on the given queue")
+  @Test("cancelAllRequests cancels every request, and calls its completion on the given queue")
   func cancelAll() async throws {
     let arrived = Recorder<Void>()
     try await withServer { _ in

@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestSequenceTests {
-  @Test("upload and download progress reach the total, then their sequences end")
+  @Test("the sequences of upload and download progress reach the total and then end")
   func progress() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 1_000_000))
@@ -38,7 +38,7 @@ import Testing
     return counts
   }
 
-  @Test("each attempt's request, task, curl command and response head are yielded once, then the sequences end")
+  @Test("the sequences yield each attempt's request, task, curl command and response head once, and then end")
   func rounds() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("after a stream has ended, its sequences yield the last request, task and curl command, then end")
+  @Test("after a stream has ended, its sequences yield the last request, task and curl command, and then end")
   func late() async throws {
     try await withServer { _ in
       .text("here")
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("httpResponses yields a stream's response head, then ends")
+  @Test("httpResponses yields a stream's response head and then ends")
   func streamHead() async throws {
     try await withServer { _ in
       .text("here", status: 201)

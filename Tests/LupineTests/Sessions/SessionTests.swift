@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("text is decoded with the response's charset, or as ISO Latin-1 without one")
+  @Test("text is decoded with the response's charset, or as ISO Latin-1 if there is none")
   func charsets() async throws {
     let bodies: [String: ([UInt8], String)] = [
       "/utf8": (Array("naïve €".utf8), "text/plain; charset=utf-8"),
@@ -120,7 +120,7 @@ import Testing
   // MARK: Requests
 
   @Test(
-    "GET and DELETE put the parameters into the query, other methods into the body",
+    "GET and DELETE add the parameters to the query, and other methods to the body",
     arguments: [
       (HTTPMethod.get, true), (.delete, true), (.post, false), (.put, false), (.patch, false),
     ])
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test("the head has Host, then the request's fields, then the session's, each once")
+  @Test("the head contains Host, then the request's fields, then the session's, each of them once")
   func head() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))
@@ -215,7 +215,7 @@ import Testing
 
   // MARK: Queues
 
-  @Test("building, validating, serializing and completing run on their queues", arguments: [false, true])
+  @Test("building, validating, serializing and completing run on their own queues", arguments: [false, true])
   func queues(isRootConcurrent: Bool) async throws {
     let url = try await TestServers.nginx + "/small.txt"
     let key = DispatchSpecificKey<String>()

@@ -30,7 +30,8 @@ import Testing
     return read
   }
 
-  @Test("asInputStream resumes the request, and the stream has the whole body", arguments: [7, 65_536, 10_000_000])
+  @Test(
+    "asInputStream resumes the request, and the stream contains the whole body", arguments: [7, 65_536, 10_000_000])
   func wholeBody(count: Int) async throws {
     let byteCount = count == 7 ? 100_000 : 8 * 1024 * 1024
     try await withServer { _ in
@@ -69,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a lost connection is an error after the received bytes, on every later read too")
+  @Test("a lost connection is an error after the received bytes, in every later read too")
   func connectionLost() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -90,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("the stream of a finished request is at its end, and the stream of a canceled request fails")
+  @Test("the stream of a finished request is at its end, and that of a cancelled request fails")
   func late() async throws {
     try await withServer { _ in
       .text("piece")
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("closing the stream at its end leaves the request finished")
+  @Test("closing the stream at its end doesn't change the finished request")
   func closingAtEnd() async throws {
     try await withServer { _ in
       .text("piece")
@@ -157,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("every call on the stream is safe in every state")
+  @Test("every method of the stream is safe in every state")
   func members() async throws {
     try await withServer { _ in
       .hold
@@ -190,7 +191,7 @@ import Testing
     }
   }
 
-  @Test("a retry before the first read gives the last response's body, and a retry after it is an error")
+  @Test("after a retry before the first read, the stream contains the last response's body; a later retry is an error")
   func retry() async throws {
     for isRead in [false, true] {
       let count = Atomic(0)

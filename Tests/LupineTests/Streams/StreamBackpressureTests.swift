@@ -51,7 +51,7 @@ import Testing
     #expect(byteCount.contains(count), "\(count) bytes were received", sourceLocation: sourceLocation)
   }
 
-  @Test("a blocked handler holds the server back, and gets the rest when it continues")
+  @Test("a blocked handler stops the server, and receives the rest when it continues")
   func slowHandler() async throws {
     try await withLargeBody { session, url, sentCount in
       let (goOn, ended) = (Gate(), Gate())
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("the window is windowBytes of the configuration", arguments: [1000, 1_000_000])
+  @Test("the window is the configuration's windowBytes", arguments: [1000, 1_000_000])
   func window(windowBytes: Int) async throws {
     try await withServer { request in
       request.path == "/short"
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("elements not yet consumed by a loop hold the server back, although the buffering policy keeps all")
+  @Test("elements that a loop hasn't consumed stop the server, although the buffering policy keeps all")
   func slowLoop() async throws {
     try await withLargeBody { session, url, sentCount in
       let request = session.streamRequest(url)
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("elements dropped by the buffering policy don't hold the server back")
+  @Test("elements that the buffering policy drops don't stop the server")
   func droppedElements() async throws {
     try await withLargeBody { session, url, _ in
       let request = session.streamRequest(url)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("a loop that was left doesn't hold back a request that continues")
+  @Test("leaving a loop doesn't stop a request that continues")
   func leftLoop() async throws {
     try await withLargeBody { session, url, _ in
       let request = session.streamRequest(url)
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test("a reader of an input stream that stops reading holds the server back", arguments: [0, 1024, 300_000])
+  @Test("a reader of an input stream that stops reading stops the server", arguments: [0, 1024, 300_000])
   func inputStream(bufferSize: Int) async throws {
     try await withLargeBody { session, url, sentCount in
       let request = session.streamRequest(url)

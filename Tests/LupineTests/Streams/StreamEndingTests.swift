@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct StreamEndingTests {
-  @Test("a handler that throws cancels the request, and its error is the request's", arguments: ["/short", "/endless"])
+  @Test("an error that a handler throws cancels the request and becomes its error", arguments: ["/short", "/endless"])
   func throwing(path: String) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("no piece is delivered of a response that the caller cancels at its head", arguments: [true, false])
+  @Test("if the caller cancels a response at its head, no piece is delivered", arguments: [true, false])
   func refusedByHead(isAwaited: Bool) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test("the token of a finished request has no effect, and doesn't retain the request")
+  @Test("the token of a finished request has no effect and doesn't retain the request")
   func lateToken() async throws {
     try await withServer { _ in
       .text("piece")
@@ -282,7 +282,7 @@ import Testing
 
   // MARK: Monitors
 
-  @Test("a monitor is notified of each parsed piece before the handler, and then of the completion")
+  @Test("a monitor is notified of each parsed piece before the handler, and finally of the completion")
   func monitor() async throws {
     try await withServer { _ in
       .text("1")

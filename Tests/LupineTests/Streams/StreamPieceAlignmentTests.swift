@@ -24,7 +24,7 @@ import Testing
     return strings
   }
 
-  @Test("text is the same whether whole, cut at any two places, or cut at every byte", arguments: texts)
+  @Test("text is the same whether it is whole, cut at any two positions, or cut at every byte", arguments: texts)
   func everySplit(text: [UInt8]) {
     let whole = String(decoding: text, as: UTF8.self)
     #expect(joined(text.map { [$0] }).joined() == whole)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "every string handler joins a character cut between pieces, and the serializer alone doesn't",
+    "every string handler joins a character that is cut between pieces, and the serializer alone doesn't",
     arguments: ["responseStreamString", "string serializer", "streamingStrings", "streaming by serializer"])
   func requests(way: String) async throws {
     // The last character is incomplete.

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct StreamTaskTests {
-  @Test("every sequence gets the pieces and the completion, and its iteration resumes the request")
+  @Test("every sequence receives the pieces and the completion, and its iteration resumes the request")
   func kinds() async throws {
     try await withServer { _ in
       .text("12")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("leaving a loop cancels the request if automaticallyCancelling is set", arguments: [true, false])
+  @Test("leaving a loop cancels the request if automaticallyCancelling is true", arguments: [true, false])
   func leaving(isAutomatic: Bool) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "canceling the task of a loop ends the loop, and cancels the request if automaticallyCancelling is set",
+    "cancelling the task of a loop ends the loop, and cancels the request if automaticallyCancelling is true",
     arguments: [true, false])
   func cancellingTheLoop(isAutomatic: Bool) async throws {
     try await withEndlessServer { origin in

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StreamTests {
   private struct Item: Codable, Sendable, Equatable { var number: Int }
 
-  @Test("five pieces received one by one are five calls of each kind of handler, followed by the completion")
+  @Test("five pieces received one by one cause five calls of each kind of handler, followed by the completion")
   func fivePieces() async throws {
     let chunks = (0..<5).map { Array(#"{"number":\#($0)}"#.utf8) }
     try await withChunks(chunks) { url, gates in
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("a stream request sends its method, parameters, fields and the modifier's changes")
+  @Test("a stream request is sent with its method, parameters, fields and the modifier's changes")
   func parameters() async throws {
     let seen = Recorder<ReceivedRequest>()
     try await withServer { request in
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("a retried request delivers the pieces of both responses, and one completion")
+  @Test("a retried request delivers the pieces of both responses and one completion")
   func retry() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("an object released with the last reference to a request can read the task's state in its deinit")
+  @Test("an object that is released with the last reference to a request can read the task's state in its deinit")
   func lastReference() async throws {
     try await withServer { _ in
       .text("here")

@@ -35,7 +35,7 @@ import Testing
 
   // MARK: Default and disabled
 
-  @Test("the default evaluator accepts a good chain that names the host")
+  @Test("the default evaluator accepts a valid chain for the host")
   func good() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     try DefaultTrustEvaluator().evaluate(trust, forHost: "localhost")
@@ -54,7 +54,7 @@ import Testing
     #expect(error.localizedDescription.contains("The certificate of localhost is self-signed"))
   }
 
-  @Test("without validateHost a certificate for another host is accepted, and no other flaw")
+  @Test("without validateHost, a certificate for another host is accepted, but no other flaw")
   func anyHost() throws {
     let evaluator = DefaultTrustEvaluator(validateHost: false)
     let other = try shown(by: authority.issue(names: ["other.example"]))
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("a valid chain without a pinned certificate is refused with the pins and the server's certificates")
+  @Test("the error for a valid chain without a pin contains the pins and the server's certificates")
   func unpinned() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let pin = try SecCertificate.pem(stranger.certificatePEM)
@@ -105,7 +105,7 @@ import Testing
     #expect(trust.af.certificateData == server.map(SecCertificateCopyData))
   }
 
-  @Test("a pinned certificate that the server sends outside of its chain is not accepted")
+  @Test("a pinned certificate that the server sends outside of its chain isn't accepted")
   func sentAlong() throws {
     let pinned = try SecCertificate.pem(stranger.certificatePEM)
     let trust = try shown(by: authority.issue(names: ["localhost"]), sending: stranger.certificatePEM)
@@ -116,7 +116,7 @@ import Testing
     else { throw CancellationError() }
   }
 
-  @Test("even without validation, a forged certificate that names a pinned authority as its issuer is refused")
+  @Test("even without validation, a forged certificate that claims a pinned authority as its issuer is refused")
   func forgedIssuer() throws {
     let pinned = try SecCertificate.pem(authority.certificatePEM)
     let trust = try shown(by: forged(), sending: authority.certificatePEM)
@@ -130,7 +130,7 @@ import Testing
     #expect(server.count == 1 && serverKeys == server.af.publicKeys && pinnedKeys == [pinned.publicKey])
   }
 
-  @Test("a pinned certificate in an invalid chain is refused unless all validation is turned off")
+  @Test("a pinned certificate in an invalid chain is refused unless all validation is disabled")
   func validation() throws {
     let identity = try stranger.issue(names: ["other.example"], validity: .expired)
     let trust = try shown(by: identity, sending: stranger.certificatePEM)
@@ -212,7 +212,7 @@ import Testing
     else { throw CancellationError() }
   }
 
-  @Test("a pinned key is compared as a key, whatever certificate it comes from")
+  @Test("only the key of a pinned key is compared, regardless of its certificate")
   func keys() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let leaf = try #require(trust.af.certificates.first)
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test("a composite runs its evaluators in order, up to the first that throws")
+  @Test("a composite calls its evaluators in order, up to the first one that throws")
   func composite() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let evaluators = [Counting(), Counting(Refusal()), Counting()]
@@ -306,7 +306,7 @@ import Testing
     #expect(!manager.allHostsMustBeEvaluated && manager.evaluators.count == 2)
   }
 
-  @Test("a host without an evaluator is an error if all hosts must be evaluated, which is the default")
+  @Test("a host without an evaluator is an error if all hosts must be evaluated, as by default")
   func required() throws {
     let manager = ServerTrustManager(evaluators: [:])
     #expect(manager.allHostsMustBeEvaluated)
@@ -316,7 +316,7 @@ import Testing
 
   // MARK: Pins
 
-  @Test("certificates with equal bytes are equal, and only the DER of one certificate creates one")
+  @Test("certificates with equal bytes are equal, and only the DER of a single certificate creates one")
   func certificates() throws {
     let pem = authority.certificatePEM
     let one = try SecCertificate.pem(pem)
@@ -328,7 +328,7 @@ import Testing
     #expect(SecCertificateCreateWithData(nil, Data()) == nil)
   }
 
-  @Test("a bundle's certificates are its DER files with the usual extensions, each once")
+  @Test("a bundle's certificates are its DER files with the usual extensions, each of them once")
   func bundle() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

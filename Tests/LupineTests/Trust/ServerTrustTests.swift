@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("an evaluator that doesn't use the default validation can accept a server that OpenSSL refuses")
+  @Test("an evaluator without default validation can accept a server that OpenSSL refuses")
   func overruled() async throws {
     let own = [try pin(identity.certificatePEM)]
     let managers = [
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("a refusal is the response's error and reported early to monitors, and no request is sent")
+  @Test("a refusal is the response's error and is reported early to monitors, and no request is sent")
   func refused() async throws {
     let other = [try pin(ThrowawayAuthority().certificatePEM)]
     let cases: [(ServerTrustManager, (AFError.ServerTrustFailureReason) -> Bool)] = [
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test(
-    "a session uses neither connections nor TLS sessions of a server that only another session accepted",
+    "a session doesn't use connections or TLS sessions of a server that only another session accepted",
     arguments: [TLSVersion.v1_2, .v1_3])
   func otherSessions(version: TLSVersion) async throws {
     let server = try ServerIdentity(identity, authorityPEM: authority.certificatePEM, versions: version...version)
@@ -277,7 +277,7 @@ import Testing
     }
   }
 
-  @Test("a subclass of the manager can choose the evaluator for a host")
+  @Test("a subclass of the manager can choose the evaluator of a host")
   func subclass() async throws {
     try await withServer(tls: server) { _ in
       .text("yes")
@@ -313,7 +313,7 @@ import Testing
     }
   }
 
-  @Test("with a manager but without TLS verification nothing is sent, because no evaluator would be called")
+  @Test("with a manager but without TLS verification, nothing is sent, because no evaluator would be called")
   func withoutVerification() async throws {
     try await withServer(tls: server) { _ in
       .text("never")

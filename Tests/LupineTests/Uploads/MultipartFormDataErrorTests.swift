@@ -39,7 +39,7 @@ import Testing
 
   // MARK: Appending
 
-  @Test("a media type or a part's own field with CR or LF is refused, and the form isn't written")
+  @Test("a media type or a custom part field with CR or LF is refused, and the form isn't written")
   func lineBreaks() throws {
     let text = Data("1".utf8)
     for lineBreak in ["\r", "\n", "\r\n"] {
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("the file manager decides whether a file is readable and which size it has")
+  @Test("the file manager determines whether a file is readable and how large it is")
   func fileManager() throws {
     final class Forbidding: FileManager, @unchecked Sendable {
       override func isReadableFile(atPath path: String) -> Bool { false }
@@ -236,7 +236,7 @@ import Testing
     #expect(stream.streamStatus == .closed)
   }
 
-  @Test("a stream that was already read is an error, not an empty part")
+  @Test("a stream that was already read is an error instead of an empty part")
   func readStream() throws {
     let form = MultipartFormData()
     form.append(InputStream(data: Data("abc".utf8)), withLength: 3, headers: [:])
@@ -294,7 +294,7 @@ import Testing
     }
   }
 
-  @Test("only a file URL can be written to, and an existing path is reported before that")
+  @Test("only a file URL can be written to, and this is checked before the path")
   func remoteTarget() throws {
     let free = try #require(URL(string: "https://example.org/no/such/path"))
     let taken = try #require(URL(string: "https://example.org/etc"))
@@ -310,7 +310,7 @@ import Testing
     }
   }
 
-  @Test("a target in a missing directory is outputStreamCreationFailed")
+  @Test("a destination in a missing directory fails with outputStreamCreationFailed")
   func missingDirectory() throws {
     try withFolder { folder in
       let url = folder.appending(path: "missing/form")
@@ -319,7 +319,7 @@ import Testing
     }
   }
 
-  @Test("a full disk is outputStreamWriteFailed")
+  @Test("a full disk fails with outputStreamWriteFailed")
   func fullDisk() throws {
     let form = MultipartFormData()
     form.append(Data("1".utf8), withName: "n")

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(
-    "in names and file names, quotation marks and line breaks are escaped as the HTML standard specifies, and nothing else",
+    "quotation marks and line breaks in names and file names are escaped as the HTML standard specifies",
     arguments: [
       ("\"", "%22"), ("\r", "%0D"), ("\n", "%0A"), ("\r\n", "%0D%0A"), ("a\"; filename=\"x", "a%22; filename=%22x"),
       ("a\r\n\r\nb", "a%0D%0A%0D%0Ab"), ("\n\r\"", "%0A%0D%22"), ("e\u{301}\"\u{301}", "e\u{301}%22\u{301}"),
@@ -102,7 +102,7 @@ import Testing
     #expect(MultipartFormData().contentLength == 0)
   }
 
-  @Test("long parts are complete, whatever the buffer size", arguments: [65_535, 65_536, 65_537, 1_000_003])
+  @Test("long parts are complete, regardless of the buffer size", arguments: [65_535, 65_536, 65_537, 1_000_003])
   func longParts(byteCount: Int) throws {
     let bytes = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     try withFolder { folder in
@@ -202,7 +202,7 @@ import Testing
     #expect(MultipartFormData.encodingMemoryThreshold == 10_000_000)
   }
 
-  @Test("a form's file has permissions 0600")
+  @Test("the file of an encoded form has permissions 0600")
   func permissions() throws {
     try withFolder { folder in
       let file = folder.appending(path: "form")
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("a symbolic link is uploaded as its target, with the link's name")
+  @Test("a symbolic link is uploaded as the content of its target, with the name of the link")
   func link() throws {
     try withFolder { folder in
       try Data("a longer text than the link's".utf8).write(to: folder.appending(path: "f"))

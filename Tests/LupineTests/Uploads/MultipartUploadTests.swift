@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(
-    "the encoded file is in the temporary folder while it is sent, is readable by its owner only, and is then removed")
+    "the encoded file is in the temporary folder during the upload, readable only by its owner, and then removed")
   func file() async throws {
     let (arrived, proceed) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -261,7 +261,7 @@ import Testing
     }
   }
 
-  @Test("a file created while the request is canceled is removed too")
+  @Test("a file that is created while the request is cancelled is removed too")
   func lateFile() async throws {
     try await withFolder { folder in
       let (making, cancelled) = (Gate(), Gate())

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "a body becomes a zlib stream: 78 5E, deflate data, Adler-32", arguments: [0, 1, 100, 65_536, 1_000_000])
+    "a body is compressed to a zlib stream: 78 5E, deflate data, Adler-32", arguments: [0, 1, 100, 65_536, 1_000_000])
   func zlibStream(byteCount: Int) async throws {
     let body = Pattern.data(byteCount)
     let adapted = try await DeflateRequestCompressor().adapted(try request(body), for: session).get()
@@ -46,7 +46,7 @@ import Testing
     #expect(adapted.headers["Content-Encoding"] == "deflate")
   }
 
-  @Test("a request without a body stays unchanged, with and without a Content-Encoding")
+  @Test("a request without a body isn't changed, with and without a Content-Encoding")
   func noBody() async throws {
     for headers in [[:], ["Content-Encoding": "br"]] as [HTTPHeaders] {
       let plain = try request(nil, headers)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("a body that the closure rejects stays unchanged")
+  @Test("a body that the closure rejects isn't changed")
   func choice() async throws {
     let compressor = DeflateRequestCompressor { $0.count > 10 }
     let small = try request(Data(repeating: 7, count: 10))
@@ -63,7 +63,7 @@ import Testing
     #expect(try await compressor.adapted(large, for: session).get().headers["Content-Encoding"] == "deflate")
   }
 
-  @Test("a request with a Content-Encoding fails by default, whatever the case of the name")
+  @Test("a request with a Content-Encoding fails by default, regardless of the case of the name")
   func duplicateField() async throws {
     let coded = try request(Data([1]), ["content-encoding": "br"])
     let result = await DeflateRequestCompressor().adapted(coded, for: session)
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(
-    "skip leaves a request with a Content-Encoding unchanged, and replace compresses it"
+    "skip doesn't change a request with a Content-Encoding, and replace compresses its body"
   )
   func duplicateFieldAllowed() async throws {
     let coded = try request(Data([1]), ["Content-Encoding": "br"])

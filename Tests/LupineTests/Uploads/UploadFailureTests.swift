@@ -19,7 +19,7 @@ import Testing
   // MARK: Files
 
   @Test(
-    "a file that can't be sent fails the request with an error that names it and a remedy, and no connection is made")
+    "the error for a file that can't be sent contains its path and a remedy, and no connection is made")
   func noFile() async throws {
     try await withServer {
       $0.uploadReply
@@ -62,7 +62,7 @@ import Testing
 
   // MARK: Streams
 
-  @Test("a stream that fails gives an error with its class, its own error and the number of bytes read")
+  @Test("the error for a stream that fails contains its class, its own error and the number of bytes read")
   func failingStream() async throws {
     try await withServer {
       $0.uploadReply
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("a stream of a missing file gives an error with the system's text")
+  @Test("the error for a stream of a missing file contains the system's text")
   func missingStream() async throws {
     try await withServer {
       $0.uploadReply
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "a stream that is shorter or longer than its Content-Length gives an error with both lengths", arguments: [4, 6])
+    "the error for a stream with another length than its Content-Length contains both lengths", arguments: [4, 6])
   func wrongLength(declared: Int) async throws {
     try await withServer {
       $0.uploadReply
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("a task can be canceled while it waits for its delegate's stream")
+  @Test("a task can be cancelled while it waits for its delegate's stream")
   func silentDelegate() async throws {
     try await withServer {
       $0.uploadReply
@@ -184,7 +184,7 @@ import Testing
   // MARK: Servers
 
   @Test(
-    "a server that refuses a body early and closes gives its response or a lost connection, without a hang",
+    "if a server refuses a body early and closes, the result is its response or a lost connection, without a hang",
     arguments: ["data", "file", "stream"], [false, true])
   func earlyAnswer(kind: String, isReset: Bool) async throws {
     try await withOrigin { peer in

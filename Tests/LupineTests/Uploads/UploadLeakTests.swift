@@ -13,7 +13,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct UploadLeakTests {
-  @Test("200 uploads that are canceled at random moments leave no temporary file and no open descriptor")
+  @Test("200 uploads that are cancelled at random times leave no temporary file and no open descriptor")
   func cancelled() async throws {
     try await withFolder { folder in
       // The process below inherits TMPDIR, so all files in the folder are its own.

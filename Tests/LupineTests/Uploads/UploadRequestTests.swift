@@ -97,7 +97,7 @@ import Testing
 
   // MARK: Events
 
-  @Test("monitors are notified of the uploadable between adaptation and the final request, and of each stream")
+  @Test("monitors are notified of the uploadable between the adaptation and the final request, and of each stream")
   func events() async throws {
     try await withServer {
       $0.uploadReply
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("the uploadable is created on the request queue, in each attempt, after the adapters")
+  @Test("the uploadable is created on the request queue in each attempt, after the adapters have run")
   func rounds() async throws {
     try await withServer { request in
       .text(request.bodyReport, status: request.body.count < 3 ? 500 : 200)
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("an uploadable that can't be created fails the request with createUploadableFailed after the retriers decide")
+  @Test("an uploadable that can't be created fails with createUploadableFailed after the retriers decide")
   func failedUploadable() async throws {
     try await withSession { session in
       let convertible = MadeUploadable { throw Mishap("nothing to send") }
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(
-    "progress of upload and download never decreases and ends at exactly 1, after a redirect and a challenge too",
+    "progress never decreases and ends at exactly 1, even after a redirect and a challenge",
     arguments: Kind.allCases, ["/", "/307", "/401"])
   func progress(kind: Kind, path: String) async throws {
     try await withServer { request in
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("progress of a finished request is complete")
+  @Test("the progress of a finished request is complete")
   func lateProgress() async throws {
     try await withServer { _ in
       .text("arrived")
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test("a redirect handler that changes the method to GET drops the body")
+  @Test("a redirect handler that changes the method to GET removes the body")
   func redirectHandler() async throws {
     try await withServer {
       $0.uploadReply

@@ -34,7 +34,7 @@ import Testing
 
   // MARK: Kinds of bodies
 
-  @Test("data is sent, and counted to the last byte", arguments: [1, 65_536, 3_000_001])
+  @Test("data is sent and counted to the last byte", arguments: [1, 65_536, 3_000_001])
   func data(byteCount: Int) async throws {
     try await withServer {
       $0.uploadReply
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is sent with Content-Length 0, and makes no progress")
+  @Test("an empty body is sent with Content-Length 0 and causes no progress")
   func empty() async throws {
     try await withServer {
       $0.uploadReply
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test("an upload on a connection that turns out to be closed is replayed, with a new stream")
+  @Test("an upload on a connection that turns out to be closed is replayed with a new stream")
   func replayed() async throws {
     try await withOrigin { peer in
       guard let first = try peer.readRequest() else { return }
@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test("a data task sends its request's stream first, and then the delegate's")
+  @Test("a data task sends its request's stream first, and the delegate's streams afterward")
   func dataTask() async throws {
     try await withServer {
       $0.uploadReply

@@ -20,7 +20,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("a connection serves one request after another without keeping any state")
+  @Test("a connection can serve consecutive requests without keeping any state")
   func reuse() throws {
     var connection = ClientConnection(limits: .with { $0.informationalMax = 1 })
     let wires = [
@@ -57,7 +57,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("each request has to be reported as sent, also after an earlier one")
+  @Test("each request must be reported as sent, even after an earlier one")
   func requestSentIsForgotten() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -67,7 +67,7 @@ struct ClientConnectionTests {
     try expectClose(.requestUnfinished, reading: response, &connection)
   }
 
-  @Test("a request that is fully sent during its response keeps the connection alive")
+  @Test("a request that is completely sent during its response keeps the connection alive")
   func sentMeanwhile() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "POST", closes: false)
@@ -95,7 +95,7 @@ struct ClientConnectionTests {
     expectIdle(used, false)
   }
 
-  @Test("an error is final")
+  @Test("after an error, every later call throws the same error")
   func finalError() {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -105,14 +105,14 @@ struct ClientConnectionTests {
     expectNothingTruncated(&connection)
   }
 
-  @Test("a close while idle is a truncated head of 0 bytes")
+  @Test("the end of an idle connection is reported as a truncated head of 0 bytes")
   func closeWhileIdle() {
     var connection = ClientConnection(limits: Limits())
     expectNothingTruncated(&connection)
     expectIdle(connection, false)
   }
 
-  @Test("a close after the last body byte, before the end event, ends the response")
+  @Test("the end of the connection after the last body byte completes the response")
   func closeBehindBody() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)

@@ -12,7 +12,7 @@ struct MutationTests {
 
   // Each seed makes 2,500 inputs.
   @Test(
-    "mutated responses have the same outcome whole, byte by byte and in random pieces",
+    "mutated responses have the same outcome as a whole, byte by byte and in random pieces",
     arguments: 1...8 as ClosedRange<UInt64>
   )
   func splitsAgree(seed: UInt64) throws {

@@ -39,7 +39,7 @@ struct ChallengeTests {
     #expect(Challenge(scheme: "Foo", content: .token68("realm=")).realm == nil)
   }
 
-  @Test("challenges and parameters beyond the limits are left out")
+  @Test("challenges and parameters beyond the limits are dropped")
   func limits() {
     let schemes = (0..<100).map { "s\($0) a=b" }
     let kept = schemes.prefix(Limits.challengesMax).map { String($0.prefix { $0 != " " }) }
@@ -100,7 +100,7 @@ struct BasicCredentialsTests {
   }
 
   @Test(
-    "text that isn't the encoding of any bytes isn't decoded",
+    "text that isn't valid Base64 isn't decoded",
     arguments: ["A", "AAAAA", "AB", "AAB", "A-", "A A", "=A"])
   func malformedBase64(text: String) {
     #expect(Base64.decode(text) == nil)

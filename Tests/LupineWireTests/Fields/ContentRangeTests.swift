@@ -53,7 +53,7 @@ struct ContentRangeTests {
     #expect(ContentRange(text) == nil)
   }
 
-  @Test("every range of small numbers is parsed exactly if it is valid")
+  @Test("every range of small numbers is parsed only if it is valid")
   func exhaustive() {
     for first in 0..<6 as Range<UInt64> {
       for last in 0..<6 as Range<UInt64> {

@@ -23,7 +23,7 @@ struct FieldsTests {
     #expect(fields.contains(name))
   }
 
-  @Test("a lookup of an absent name finds nothing", arguments: ["", "accep", "accept1", "àccept", "Ho\u{17F}t", "h"])
+  @Test("looking up a missing name returns nil", arguments: ["", "accep", "accept1", "àccept", "Ho\u{17F}t", "h"])
   func missing(name: String) {
     #expect(fields.first(name) == nil)
     #expect(fields.all(name) == [])
@@ -78,7 +78,7 @@ struct FieldsTests {
   }
 
   @Test(
-    "fields are equal if their lines have equal names, in any case, and values, in the same order",
+    "fields are equal if their names are equal ignoring case, and their values and order are equal",
     arguments: [
       (["A": "1", "B": "2"], ["a": "1", "b": "2"], true), ([:], [:], true),
       (["A": "1", "B": "2"], ["B": "2", "A": "1"], false), (["A": "1"], ["A": "1", "B": "2"], false),

@@ -76,7 +76,7 @@ struct HTTPDateTests {
     #expect(read.description.split(separator: " ")[3] == year)
   }
 
-  @Test("a written date is parsed to the same date, on every day of 400 years and at many seconds of a day")
+  @Test("parsing a written date returns the same date, on every day of 400 years and at many seconds of a day")
   func roundTrip() {
     for seconds in stride(from: Int64(43_199), to: 12_622_780_800, by: 86_400) {
       expectRoundTrip(seconds)
@@ -117,7 +117,7 @@ struct HTTPDateTests {
 @Suite("Retry-After")
 struct RetryAfterTests {
   @Test(
-    "a delay or a date is parsed, and gives the seconds to wait",
+    "a delay or a date is parsed and converted to the seconds to wait",
     arguments: [
       ("0", 0), ("120", 120), ("007", 7), ("2147483648", 2_147_483_648), ("2147483649", 2_147_483_648),
       ("99999999999999999999999", 2_147_483_648), ("Thu, 15 Jan 2026 12:01:40 GMT", 100),
@@ -136,7 +136,7 @@ struct RetryAfterTests {
     #expect(RetryAfter(text, now: now) == nil)
   }
 
-  @Test("a clock with an extreme value doesn't overflow the delay")
+  @Test("an extreme value of the clock doesn't overflow the delay")
   func extremes() throws {
     let date = try #require(RetryAfter("Thu, 15 Jan 2026 12:00:00 GMT", now: now))
     #expect(date.delaySeconds(now: .min) == Limits.delaySecondsMax)

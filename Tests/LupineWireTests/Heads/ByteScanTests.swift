@@ -7,7 +7,7 @@ import Testing
 
 @Suite("ByteScan")
 struct ByteScanTests {
-  @Test("finds the first control character and the end of a token, for each byte value at each of 40 positions")
+  @Test("the first control character and the end of a token are found, for each byte value at each of 40 positions")
   func everyByteEverywhere() {
     for count in 0...40 {
       var bytes = [UInt8](repeating: 0x61, count: count)
@@ -23,7 +23,7 @@ struct ByteScanTests {
   }
 
   @Test(
-    "bytes around a control character don't change the position found",
+    "the bytes around a control character don't change the position that is found",
     arguments: [0x20, 0x7E, 0x7F, 0x80, 0x9F, 0xA0, 0xFF, 0] as [UInt8])
   func neighbours(filler: UInt8) {
     for byte in UInt8.min...UInt8.max {
@@ -42,7 +42,7 @@ struct ByteScanTests {
     for start in 0...bytes.count { expectAgreement(bytes, from: start) }
   }
 
-  @Test("random bytes are scanned as by a plain loop")
+  @Test("random bytes are scanned as by a simple loop")
   func random() {
     var random = SplitMix64(seed: 1)
     for _ in 0..<5000 {

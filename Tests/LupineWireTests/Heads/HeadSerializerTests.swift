@@ -5,7 +5,7 @@ import Testing
 
 @Suite("HeadSerializer")
 struct HeadSerializerTests {
-  @Test("a head is written exactly, or refused", arguments: RequestVector.all)
+  @Test("a head is written exactly as expected, or refused", arguments: RequestVector.all)
   func vectors(_ vector: RequestVector) throws {
     switch vector.outcome {
     case .refused(let error): expect(vector.head, throws: error)
@@ -93,7 +93,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "a field line written by name and value has the same rules, at any position of the character",
+    "the same rules apply to a field line written by name and value, at any position of the character",
     arguments: ["b%", "%b", "b%c", "\tb%c", "b\tc%d", "b\t%"])
   func lines(value: String) {
     for (byte, text) in Self.ascii {

@@ -5,19 +5,19 @@ import Testing
 
 @Suite("Response vectors")
 struct ResponseVectorTests {
-  @Test("each response vector has its outcome when fed in one piece", arguments: ResponseVector.all)
+  @Test("each response vector has its outcome when it is fed in one piece", arguments: ResponseVector.all)
   func whole(_ vector: ResponseVector) {
     let transcript = vector.transcript([vector.bytes[...]])
     vector.check(transcript)
     if case .failure(let error) = vector.outcome { #expect(transcript.error == error) }
   }
 
-  @Test("each response vector has its outcome when fed byte by byte", arguments: ResponseVector.all)
+  @Test("each response vector has its outcome when it is fed byte by byte", arguments: ResponseVector.all)
   func byteByByte(_ vector: ResponseVector) {
     vector.check(vector.transcript(vector.bytes.singly))
   }
 
-  @Test("each response vector has its outcome when split in two at any position", arguments: ResponseVector.all)
+  @Test("each response vector has its outcome when it is split in two at any position", arguments: ResponseVector.all)
   func everySplit(_ vector: ResponseVector) {
     // The few vectors above 512 bytes repeat one line or letter; about 64 splits suffice for these.
     let step = vector.bytes.count > 512 ? 1 + vector.bytes.count / 64 : 1

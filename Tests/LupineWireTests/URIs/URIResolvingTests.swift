@@ -117,7 +117,8 @@ struct URIResolvingTests {
     }
   }
 
-  @Test("a result has no user information", arguments: ["/x", "", "//h/x", "http://u:p@h/", "//u:p@a/x", "#f"])
+  @Test(
+    "a resolved reference has no user information", arguments: ["/x", "", "//h/x", "http://u:p@h/", "//u:p@a/x", "#f"])
   func userInformation(reference: String) throws {
     #expect(try URI("http://u:p@a/b").resolving(reference).userInfo == nil)
   }

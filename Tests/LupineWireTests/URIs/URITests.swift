@@ -14,7 +14,7 @@ struct URITests {
     #expect(uri.fragment == vector.fragment)
   }
 
-  @Test("a description is parsed to the same URI, without the user information", arguments: URIVector.taken)
+  @Test("parsing a description returns the same URI without the user information", arguments: URIVector.taken)
   func roundTrip(_ vector: URIVector) throws {
     let uri = try URI(vector.text)
     let again = try URI(uri.description)
