@@ -50,7 +50,7 @@ extension ThrowawayAuthority {
     // SAFETY: the response copies the identifier and the times, and retains the signer's certificate.
     guard OCSP_basic_add1_status(basic.pointer, name.pointer, status.number, 0, revoked, start, end) != nil,
       OCSP_basic_sign(basic.pointer, signer.pointer, signersKey.pointer, EVP_sha256(), nil, 0) == 1
-    else { throw .configurationFromQueue("A throwaway OCSP response can't be made.") }
+    else { throw .configurationFromQueue("A throwaway OCSP response can't be created.") }
     return Self.encode(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic.pointer)
   }
 

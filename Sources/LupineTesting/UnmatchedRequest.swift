@@ -29,7 +29,7 @@ public struct UnmatchedRequest: LocalizedError, CustomStringConvertible, Sendabl
     let start = "No stub answers \(request)."
     return nearMatches.isEmpty
       ? "\(start) There are no rules. Add one."
-      : "\(start) The nearest rules:\n- " + nearMatches.joined(separator: "\n- ")
+      : "\(start) The rules that nearly match:\n- " + nearMatches.joined(separator: "\n- ")
   }
 
   /// The same as ``description``.

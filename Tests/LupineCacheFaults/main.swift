@@ -58,7 +58,7 @@ func read(_ store: DiskStore) throws -> [Int] {
   return versions
 }
 
-/// What a process does with a cache; each step may fail.
+/// Uses a cache as an ordinary process does. Each step may fail.
 func use() throws {
   guard let store = try? DiskStore(folder: folder, capacity: 1_000_000) else { return }
   _ = try read(store)

@@ -46,7 +46,7 @@ import Testing
   private func check(_ folder: StoreFolder, _ capacity: Int) throws {
     let store = try DiskStore(folder: folder.path, capacity: capacity)
     #expect(store.byteCount <= capacity)
-    // What the killed processes have left is gone.
+    // The store has removed the files that the killed processes left.
     #expect(folder.names.count == store.count)
     var checked = 0
     for number in 0...20 {

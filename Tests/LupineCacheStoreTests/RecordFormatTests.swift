@@ -67,7 +67,7 @@ import Testing
     for _ in 0..<50 {
       let original = random.pick(Self.heads)
       let bytes = random.mutation(of: original.bytes, inserting: telling)
-      // What is read may differ in numbers that have limits, but reads back.
+      // The decoded numbers may be limited, but the decoded head encodes and decodes to itself.
       guard let head = RecordHead(bytes, bodyByteCount: 0) else { continue }
       #expect(RecordHead(head.bytes, bodyByteCount: 0) == head)
       _ = RecordPreamble(bytes)

@@ -51,7 +51,7 @@ extension StoreDecision {
 /// A response that can't be stored although the test needs it stored.
 struct NotStored: Error { let refusal: StoreDecision.Refusal? }
 
-/// Returns what is stored of a response with a body of 1000 bytes.
+/// Returns the response that the cache stores for an answer with a body of 1000 bytes.
 func stored(
   _ lines: [String], status: Int = 200, to request: CacheRequest? = nil, at seconds: Int64 = 0, delay: Int64 = 0
 ) throws -> StoredResponse {

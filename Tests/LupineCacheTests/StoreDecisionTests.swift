@@ -1,4 +1,4 @@
-// StoreDecisionTests: which responses are stored, and what is kept of them (RFC 9111 §3).
+// StoreDecisionTests: which responses and which of their fields are stored (RFC 9111 §3).
 
 import LupineWire
 import Testing

@@ -38,7 +38,7 @@ extension OriginServer {
   }
 }
 
-/// What a completion handler was called with.
+/// The arguments that a completion handler received.
 struct Outcome: Sendable {
   var data: Data?
   var file: URL?

@@ -124,7 +124,7 @@ extension URLSession {
         #expect(progress.totalUnitCount == 100 && progress.completedUnitCount == 100)
         let held = session.dataTask(with: origin.request("/hold"))
         held.resume()
-        // Progress calls its handlers on a queue of its own.
+        // Progress calls its handlers asynchronously on a private queue.
         held.progress.pause()
         #expect(await settles { held.state == .suspended })
         held.progress.resume()

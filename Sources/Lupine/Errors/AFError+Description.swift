@@ -157,7 +157,7 @@ extension AFError.ResponseValidationFailureReason {
         + "Accept */* to allow this."
     case .unacceptableContentType(let types, let type):
       "Unacceptable content type \(type); acceptable types are \(types.joined(separator: ", ")). "
-        + "Add it to them if it is correct."
+        + "Add it if it is correct."
     case .unacceptableStatusCode(401):
       "Unacceptable status code 401: the server requires a credential, or rejected the one that it received. "
         + "authenticate(username:password:) supports only Basic and Digest; debugPrint(response) shows what the server "

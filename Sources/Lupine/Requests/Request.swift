@@ -115,7 +115,7 @@ public class Request: @unchecked Sendable {
 
   /// Creates the `URLRequest` to adapt and send. Called on the request queue in each attempt.
   func makeURLRequest() throws -> URLRequest {
-    preconditionFailure("each kind of request makes its own")
+    preconditionFailure("subclasses must override this method")
   }
 
   /// Prepares the body to upload. Called on the request queue after the adapters have run.
@@ -123,7 +123,7 @@ public class Request: @unchecked Sendable {
 
   /// Creates the task. Called on the underlying queue.
   func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
-    preconditionFailure("each kind of request makes its own")
+    preconditionFailure("subclasses must override this method")
   }
 
   /// Creates the task of a request that needs no `URLRequest`, or returns nil. Called on the underlying queue in each attempt.

@@ -55,6 +55,6 @@ extension Session {
   }
 
   /// The monitors of a session that is created without monitors.
-  @available(*, deprecated, message: "Pass all monitors to the initializer: it has these by default, and adds none.")
+  @available(*, deprecated, message: "Pass all monitors to the initializer. It uses these by default, and no others.")
   public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
 }

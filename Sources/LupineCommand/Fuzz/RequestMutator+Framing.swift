@@ -70,7 +70,7 @@ extension RequestMutator.Mutation {
       setChunked(&shape, ["4\r\nbody\r\n", "0\r\n\(random.pick(odd))\r\n\r\n"])
     },
     Self(name: "no last chunk", leavesOpen: true) { shape, _ in setChunked(&shape, ["4\r\nbody\r\n"]) },
-    Self(name: "a second request after it") { shape, random in
+    Self(name: "a second request after the body") { shape, random in
       shape.behind = Array(
         random.pick(["GET / HTTP/1.1\r\nHost: other.test\r\n\r\n", "\0\0\0\0", "\r\n\r\n\r\n"]).utf8)
     },

@@ -54,11 +54,11 @@ struct BinaryPropertyListCheck {
     objectCount = Self.number(in: bytes, at: trailer + 8, length: 8) ?? .max
     top = Self.number(in: bytes, at: trailer + 16, length: 8) ?? .max
     table = Self.number(in: bytes, at: trailer + 24, length: 8) ?? .max
-    guard 9...trailer ~= table else { throw .malformed(part: "trailer's place of the table", offset: trailer + 24) }
+    guard 9...trailer ~= table else { throw .malformed(part: "trailer's offset table position", offset: trailer + 24) }
     guard 1...trailer ~= objectCount, objectCount <= (trailer - table) / offsetBytes else {
       throw .malformed(part: "trailer's number of objects", offset: trailer + 8)
     }
-    guard top < objectCount else { throw .malformed(part: "trailer's topmost object", offset: trailer + 16) }
+    guard top < objectCount else { throw .malformed(part: "trailer's root object", offset: trailer + 16) }
     expandedBytesMax = PropertyListLimits.expandedBytesMax(bytes: bytes.count)
   }
 

@@ -26,7 +26,7 @@ public enum PropertyListError: LocalizedError, Hashable {
   public var errorDescription: String? {
     switch self {
     case .unknownFormat:
-      "The data is no property list in XML or in the binary format bplist00. Read it as text to see what it is."
+      "The data isn't a property list in XML or in the binary format bplist00. Read it as text to see what it is."
     case .unsupportedEncoding:
       "The property list is not in UTF-8, the only supported encoding. Have the server send UTF-8."
     case .declaresDocumentType:
@@ -41,7 +41,7 @@ public enum PropertyListError: LocalizedError, Hashable {
       "The property list would expand to more than \(bytes) bytes because it references values many times. "
         + "Have the server send it in parts."
     case .unsupportedValue(let type):
-      "The property list has a \(type), which has no plain value. Decode the list into a type of your own."
+      "The property list has a \(type), which occurs only in archives. Decode the list into your own type."
     }
   }
 }

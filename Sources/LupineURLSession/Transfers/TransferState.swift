@@ -326,7 +326,7 @@ struct TransferState: Sendable {
     }
   }
 
-  /// Whether reading must be paused, because the task is suspended or a question waits for its answer.
+  /// Whether reading must be paused, because the task is suspended or its delegate hasn't answered a question yet.
   private var isHeld: Bool {
     if case .awaiting = turn { true } else { demand == .suspended }
   }

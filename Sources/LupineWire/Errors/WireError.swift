@@ -116,7 +116,7 @@ extension WireError: CustomStringConvertible {
       "The server sent more than \(limit) interim responses before the final one. Raise Limits.informationalMax if the "
         + "server is trusted."
     case .unexpectedUpgrade:
-      "The server switched protocols (101), but the request didn't ask for an upgrade (RFC 9110 §15.2.2). Fix the "
+      "The server switched protocols (101), but the request didn't request an upgrade (RFC 9110 §15.2.2). Fix the "
         + "server."
     case .malformedChunkSize(let offset):
       "A chunk size is malformed at byte \(offset) of its line (RFC 9112 §7.1). Fix the server."

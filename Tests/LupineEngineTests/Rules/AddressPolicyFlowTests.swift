@@ -10,7 +10,7 @@ import Testing
 
 @Suite("An address policy", .timeLimit(.minutes(10)))
 struct AddressPolicyFlowTests {
-  /// Answers the lookups of any name with these lists of addresses, one after the other.
+  /// Answers successive lookups of any name with successive lists of `answers`.
   private func answering(_ answers: [[String]]) -> NameService.Source {
     let remaining = Mutex(answers)
     return { _, completion in

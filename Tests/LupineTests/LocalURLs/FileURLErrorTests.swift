@@ -74,7 +74,7 @@ import Testing
       let file = folder.appending(path: "file")
       try Data("secret".utf8).write(to: file)
       try #require(chmod(file.path, 0) == 0)
-      // Root may read every file, so the thread takes the user id of nobody for file access. setfsuid affects only this
+      // Root may read every file, so the thread takes the unprivileged user id 65534 for file access. setfsuid affects only this
       // thread.
       typealias SetUser = @convention(c) (uid_t) -> CInt
       let symbol = try #require(dlsym(nil, "setfsuid"))

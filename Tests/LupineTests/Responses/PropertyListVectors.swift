@@ -116,12 +116,12 @@ enum PropertyListVectors {
     ),
     ("no objects", binary([[0x09]], count: 0), .malformed(part: "trailer's number of objects", offset: 18)),
     (
-      "a topmost object that doesn't exist", binary([[0x09]], top: 1),
-      .malformed(part: "trailer's topmost object", offset: 26)
+      "a root object that doesn't exist", binary([[0x09]], top: 1),
+      .malformed(part: "trailer's root object", offset: 26)
     ),
     (
       "a table beyond the end", binary([[0x09]], table: .max),
-      .malformed(part: "trailer's place of the table", offset: 34)
+      .malformed(part: "trailer's offset table position", offset: 34)
     ),
     ("no trailer", text("bplist00"), .malformed(part: "trailer", offset: 8)),
     ("another version of the binary format", text("bplist15" + String(repeating: " ", count: 40)), .unknownFormat),
