@@ -131,7 +131,7 @@ struct DownloadTests {
         let response = try await engine.execute(EngineRequest(uri: uri))
         for try await _ in response.body {
           begun.open()
-          // Suspends until the task is canceled.
+          // Suspends until the task is cancelled.
           await Gate().wait()
         }
         return nil

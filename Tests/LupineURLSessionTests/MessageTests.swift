@@ -1,4 +1,4 @@
-// Requests, responses and cookies, where they are to behave as Foundation's.
+// Requests, responses and cookies, which must behave like Foundation's.
 
 import Foundation
 import LupineEngine

@@ -59,7 +59,7 @@ func outcome(
   }
 }
 
-/// Notes of events on any thread.
+/// Collects notes of events, from any thread.
 final class Notes: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -90,7 +90,7 @@ func settles(_ condition: () -> Bool) async -> Bool {
   return condition()
 }
 
-/// A delegate of a session or of a task that notes its calls.
+/// A session or task delegate that notes its calls.
 final class NotingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
   let notes = Notes()
   let isInvalid = Gate()

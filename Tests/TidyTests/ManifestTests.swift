@@ -42,7 +42,7 @@ import Testing
     let onlyForTests = Set(["CLupineLoopback", "LupineLoopback", "LupineOrigin"])
       .union(SourceTree.tests.map(\.target))
     #expect(manifest.targets(of: "lupine-demo").isSuperset(of: ["LupineLoopback", "LupineOrigin", "CLupineOpenSSL"]))
-    // The simulation is a product only for Fuzz/.
+    // Only the package in Fuzz/ uses the simulation as a product.
     for product in manifest.products.keys where !["lupine-demo", "LupineSimulation"].contains(product) {
       let targets = manifest.targets(of: product)
       #expect(targets.contains("LupineWire"), "\(product) consists of \(targets.sorted())")

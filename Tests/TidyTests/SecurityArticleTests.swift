@@ -66,7 +66,7 @@ import Testing
       try String(contentsOf: table, encoding: .utf8).split(separator: "\n")
         .filter { $0.hasPrefix("promise: ") }.map { String($0.dropFirst("promise: ".count)) }
     }
-    // The rules of the table of advisories are promised by other tables.
+    // The promises in the table of advisories follow from those in other tables.
     let promises = try Self.rows().filter { !["Limits", "Advisories"].contains($0.heading) }.map { $0.cells[0] }
     let words = Set(mutated).union(Self.promisesWithoutMutation.keys)
     for promise in promises {

@@ -54,7 +54,7 @@ import Testing
 
   @Test("no file imports FoundationNetworking, except for the programs that are built with this package's module")
   func noFoundationNetworking() {
-    // The toolchain's would load libcurl.
+    // The toolchain's FoundationNetworking would load libcurl.
     for file in SourceTree.sources + SourceTree.tests.filter({ $0.target != "Examples" }) {
       #expect(!file.imports.contains("FoundationNetworking"), "\(file.path)")
     }

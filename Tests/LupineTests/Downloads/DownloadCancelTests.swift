@@ -1,4 +1,4 @@
-// Downloads that are canceled or cut short: their resume data, and the files that remain.
+// Downloads that are cancelled or cut short: their resume data, and the files that remain.
 
 import Foundation
 import LupineEngine
@@ -68,7 +68,7 @@ import Testing
       try await withSession(startRequestsImmediately: false) { session in
         try await withDownloadFolder { folder in
           let given = Recorder<Data?>()
-          // Not started, finished, and canceled before.
+          // Not started, finished, and cancelled before.
           session.download(origin.url).cancel { given.record($0) }
           #expect(await given.next() == .some(nil))
           let finished = session.download(origin.url, to: into(folder))

@@ -201,7 +201,7 @@ import Testing
     try await withSession { session in
       try await withDownloadFolder { folder in
         var cancelled: Data?
-        // On a busy machine a download may be complete before it is canceled.
+        // On a busy machine a download may be complete before it is cancelled.
         for _ in 0..<20 where cancelled == nil {
           let request = session.download(url, headers: [.acceptEncoding("identity")])
           await request.receives(1 << 20)

@@ -19,7 +19,7 @@ import Testing
           .adapt(using: Signpost("adapter")).interceptor(Signpost("interceptor")).retry(using: ScriptedRetrier([]))
         let response = await request.serializingString().response
         #expect(response.value == "session given adapter interceptor")
-        // The built request, then the adapted one, which is also the response's.
+        // The built request comes first, and then the adapted request, whose field the response repeats.
         #expect(request.requests.map { $0.headers["X-Way"] } == [nil, response.value])
         #expect(response.request == request.lastRequest && request.firstRequest?.headers["X-Way"] == nil)
         #expect(request.performedRequests == [request.lastRequest])

@@ -104,7 +104,7 @@ private final class EndingRig: Sendable {
 
     let (isCancelled, isFinished) = (request?.isCancelled == true, request?.isFinished == true)
     #expect(end == .cancel && stage != .finished ? isCancelled : isFinished)
-    // Answers after the end have no effect.
+    // Answers have no effect after the request's end.
     answerAll()
     await root.drain()
     if let session { #expect(await session.running.isEmpty) }
@@ -123,7 +123,7 @@ private final class EndingRig: Sendable {
   }
 
   private func makeSession() -> Session {
-    // A dedicated serialization queue, because a serializer may block it.
+    // A serializer may block its queue, so each session has a dedicated serialization queue.
     Session(
       configuration: .forTests, delegate: stage == .challenging ? Challenged(challenging) : SessionDelegate(),
       startRequestsImmediately: false, serializationQueue: DispatchQueue(label: "serialization"))
@@ -154,7 +154,7 @@ private final class EndingRig: Sendable {
         })
     case .unbuilt, .building, .sending, .challenging, .serializing, .finished: break
     }
-    // Serial, so that the responses are noted in the order of the handlers.
+    // The queue is serial, so the responses are noted in the order of the handlers.
     let queue = DispatchQueue(label: "responses")
     for index in 0..<3 {
       request.response(queue: queue, responseSerializer: serializer(index)) { [responses, allCame] response in

@@ -162,7 +162,7 @@ import Testing
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .root)
       let request = session.download("http://127.0.0.1:1").response(queue: track.queue) { _ in track.noteEnd() }
-      // Resumed and canceled before the root queue runs the first step.
+      // The request is resumed and cancelled before the root queue runs its first step.
       track.root.suspend()
       request.resume().cancel(byProducingResumeData: { _ in track.note("resume data") })
       track.root.resume()

@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LoadTests {
-  // In a dedicated process, whose memory and descriptors no other test uses.
+  // The test runs in a dedicated process, so that no other test affects memory and descriptors.
   @Test("ten thousand requests with adapters and retriers, a tenth of them cancelled, release all resources")
   func tenThousand() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -99,7 +99,7 @@ import Testing
   }
 }
 
-/// Runs requests of which some fail, some are retried and some are canceled.
+/// Runs requests of which some fail, some are retried and some are cancelled.
 private enum Load {
   private static let count = repetitions(of: 10_000)
 
@@ -121,7 +121,7 @@ private enum Load {
     if !Left.isSanitized, growth > 10_000_000 { left.append("\(growth) bytes") }
     if await !session.running.isEmpty { left.append("requests") }
     if await !session.session.allTasks.isEmpty { left.append("tasks") }
-    // The server's threads notice the end of a canceled request's connection later.
+    // The server's threads notice only later that a cancelled request has closed its connection.
     if await !settles({ origin.openConnectionCount <= 6 }) { left.append("\(origin.openConnectionCount) connections") }
     return left
   }
@@ -150,7 +150,7 @@ private enum Load {
           }
           if calls.add(1, ordering: .relaxed).newValue == (wave + 1) * 200 { isOver.open() }
         }
-        // Within 20 ms, so in any stage of the request.
+        // The delay is at most 20 ms, so the request can be in any stage when it is cancelled.
         if isCancelled {
           let moment = Double(random.next() % 20_000) / 1_000_000
           DispatchQueue.global().asyncAfter(deadline: .now() + moment) { request.cancel() }

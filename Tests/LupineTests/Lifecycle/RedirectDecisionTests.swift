@@ -84,7 +84,7 @@ import Testing
       }
     ]) { origin, _ in
       try await withSession(startRequestsImmediately: false) {
-        // The tracer is called on the event loop, so the request is canceled before the redirect is handled.
+        // The tracer is called on the event loop, so the request is cancelled before the redirect is handled.
         $0.engine.tracer = { if case .headReceived = $0.kind { running.withLock { $0 }?.cancel() } }
       } _: { session in
         let held = Held<URLRequest?>()

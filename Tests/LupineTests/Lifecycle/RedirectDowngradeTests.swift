@@ -128,7 +128,7 @@ import Testing
         redirect(to: location)
       } _: { origin in
         try await withSession { session in
-          // Changed as text, because URLComponents decodes the host, which contains the socket's path.
+          // The URL is changed as text, because URLComponents decodes the host, which contains the socket's path.
           let led = Change("") {
             let text = try #require($0.url?.absoluteString).split(separator: "://")[1]
             $0.url = URL(string: "\(scheme)+unix://\(text)?a=b")

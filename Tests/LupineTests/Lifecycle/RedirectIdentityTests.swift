@@ -20,7 +20,7 @@ import Testing
       $0.engine.tls.trustRoots = [.file(TestServers.authority)]
       $0.engine.tls.identity = identity
     } _: { session in
-      // Leaves an idle connection and a TLS session that could be resumed.
+      // This request leaves an idle connection and a TLS session that could be resumed.
       #expect(await session.request(url).outcome().response?.statusCode == 200)
       try await body(url, session)
     }
@@ -35,7 +35,7 @@ import Testing
         let response = await session.request(origin.url, method: .post).outcome()
         #expect(response.response?.statusCode == 400 && response.response?.url?.absoluteString == "\(url)/")
         #expect(String(decoding: response.data ?? Data(), as: UTF8.self).contains("No required SSL certificate"))
-        // The caller's own request presents it again.
+        // A new request by the caller presents the certificate again.
         #expect(await session.request(url).outcome().response?.statusCode == 200)
       }
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(await led.outcome().response?.statusCode == 400)
         let detour = await session.request(origin.url).outcome()
         #expect(detour.response?.statusCode == 400 && detour.metrics?.redirectCount == 2)
-        // The upgrade to https counts only for the host of the original request.
+        // The upgrade to https applies only to the host of the original request.
         let upgraded = await session.request("\(origin.url)/elsewhere").outcome()
         #expect(upgraded.response?.statusCode == 400 && upgraded.metrics?.redirectCount == 2)
       }

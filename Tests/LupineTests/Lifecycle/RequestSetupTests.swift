@@ -47,7 +47,7 @@ import Testing
       let weakly = WeakReference(session)
       let root = try #require(session?.rootQueue)
       let responses = Recorder<AFDataResponse<Data?>>()
-      // Suspended, so that nothing is set up before the session is released.
+      // The queue is suspended, so that no request is set up before the session is released.
       root.suspend()
       let requests = (0..<100).compactMap { _ in
         session?.request(origin.url).response(queue: root) { responses.record($0) }
@@ -115,7 +115,7 @@ import Testing
           request.resume()
           #expect(await request.serializingString().response.value == "here")
         }
-        // Opens a connection on which the canceled requests could be sent immediately.
+        // This request opens a connection on which the cancelled requests could be sent immediately.
         await complete()
         for isSuspended in [false, true] {
           let request = session.request(origin.url, method: .post)

@@ -90,7 +90,7 @@ import Testing
         #expect(await head.outcome().data == nil)
         #expect(head.task?.response?.expectedContentLength == 5 && head.error == nil)
 
-        // A file of procfs, whose size is reported as 0.
+        // procfs reports a size of 0 for this file.
         let kernel = session.request("file:///proc/self/status")
         #expect(await kernel.serializingString().response.value?.contains("Threads:") == true)
         #expect(kernel.task?.response?.expectedContentLength == NSURLSessionTransferSizeUnknown)
@@ -130,7 +130,7 @@ import Testing
       let task = session.downloadTask(with: URLRequest(url: file))
       session.fileTransfers.queue.perform {
         task.resume()
-        // One step each opens the file, delivers the response, reads a piece and writes it.
+        // The four steps open the file, deliver the response, read a piece and write it.
         session.fileTransfers.queue.perform(afterSteps: 4) { task.cancel { data.record($0) } }
       }
       #expect(await data.next() == .some(nil))
@@ -150,7 +150,7 @@ import Testing
       var body = Data()
       var pieces = request.streamTask().streamingData().makeAsyncIterator()
       body += try #require(await pieces.next()?.value)
-      // At most the first piece, which was consumed, and one window.
+      // The task has received at most the first piece, which was consumed, and one window.
       #expect((request.task?.countOfBytesReceived ?? .max) <= 200_000)
       while let stream = await pieces.next() { body += stream.value ?? Data() }
       let isWhole = body == Pattern.data(2_000_000)

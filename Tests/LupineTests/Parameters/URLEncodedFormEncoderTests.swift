@@ -145,7 +145,7 @@ private struct ByHand: Encodable {
     func encode(to encoder: any Encoder) throws { try Dog().encode(to: encoder) }
   }
 
-  // Not escaped: the unreserved characters of RFC 3986, and the two that §3.4 allows in queries.
+  // The unreserved characters of RFC 3986, and the two that §3.4 allows in queries, aren't escaped.
   private static let asciiEscaped: String = {
     let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".utf8)
     return "a="

@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LeakTests {
-  // In a dedicated process, because other tests open descriptors concurrently.
+  // The test runs in a dedicated process, because other tests open descriptors concurrently.
   @Test("after 500 requests with every outcome, all requests, descriptors and threads are released")
   func everythingGoes() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -128,7 +128,7 @@ private enum Load {
       case 5: request.suspend().resume()
       default: break
       }
-      // In waves, so that connections are reused and requests wait for connections.
+      // The requests are sent in groups of 50, so that connections are reused and requests wait for connections.
       if index % 50 == 49 {
         for task in tasks { _ = await task.response }
         tasks = []

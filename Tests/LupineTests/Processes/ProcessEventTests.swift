@@ -39,7 +39,7 @@ import Testing
           try await withSession {
             $0.engine.tls.trustRoots = [.pem(pem)]
           } _: { session in
-            // Repeated, because the connection rarely ends exactly between two writes.
+            // The attempt is repeated, because the connection rarely ends exactly between two writes.
             for _ in 0..<5 {
               let request =
                 switch body {
@@ -104,13 +104,13 @@ import Testing
       try await withFolder { folder in
         _ = await #expect(processExitsWith: .success) { [url = origin.url as String, path = folder.path as String] in
           setenv("TMPDIR", path, 1)
-          // Descriptors that the test process itself leaves to its children don't count.
+          // Only descriptors that the test process doesn't itself pass to its children are counted.
           let before = try inherited(path)
           try await withSession { session in
             let request = session.download(url)
             await request.receives(4)
             let own = Left.descriptors(below: path)
-            // The connection, the loop's two descriptors, and the temporary file.
+            // At least these four exist: the connection, the loop's two descriptors and the temporary file.
             try #require(own.count >= 4, "\(own)")
             let after = try inherited(path)
             try #require(after == before)
@@ -162,7 +162,7 @@ import Testing
     } _: { origin in
       _ = await #expect(processExitsWith: .exitCode(7)) {
         [url = origin.url as String, pem = identity.authorityPEM as [UInt8]] in
-        // Registered first and therefore called last: the exit handlers of the libraries have run before.
+        // Exit handlers run in reverse order, so this one, which is registered first, runs after those of the libraries.
         atexit {
           while answers.wait(timeout: .now()) == .success {}
           for _ in 0..<20 where answers.wait(timeout: .now() + 60) == .timedOut { _exit(8) }

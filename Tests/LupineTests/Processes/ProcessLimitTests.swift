@@ -19,7 +19,7 @@ import Testing
       .text("here")
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
-        // Created first, because the runtime opens further descriptors at the first use.
+        // The session is created first, because the runtime opens further descriptors at the first use.
         let session = Session(configuration: .forTests)
         let limit = try Descriptors.takeAll()
         let failed = await session.request(url).serializingString().response
@@ -204,8 +204,8 @@ private enum Descriptors {
 private final class LoopDescriptors: Sendable {
   private let isWanted = Atomic(false)
 
-  /// Lets the loop have no descriptor when it starts to open the next connection. Returns the process's limit as it was,
-  /// for `Descriptors.restore`.
+  /// Makes the loop run out of descriptors when it opens the next connection. Returns the previous
+  /// limit of the process, for `Descriptors.restore`.
   func takeAll() throws -> rlimit {
     var limit = rlimit()
     try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)

@@ -83,7 +83,7 @@ struct NetworkReachabilityManagerTests {
     #expect(left == nil)
   }
 
-  // In a dedicated process, because other tests need descriptors.
+  // The test runs in a dedicated process, because other tests need descriptors.
   @Test("without descriptors, the status is unknown, and listening isn't possible")
   func noDescriptors() async {
     await #expect(processExitsWith: .success) {

@@ -201,7 +201,7 @@ import Testing
       ("cp1253", [0xE1], "α"), ("cp1254", [0xFD], "ı"), ("macintosh", [0x8E, 0xDB], "é€"),
       ("x-mac-cyrillic", [0xDF], "я"), ("ms_kanji", [0x82, 0xA0], "あ"), ("x-sjis", [0x82, 0xA0], "あ"),
       ("x-gbk", [0xC4, 0xE3], "你"), ("cp936", [0xC4, 0xE3], "你"),
-      // With a byte order mark; UTF-16 and UTF-32 also without one, as big endian (RFC 2781 §4.3).
+      // Some of these begin with a byte order mark. Without one, UTF-16 and UTF-32 are big endian (RFC 2781 §4.3).
       ("utf-8", [0xEF, 0xBB, 0xBF, 0x41], "A"), ("utf-16", [0, 0xE9], "é"), ("utf-32", [0, 0, 0, 0xE9], "é"),
       ("utf-32", [0xFF, 0xFE, 0, 0, 0xE9, 0, 0, 0], "é"), ("utf-16", [0xFE, 0xFF, 0xD8, 0x3D, 0xDE, 0x00], "😀"),
     ] as [(String, [UInt8], String)])

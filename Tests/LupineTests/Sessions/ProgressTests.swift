@@ -59,7 +59,7 @@ import Testing
           #expect(updates.first?.0 == -1 && updates.first?.1 == 0)
           #expect(updates.last?.0 == count && updates.last?.1 == 1)
           #expect(request.downloadProgress.isFinished && request.downloadProgress.completedUnitCount == count)
-          // The same if `downloadProgress` is first read after the end.
+          // The result is the same if `downloadProgress` is first read after the end.
           let late = session.request(origin.url + path)
           _ = await late.outcome()
           #expect(late.downloadProgress.fractionCompleted == 1 && late.downloadProgress.totalUnitCount == count)
@@ -154,7 +154,7 @@ import Testing
     for index in 1...count { progress.update(index, of: count) }
     queue.resume()
     #expect(await calls.next() == count)
-    // One call per update. Dispatch's threads have small stacks, so nested handlers would overflow.
+    // The loop makes one call per update. Dispatch's threads have small stacks, so nested handlers would overflow.
     for index in 1...count { queue.sync { progress.update(index, of: count) } }
     #expect(await calls.next() != nil)
     #expect(progress.currentHandler?.queue === queue)

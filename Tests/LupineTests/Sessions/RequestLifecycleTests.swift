@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  /// Repetitions: enough for threads to hit race windows of a few instructions.
+  /// The number of repetitions, which is enough for threads to hit race windows of a few instructions.
   private static let contests = 1000
 
   @Test("after concurrent calls of resume and suspend, one request is sent, and the last call applies")

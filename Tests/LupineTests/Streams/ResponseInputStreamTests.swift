@@ -207,8 +207,7 @@ import Testing
           }
         }
       } _: { origin in
-        // Resumed by asInputStream(): otherwise the handler would resume it, and the body could arrive before the
-        // stream exists.
+        // `asInputStream()` resumes the request. Otherwise the handler would, and the body could arrive before the stream exists.
         try await withSession(startRequestsImmediately: false) { session in
           let request = session.streamRequest(origin.url, interceptor: OneRetry()).validate(statusCode: [200])
           let completed = Gate()

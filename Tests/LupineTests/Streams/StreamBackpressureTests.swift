@@ -62,7 +62,7 @@ import Testing
         received.withLock { $0 += stream.value?.count ?? 0 }
         if stream.completion != nil { ended.open() }
       }
-      // A second, quick handler makes no difference.
+      // A second handler that is quick makes no difference.
       request.responseStream(on: .global()) { _ in }
       await expectHeldBack(request, session, at: Self.windowBytes...Self.windowBytes)
       #expect(sentCount() < Self.byteCount)
@@ -126,8 +126,8 @@ import Testing
       let request = session.streamRequest(url)
       for await stream in request.streamTask().streamingData(automaticallyCancelling: false) {
         #expect(stream.value != nil)
-        // Left while the window is full of elements that it hasn't consumed. Consumed bytes reopen the window once they
-        // are half of it.
+        // The loop ends while the window is full of elements that it hasn't consumed. Consumed
+        // bytes reopen the window once they are half of it.
         let byteCounts = Int64(Self.windowBytes)...Int64(Self.windowBytes + (stream.value?.count ?? 0))
         #expect(await settles { request.task.map { byteCounts.contains($0.countOfBytesReceived) } == true })
         break

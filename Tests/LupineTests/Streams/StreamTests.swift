@@ -22,7 +22,8 @@ import Testing
         let items = Recorder<DataStreamRequest.Stream<Item, AFError>>()
         let passed = Recorder<DataStreamRequest.Stream<Data, AFError>>()
         let calls = Mutex(0)
-        // Resumed after the last handler; otherwise the first could get a piece before the others are added.
+        // The request is resumed after the last handler is added. Otherwise the first
+        // handler could get a piece before the others exist.
         session.streamRequest(url, shouldAutomaticallyResume: false)
           .responseStreamString(on: .global()) { strings.record($0) }
           .responseStreamDecodable(of: Item.self, on: .global()) { items.record($0) }
@@ -73,7 +74,7 @@ import Testing
           }
           .resume()
         await began.wait()
-        // The body's end was in the same segment; the requests below give it time to have an effect.
+        // The end of the body was in the same TCP segment. These requests give it time to have an effect.
         for _ in 0..<10 { #expect(await session.request(origin.url).serializingString().response.value == "piece") }
         #expect(!request.isFinished && request.metrics == nil)
         goOn.open()
@@ -124,7 +125,7 @@ import Testing
         #expect(request.isInitialized && request.tasks.isEmpty)
         #expect(await request.outcome().pieces == ["here"])
         #expect(request.isFinished && origin.requestCount == 1)
-        // No bytes are kept: a handler added late gets only the completion.
+        // The request keeps no bytes, so a handler that is added late gets only the completion.
         let late = await request.outcome()
         #expect(late.pieces.isEmpty && late.completion.response?.statusCode == 200)
         #expect(await session.running.isEmpty)

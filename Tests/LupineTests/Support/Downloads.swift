@@ -43,7 +43,7 @@ struct Resource: Sendable {
     case .whole: try peer.send(Array(bytes[first...]))
     case .cut(let place):
       try peer.send(Array(bytes[first..<place]))
-      // No reset: it would discard the bytes that the client hasn't read yet.
+      // A reset would discard the bytes that the client hasn't read yet.
       peer.finishSending()
       _ = try peer.awaitClose()
     case .hold(let place):

@@ -12,8 +12,8 @@ final class FullListener: Sendable {
     let listener = try Socket.listenOnLoopback(backlog: 0)
     guard let address = listener.localAddress else { preconditionFailure("a socket that listens has an address") }
     port = address.port
-    // Linux queues one connection more than the backlog. One would do; the others' first packets are dropped as the
-    // client's will be.
+    // Linux queues one connection more than the backlog. One connection would suffice; the kernel drops the first packets of the
+    // others, as it will drop the client's.
     sockets = try [listener] + (0..<3).map { _ in try Socket.connect(to: address) }
   }
 }

@@ -19,7 +19,7 @@ final class SmallDisk: Sendable {
 
   init() throws {
     var ends: [CInt] = [-1, -1]
-    // Close-on-exec: a child process of another test would otherwise keep an end open.
+    // The sockets are close-on-exec, because a child process of another test would otherwise keep an end open.
     guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw Unavailable()
     }
@@ -29,7 +29,7 @@ final class SmallDisk: Sendable {
     child = try ChildProcess(
       ["/usr/bin/unshare"] + (geteuid() == 0 ? [] : ["--map-root-user"]) + ["--mount", "sh", "-c", script],
       input: .descriptor(other.fileDescriptor), output: .descriptor(other.fileDescriptor), errors: .file("/dev/null"))
-    // From here on only the child holds this end, so that reading from the other end returns when the child ends.
+    // From here on, only the child has this end open, so reading from the other end returns when the child ends.
     try other.close()
     folder = URL(filePath: "/proc/\(child.processIdentifier)/root/mnt")
     // If mount fails, the child ends and nothing is read.

@@ -26,7 +26,7 @@ func expectTransferError(
   #expect(urlError.failingURL != nil, sourceLocation: sourceLocation)
   #expect(text.contains(engineError.origin.description), "\(text)", sourceLocation: sourceLocation)
   for part in parts { #expect(text.contains(part), "\(text)", sourceLocation: sourceLocation) }
-  // The remedy is a second sentence.
+  // The remedy is the second sentence of the description.
   #expect(text.hasSuffix(".") && text.dropLast().contains(". "), "\(text)", sourceLocation: sourceLocation)
   return engineError
 }

@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  // In a dedicated process, because other tests allocate memory concurrently.
+  // The test runs in a dedicated process, because other tests allocate memory concurrently.
   @Test("writing a form of 128 MB takes less than 48 MB of additional memory", .timeLimit(.minutes(10)))
   func constantMemory() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -216,7 +216,7 @@ import Testing
   }
 }
 
-/// Retries once.
+/// Retries the request once.
 struct RetryOnce: RequestRetrier {
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,

@@ -46,7 +46,7 @@ import Testing
       let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         [path = folder.appending(path: "body").path as String, isStream] in
         try await withOrigin { peer in
-          // The body is counted, not stored.
+          // The server counts the body's bytes but doesn't store them.
           var head: [UInt8] = []
           while !head.contains("\r\n\r\n".utf8) { head += try peer.receive() }
           let text = String(decoding: head, as: UTF8.self)
@@ -64,7 +64,7 @@ import Testing
               )
               .text()
             }
-            // Allocates what the first request of a process needs.
+            // The first request allocates what a process needs once.
             _ = try await session.upload(Data(count: 1), to: origin.url).text()
             let before = try Left.residentBytesMax
             let count = try await send()
@@ -80,7 +80,7 @@ import Testing
   }
 }
 
-/// Uploads of every kind, canceled at random moments between their creation and their end.
+/// Uploads of every kind, cancelled at random moments between their creation and their end.
 private enum Cancelling {
   private static let kindCount = 4
 

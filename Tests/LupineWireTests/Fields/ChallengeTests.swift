@@ -25,7 +25,8 @@ struct ChallengeTests {
       let schemes = Challenge.parse(line).map(\.scheme)
       for length in 0..<line.utf8.count {
         let some = Challenge.parse(String(decoding: line.utf8.prefix(length), as: UTF8.self)).map(\.scheme)
-        // The last scheme may be cut off, a parameter name without its "=", or a token68 of the challenge before it.
+        // The last scheme found may be an incomplete scheme, a parameter name without
+        // its "=", or a token68 of the previous challenge.
         #expect(schemes.starts(with: some.dropLast()), "\(length) bytes of \(line)")
       }
     }

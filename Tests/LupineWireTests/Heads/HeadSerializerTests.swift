@@ -101,7 +101,7 @@ struct HeadSerializerTests {
       let isAllowed = byte >= 0x20 && byte != 0x7F || byte == 0x09
       let expected: WireError? = isAllowed ? nil : .invalidRequestFieldValue(name: "A", byte: byte)
       #expect(lineError(name: "A", value: value) == expected, "\(byte)")
-      // The line of a collection has the same rules.
+      // The same rules apply to a line of a field collection.
       #expect(lineError(["A": value]) == expected, "\(byte)")
       let isToken = Self.tokenCharacters.contains(byte)
       #expect(lineError(name: "A\(text)", value: "b") == (isToken ? nil : .invalidRequestFieldName("A\(text)")))

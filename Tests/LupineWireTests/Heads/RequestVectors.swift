@@ -17,7 +17,7 @@ struct RequestVector: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// The bytes on the wire; nil if the head is refused.
+  /// The bytes on the wire, or nil if the head is refused.
   var wire: String? {
     if case .written(let wire) = outcome { wire } else { nil }
   }

@@ -3,7 +3,7 @@
 import LupineWire
 
 private let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-// 17 + 19 + 2 bytes.
+// The lines have 17, 19 and 2 bytes.
 private let head38 = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
 extension ResponseVector {

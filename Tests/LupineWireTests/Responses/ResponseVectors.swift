@@ -92,6 +92,6 @@ extension Limits {
 }
 
 extension String {
-  /// One byte per scalar. A scalar above U+00FF traps, because it is a mistake in a table.
+  /// The string as bytes in Latin-1, one per scalar. A scalar above U+00FF traps, because it is a mistake in a table.
   var latin1: [UInt8] { unicodeScalars.map { UInt8($0.value) } }
 }
