@@ -12,7 +12,7 @@ import Testing
     var policy = CachePolicy.automatic
     /// The stored response's Cache-Control.
     var response = "max-age=60"
-    /// Its age.
+    /// The age of the stored response, in seconds.
     var age: Int64 = 10
     let decision: String
 

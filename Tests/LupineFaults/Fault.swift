@@ -31,7 +31,7 @@ enum FaultKind: String {
 struct Fault: CustomStringConvertible {
   let call: String
   let code: CInt
-  /// How the call failed: "error", "short", "nothing" or "spurious".
+  /// The kind of failure: "error", "short", "nothing" or "spurious".
   let shape: String
 
   /// Returns how the call failed in the latest run, or nil if no call failed.

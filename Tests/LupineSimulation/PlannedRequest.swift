@@ -13,7 +13,7 @@ struct PlannedRequest: Sendable {
     case produced(Production)
   }
 
-  /// How a producer writes its body.
+  /// The way in which a producer writes its body.
   struct Production: Sendable {
     let byteCount: Int
     let isLengthDeclared: Bool

@@ -26,7 +26,7 @@ struct PoolModel {
   }
 
   struct Key {
-    /// In order of arrival. Identifiers increase, so that of two exchanges, at any keys, the one with the lower
+    /// The waiting exchanges in order of arrival. Identifiers increase, so that of two exchanges, at any keys, the one with the lower
     /// identifier arrived first.
     var waiting: [ExchangeID] = []
     var connections: [ConnectionID: Connection] = [:]

@@ -35,7 +35,7 @@ struct SimulatedReply {
   let headEnd: Int
   /// Bytes sent after the response that belong to no response.
   let surplus: [UInt8]
-  /// How many of the bytes are sent before the ending takes effect.
+  /// The number of bytes that are sent before the ending takes effect.
   let sentCount: Int
   let ending: Ending
   /// Why the connection may carry no further request, or nil if it may.
@@ -151,12 +151,12 @@ final class Attempt {
   unowned let stream: SimulatedStream
   /// Whether this was the first request on its connection.
   let isFirst: Bool
-  /// How many bytes the client had read when the request arrived.
+  /// The number of bytes that the client had read when the request arrived.
   let readCount: Int
   /// Whether the server has received the complete request.
   var isRead = false
   var reply: SimulatedReply?
-  /// How many of the reply's bytes have arrived; a connection may end earlier for another reason.
+  /// The number of the reply's bytes that have arrived. A connection may end earlier for another reason.
   var arrivedCount = 0
 
   init(_ request: SimulatedRequest, index: Int, _ stream: SimulatedStream, isFirst: Bool) {

@@ -20,7 +20,7 @@ final class SimulatedServer {
 
   private unowned let stream: SimulatedStream
   private unowned let world: World
-  /// The origin at this address or at the end of the tunnel; nil for a forwarding proxy.
+  /// The origin at this address or at the end of the tunnel, or nil for a forwarding proxy.
   private var origin: Int?
   private let isForwarding: Bool
   private var state = State.head

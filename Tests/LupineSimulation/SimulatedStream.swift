@@ -33,7 +33,7 @@ final class SimulatedStream {
   private(set) var arrivedCount = 0
   /// The arrival time of the oldest data or end that the client hasn't read.
   private(set) var unreadSince: Instant?
-  /// Offsets of the ends of complete responses. A read that extends beyond one shows the client surplus bytes.
+  /// The offsets at which complete responses end. A client whose read extends beyond such an offset sees surplus bytes.
   var responseEnds: [Int] = []
 
   // From the client to the server.

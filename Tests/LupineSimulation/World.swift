@@ -12,9 +12,9 @@ final class World {
   var ledger = Ledger()
   /// Whether all faults are off, whatever the schedule says.
   var isCalm = false
-  /// The rules that were broken.
+  /// Descriptions of the rules that the run has violated.
   private(set) var violations: [String] = []
-  /// Receives a line for each event; nil if tracing is off. Tracing takes far more time than the run itself.
+  /// Receives a line for each event, or nil if tracing is off. Tracing takes far more time than the run itself.
   private let trace: ((String) -> Void)?
 
   init(_ schedule: Schedule, trace: ((String) -> Void)?) {

@@ -8,7 +8,7 @@ import Testing
 /// A peer's script for the request for "/main". The peer misbehaves on its first `connectionCount` connections and
 /// behaves on all others.
 struct Misbehaviour: Sendable, CustomTestStringConvertible {
-  /// How the request reaches the peer.
+  /// The route by which the request reaches the peer.
   enum Way: Sendable {
     /// To the origin, without TLS.
     case clear
@@ -22,11 +22,11 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     case socks
   }
 
-  /// When the script starts.
+  /// The time at which the peer's script starts.
   enum Stage: Sendable {
     /// After accepting the connection: before TLS or the proxy's handshake.
     case connected
-    /// When the connection is ready for use, before reading the request.
+    /// After the connection is ready for use, before the peer reads the request.
     case opened
     /// As `opened`, after a first request that succeeded.
     case used

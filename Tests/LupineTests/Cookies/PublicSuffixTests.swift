@@ -58,7 +58,7 @@ import Testing
     #expect(PublicSuffixes(files: ["/nonexistent"]).contains(domain) == isSuffix)
   }
 
-  @Test("the first readable file is used, unless it is too long")
+  @Test("public suffixes are read from the first readable file, unless the file is too long")
   func files() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "suffixes-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

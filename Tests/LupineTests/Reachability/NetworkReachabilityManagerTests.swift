@@ -39,7 +39,7 @@ struct NetworkReachabilityManagerTests {
     #expect(shared.reachabilityQueue.label == "org.alamofire.reachabilityQueue")
   }
 
-  @Test("each path has its flags, which determine the status")
+  @Test("the reachability flags match the route to the host, and determine the status")
   func flags() {
     for (path, flags, status) in [
       (HostPath.unknown, nil, Status.unknown), (.missing, [], .notReachable),

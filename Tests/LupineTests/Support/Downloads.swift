@@ -16,7 +16,7 @@ struct Resource: Sendable {
   /// The position in the pattern of the first byte. A changed resource has another shift, and therefore other bytes.
   var shift = 0
 
-  /// How the server ends a response.
+  /// The end of a server's response.
   enum End: Sendable {
     /// After its last byte.
     case whole

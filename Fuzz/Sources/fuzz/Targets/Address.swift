@@ -4,7 +4,7 @@ import Glibc
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a text.
+  /// The input is the text of an address.
   static let address = FuzzTarget(name: "address", summary: "numeric addresses are parsed as by inet_pton(3)") {
     bytes in
     // NUL ends a text in C, but not in Swift.

@@ -5,7 +5,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: the field lines of a request and of a response, one per line. The first byte of a line chooses its name.
+  /// The input consists of the field lines of a request and of a response. The first byte of a line selects its name.
   static let caching = FuzzTarget(
     name: "caching", summary: "a response that isn't to be stored isn't, and none is served stale or to another session"
   ) { bytes in
@@ -52,7 +52,7 @@ extension FuzzTarget {
     hold(RecordHead(record.bytes, bodyByteCount: 1000) == record, "the record reads back differently")
   }
 
-  /// Input: a record's head, or a preamble.
+  /// The input is the head of a record, or its preamble.
   static let cacheRecord = FuzzTarget(
     name: "cache-record", summary: "any bytes are refused as a record, or read as one that is written the same way"
   ) { bytes in

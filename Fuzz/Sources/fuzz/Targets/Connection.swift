@@ -3,7 +3,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a list of operations.
+  /// The input is a list of operations on a connection.
   static let connection = FuzzTarget(
     name: "connection", summary: "no byte of one reply is in another, over requests, pieces, closes and reuse"
   ) { bytes in

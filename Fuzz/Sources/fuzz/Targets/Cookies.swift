@@ -6,7 +6,7 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// Input: lines. The first byte of each selects the server that sends it.
+  /// The input consists of Set-Cookie lines. The first byte of each line selects the server that sends it.
   static let cookies = FuzzTarget(
     name: "cookies", summary: "cookies are only sent to servers that RFC 6265 allows, and stay within the limits"
   ) { bytes in

@@ -5,7 +5,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a user name up to the first line feed, then the value of WWW-Authenticate, then that of Authentication-Info.
+  /// The input consists of a user name and the values of WWW-Authenticate and Authentication-Info, one per line.
   static let digest = FuzzTarget(
     name: "digest", summary: "a Digest challenge is answered with its own realm, nonce and opaque, each parameter once"
   ) { bytes in
@@ -44,7 +44,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Input: the server's CHALLENGE_MESSAGE.
+  /// The input is the server's CHALLENGE_MESSAGE.
   static let ntlm = FuzzTarget(
     name: "ntlm", summary: "an accepted NTLM challenge is answered with a message whose parts lie within it"
   ) { bytes in

@@ -5,7 +5,7 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// Input: what follows `data:`, which is also taken for content.
+  /// The input is the text of a URL after `data:`, and also the content that other URLs encode.
   static let dataURL = FuzzTarget(
     name: "data-url", summary: "content written as a data URL, percent-encoded or in base64, reads back; no URL grows"
   ) { bytes in

@@ -8,7 +8,7 @@ import Glibc
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: eight bytes for a time, then a text.
+  /// The input consists of a time in eight bytes and a text.
   static let dates = FuzzTarget(
     name: "dates", summary: "a parsed date equals the C library's, and a written date is parsed to the same date"
   ) { bytes in

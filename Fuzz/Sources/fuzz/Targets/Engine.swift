@@ -3,7 +3,7 @@
 @testable import LupineSimulation
 
 extension FuzzTarget {
-  /// Input: four bytes of a seed, then the decisions: the pool's limits, followed by events.
+  /// The input consists of a seed of four bytes, the pool's limits and a list of events.
   static let pool = FuzzTarget(
     name: "pool", summary: "no sequence of events breaks a rule of the pool's model, and nothing is left at its end"
   ) { bytes in
@@ -18,7 +18,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Input: four bytes of a seed, then the decisions: the schedule, followed by actions of the network and the servers.
+  /// The input consists of a seed of four bytes, a schedule, and the actions of the network and the servers.
   static let exchange = FuzzTarget(
     name: "exchange",
     summary: "in a simulated run, every request ends once, with a response or a reason"

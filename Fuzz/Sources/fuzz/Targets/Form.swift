@@ -5,7 +5,7 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// Input: options, then a tree.
+  /// The input consists of the encoder's options and a tree of values.
   static let form = FuzzTarget(
     name: "form", summary: "a form decodes to the pairs of the tree, with all options and in order"
   ) { bytes in

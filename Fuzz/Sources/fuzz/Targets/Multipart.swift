@@ -5,7 +5,7 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// Input: the number of a boundary, then parts: choices, name, file name, type, body.
+  /// The input consists of a number that selects the boundary, and of parts: options, name, file name, type and body.
   static let multipart = FuzzTarget(
     name: "multipart", summary: "a reference parser reads the appended parts; the lengths are right"
   ) { bytes in

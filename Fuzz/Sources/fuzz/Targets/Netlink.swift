@@ -5,7 +5,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: two bytes with a position, a datagram.
+  /// The input consists of a position in two bytes and a datagram.
   static let netlink = FuzzTarget(
     name: "netlink", summary: "messages cut at any position are refused or the same; any state has an answer"
   ) { bytes in
@@ -33,7 +33,7 @@ extension FuzzTarget {
     _ = state.path(to: nil)
   }
 
-  /// Input: a network, a line feed, an address.
+  /// The input consists of a network, a line feed and an address.
   static let network = FuzzTarget(
     name: "network", summary: "a network is read as it is printed, and contains the addresses with its first bits"
   ) { bytes in

@@ -3,7 +3,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a byte of choices, then the peer's bytes.
+  /// The input consists of a byte of options and the bytes that the peer sends.
   static let response = FuzzTarget(
     name: "response",
     summary: "any split of a reply has the same events, none after an error, within the limits"

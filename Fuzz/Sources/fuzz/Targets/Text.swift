@@ -5,7 +5,7 @@ import Foundation
 @testable import LupineURLSession
 
 extension FuzzTarget {
-  /// Input: a byte of choices, then a body.
+  /// The input consists of a byte of options and a response body.
   static let text = FuzzTarget(
     name: "text", summary: "the text of a body is the same in any pieces; no charset makes a serializer trap"
   ) { bytes in
@@ -31,7 +31,7 @@ extension FuzzTarget {
     hold(text.utf8.elementsEqual(String(decoding: body, as: UTF8.self).utf8), "another text: \(shown(body))")
   }
 
-  /// Input: a body.
+  /// The input is a response body.
   static let propertyList = FuzzTarget(
     name: "property-list", summary: "a checked property list never makes Foundation trap, hang or use much memory"
   ) { bytes in

@@ -3,7 +3,7 @@
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a URI, a line feed, a reference.
+  /// The input consists of a URI, a line feed and a reference.
   static let uri = FuzzTarget(
     name: "uri",
     summary: "a written URI is parsed to itself; references resolve by RFC 3986 §5.2; targets can be sent"
