@@ -1,6 +1,6 @@
 // RecencyList: a dictionary ordered by last use, with the sum of its values' sizes. Each operation takes constant time.
 
-/// A dictionary that knows its least recently used value.
+/// A dictionary that tracks the order in which its values were last used.
 package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Node: Sendable {
     let key: Key

@@ -98,8 +98,8 @@ extension NetworkLink {
 
   fileprivate var isLoopback: Bool { flags & UInt32(IFF_LOOPBACK) != 0 }
 
-  /// Cellular for a modem's link: one of the kernel's WWAN subsystem or of rmnet, one that carries raw IP, or one whose name has
-  /// the prefix that systemd and the drivers use.
+  /// The medium of a link. It is cellular for a modem's link: one of the kernel's WWAN subsystem or of rmnet, one that carries
+  /// raw IP, or one whose name has the prefix that systemd and the drivers use.
   package var medium: NetworkPath.Medium {
     let isModem =
       ["wwan", "rmnet"].contains(kind) || hardwareType == Self.rawIP || name.hasPrefix("ww") || name.hasPrefix("rmnet")

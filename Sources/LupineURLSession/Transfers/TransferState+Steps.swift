@@ -191,8 +191,8 @@ extension TransferState {
 
   // MARK: Questions
 
-  /// Begins a question to the observer, and returns its number. Returns nil if the question is no longer relevant, because the
-  /// transfer was cancelled after its last exchange.
+  /// Starts a question to the observer, and returns the question's number. Returns nil if the transfer was cancelled after its
+  /// last exchange, because the answer would have no effect.
   mutating func ask() -> Int? {
     guard case .received = turn else { return nil }
     questionCount += 1
