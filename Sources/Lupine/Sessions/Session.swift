@@ -15,8 +15,7 @@ import Synchronization
 /// ```
 ///
 /// Keep a reference to the session while its requests run. When the session is released, its unfinished
-/// requests fail with `AFError.sessionDeinitialized`. A request that is being built retains the session until
-/// its task exists, but not while an adapter runs.
+/// requests fail with `AFError.sessionDeinitialized`. A request that is being built retains it, except while an adapter runs.
 open class Session: @unchecked Sendable {
   /// The session that ``AF`` refers to.
   public static let `default` = Session()
