@@ -14,8 +14,8 @@ import Synchronization
 /// let response = await session.request("https://example.org/").serializingString().response
 /// ```
 ///
-/// Keep a reference to the session while its requests run. When the session is released, its unfinished
-/// requests fail with `AFError.sessionDeinitialized`. A request that is being built retains it, except while an adapter runs.
+/// Keep a reference to the session while its requests run. When the session is released, its unfinished requests fail with
+/// `AFError.sessionDeinitialized`. A request that is being built retains the session, except while an adapter runs.
 open class Session: @unchecked Sendable {
   /// The session that ``AF`` refers to.
   public static let `default` = Session()
