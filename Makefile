@@ -5,9 +5,11 @@ SERVERS := Tests/Servers/servers
 FORMATTED := Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift $(addprefix Benchmarks/, Sources Package.swift \
   Micro/Benchmarks Micro/Package.swift peers/AsyncHTTPClient/Sources peers/URLSession/Sources)
 
-# All builds use the same flags, because other flags would require another build. The demo doesn't, except in the gate
-# (DEMO_FLAGS): a user who tries the demo shouldn't see warnings of a newer compiler as errors.
-STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
+# All builds use the same flags, because other flags would require another build. They enable all traits. The demo doesn't
+# use these flags, except in the gate (DEMO_FLAGS): a user who tries it shouldn't see warnings of a newer compiler as
+# errors, and needs no libraries of traits.
+TRAITS := Zstd
+STRICT := --traits $(TRAITS) -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
 
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
 # leaks. Three tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
@@ -21,15 +23,16 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
-  tables lint cycles format tsan asan fuzz linkage bench counts micro example docs clean
+  cache-soak background-soak tables lint cycles format exclusivity tsan asan fuzz linkage bench counts micro example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 deps: ## install missing packages for the build
-	@sh .ci/bootstrap
+	@sh .ci/bootstrap $(TRAITS)
 
-demo: deps ## build the demo and run it
+demo: ## build the demo and run it
+	@sh .ci/bootstrap
 	$(SWIFT) build $(DEMO_FLAGS) --product lupine-demo
 	$(SWIFT) run --skip-build lupine-demo
 
@@ -58,7 +61,7 @@ servers-down: ## stop the test servers
 
 # Builds a mutated copy in .build/mutants, so the first run takes minutes longer; not a part of the gate.
 MUTANTS ?=
-mutants: deps servers-install ## break each promise of Security.md, or MUTANTS="name…", and check that its test fails
+mutants: deps servers-install ## break each promise of Security.md and rule of the cache, or MUTANTS="name…", and check that its test fails
 	SWIFT=$(SWIFT) $(SERVERS) run Tests/Mutants/run $(MUTANTS)
 
 # Optimized, and with a fixed order in hash tables, so that each run of a seed is the same.
@@ -75,6 +78,14 @@ simulate: deps ## run SEEDS=100000 simulated schedules of the engine, from FIRST
 replay: deps ## run one simulated schedule, SEED=…, and print its events
 	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_SIMULATION_SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing \
 	  $(STRICT) --disable-xctest --filter SimulationTests
+
+# The variables of a loop aren't checked for exclusive access, for speed. In this copy they are.
+CHECKED := .build/exclusivity
+exclusivity: deps ## run the engine's tests and the simulation with checks of exclusive access to the loops' variables
+	@mkdir -p $(CHECKED) && rm -rf $(CHECKED)/Sources $(CHECKED)/Tests
+	@cp -a Package.swift Sources Tests $(CHECKED)
+	@grep -rl '@exclusivity(unchecked) ' $(CHECKED)/Sources | xargs sed -i 's/@exclusivity(unchecked) //'
+	$(SWIFT) test $(STRICT) --package-path $(CHECKED) --disable-xctest --filter LupineEngineTests
 
 tables: deps ## write the generated table of Errors.md from the errors in the code
 	LUPINE_WRITE_TABLES=1 $(SWIFT) test $(STRICT) --disable-xctest --filter ErrorTableTests
@@ -147,6 +158,7 @@ namespaces: deps ## test on networks that lose, delay, reset and drop packets (a
 	$(SWIFT) build $(STRICT) --product LupineReachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/reachability
+	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/waiting
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
 
 # Optimized, as in production, or with SANITIZE=thread or address. The picture shows whether a curve still rises at the
@@ -160,6 +172,20 @@ soak: deps $(if $(filter thread,$(SANITIZE)),$(TSAN_MUTEX)) ## send mixed reques
 	$(SWIFT) build $(SOAK_BUILD)
 	env $(SOAK_ENVIRONMENT) "$$($(SWIFT) build $(SOAK_BUILD) --show-bin-path)/LupineSoak" $(TIME) $(PICTURE)
 
+# The second run is on a disk of 3 MB, which is full before the capacity is reached; it needs root or user namespaces.
+CACHE_SOAK := LupineCacheSoak
+cache-soak: deps ## let eight processes share a cache for TIME=60 seconds while they are killed, then again on a full disk
+	$(SWIFT) build -c release $(STRICT) --product $(CACHE_SOAK)
+	@program="$$($(SWIFT) build -c release $(STRICT) --show-bin-path)/$(CACHE_SOAK)" folder=$$(mktemp -d) && \
+	trap 'rm -rf "$$folder"' EXIT && "$$program" $(TIME) "$$folder/cache" 6000000 && \
+	unshare $$([ "$$(id -u)" = 0 ] || echo --map-root-user) --mount sh -c 'mount -t tmpfs -o size=3m,mode=700 tmpfs /mnt && \
+	  exec "$$1" $(TIME) /mnt/cache 6000000' sh "$$program"
+
+TRANSFERS ?= 50
+background-soak: deps ## kill a process with TRANSFERS=50 background transfers again and again for TIME=60 seconds, and check what arrives
+	$(SWIFT) build -c release $(STRICT) --product LupineBackgroundSoak
+	"$$($(SWIFT) build -c release --show-bin-path)/LupineBackgroundSoak" $(TIME) $(TRANSFERS)
+
 example: deps ## build the code of the README and the articles, and run the README's
 	Tests/Examples/run
 
@@ -168,7 +194,7 @@ example: deps ## build the code of the README and the articles, and run the READ
 DOCS := .build/docs
 docs: deps ## build the documentation into .build/docs; warnings are errors
 	@rm -rf .build/*/symbolgraph $(DOCS)-symbols && mkdir -p $(DOCS)-symbols
-	-$(SWIFT) package dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
+	-$(SWIFT) package $(STRICT) dump-symbol-graph --minimum-access-level public >/dev/null 2>$(DOCS)-symbols.log
 	.ci/symbols .build/*/symbolgraph $(DOCS)-symbols
 	$(dir $(CLANG))docc convert Sources/Lupine/Lupine.docc --additional-symbol-graph-dir $(DOCS)-symbols \
 	  --output-path $(DOCS) --warnings-as-errors

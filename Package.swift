@@ -12,11 +12,15 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+// A dependency on libzstd, if the trait `Zstd` is enabled.
+let zstd = Target.Dependency.target(name: "CLupineZstd", condition: .when(traits: ["Zstd"]))
+
 let package = Package(
   name: "Lupine",
   products: [
     .library(name: "Lupine", targets: ["Lupine"]),
     .library(name: "Alamofire", targets: ["Alamofire"]),
+    .library(name: "Alamofire4", targets: ["Alamofire4"]),
     .library(name: "LupineURLSession", targets: ["LupineURLSession"]),
     .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
     .library(name: "LupineTesting", targets: ["LupineTesting"]),
@@ -24,17 +28,22 @@ let package = Package(
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
   ],
+  traits: [
+    // Off by default, so that users who don't need it need no libzstd. It defines the compilation condition `Zstd`.
+    .trait(name: "Zstd", description: "The content coding zstd (RFC 8878), with the system's libzstd.")
+  ],
   targets: [
     // Modules for the system's headers and libraries.
     .target(name: "CLupineLinux"),
     .systemLibrary(name: "CLupineOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLupineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CLupineBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
+    .systemLibrary(name: "CLupineZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
     // The leaves, which don't import each other.
     .target(name: "LupineRandom", swiftSettings: strict),
     .target(name: "LupineWire", swiftSettings: strict),
-    .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"], swiftSettings: strict),
+    .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli", zstd], swiftSettings: strict),
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
 
@@ -47,12 +56,22 @@ let package = Package(
     // The rules of HTTP caches, and the stores of responses in memory and in a folder.
     .target(name: "LupineCache", dependencies: ["LupineWire"], swiftSettings: strict),
     .target(
-      name: "LupineCacheStore", dependencies: ["LupineCache", "LupineWire", "LupineReactor"], swiftSettings: strict),
+      name: "LupineCacheStore", dependencies: ["LupineCache", "LupineRecords", "LupineWire", "LupineReactor"],
+      swiftSettings: strict),
+
+    // What records on disk have in common, and the records of background sessions.
+    .target(name: "LupineRecords", swiftSettings: strict),
+    .target(
+      name: "LupineTransferStore", dependencies: ["LupineRecords", "LupineReactor"], swiftSettings: strict),
 
     // The engine, which combines the leaves.
     .target(
       name: "LupineEngine",
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      swiftSettings: strict),
+    // Which credentials the engine's requests send to origins and proxies: for URLSession and the command.
+    .target(
+      name: "LupineLogin", dependencies: ["LupineEngine", "LupineAuthentication", "LupineGSSAPI"],
       swiftSettings: strict),
     // Leaves that use Foundation. They don't depend on the engine, so that SwiftPM builds them at the same time.
     .target(name: "LupineCookies", dependencies: ["LupineWire"], swiftSettings: strict),
@@ -62,7 +81,8 @@ let package = Package(
     .target(
       name: "LupineURLSession",
       dependencies: [
-        "LupineEngine", "LupineAuthentication", "LupineCookies", "LupineCache", "LupineCacheStore",
+        "LupineEngine", "LupineAuthentication", "LupineLogin", "LupineCookies", "LupineCache", "LupineCacheStore",
+        "LupineTransferStore",
       ],
       swiftSettings: strict),
     // The same types under the module name that programs for Linux import.
@@ -74,6 +94,10 @@ let package = Package(
       name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineFormats"], swiftSettings: strict),
     // The same API under the module name that programs written for Alamofire import.
     .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
+
+    // Alamofire 4's API, implemented on Foundation's types and with parts of Lupine, which it doesn't re-export.
+    .target(
+      name: "Alamofire4", dependencies: ["LupineURLSession", "Lupine", "LupineFormats"], swiftSettings: strict),
 
     // For the demo and the tests, and in no library: the server side of sockets and TLS, and an origin server that uses it.
     .target(name: "CLupineLoopback"),
@@ -87,7 +111,12 @@ let package = Package(
 
     // Programs.
     .executableTarget(
-      name: "LupineCommand", dependencies: ["LupineEngine", "LupineRandom", "CLupineLinux"], swiftSettings: strict),
+      name: "LupineCommand",
+      dependencies: [
+        "LupineEngine", "LupineAuthentication", "LupineLogin", "LupineCache", "LupineCacheStore", "LupineRandom",
+        "CLupineLinux",
+      ],
+      swiftSettings: strict),
     .executableTarget(
       name: "LupineDemo", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
 
@@ -99,8 +128,8 @@ let package = Package(
       name: "LupineReachability", dependencies: ["Lupine"], path: "Tests/LupineReachability", swiftSettings: strict),
     // A program for the tests, in which any system call can be made to fail.
     .target(
-      name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"],
-      path: "Tests/CLupineFaults"),
+      name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli", zstd],
+      path: "Tests/CLupineFaults", cSettings: [.define("LUPINE_ZSTD", .when(traits: ["Zstd"]))]),
     .executableTarget(
       name: "LupineFaults",
       dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "CLupineFaults"],
@@ -110,6 +139,22 @@ let package = Package(
     .executableTarget(
       name: "LupineSoak", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport"],
       path: "Tests/LupineSoak", swiftSettings: strict),
+
+    // A program that kills a process with background transfers again and again: `make background-soak`.
+    .executableTarget(
+      name: "LupineBackgroundSoak",
+      dependencies: [
+        "LupineURLSession", "LupineTransferStore", "LupineOrigin", "LupineRandom", "LupineTestSupport", "LupineWire",
+      ],
+      path: "Tests/LupineBackgroundSoak", swiftSettings: strict),
+
+    // A program whose processes share a cache's directory while they are killed: `make cache-soak`.
+    .executableTarget(
+      name: "LupineCacheSoak",
+      dependencies: [
+        "LupineURLSession", "LupineEngine", "LupineCacheStore", "LupineOrigin", "LupineRandom", "LupineTestSupport",
+      ],
+      path: "Tests/LupineCacheSoak", swiftSettings: strict),
 
     // Code shared by the tests of several targets.
     .target(
@@ -129,9 +174,17 @@ let package = Package(
     .testTarget(
       name: "LupineCacheStoreTests",
       dependencies: [
-        "LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "LupineTestSupport", "LupineCacheWriter",
-        "LupineCacheFaults",
+        "LupineCacheStore", "LupineCache", "LupineRecords", "LupineWire", "LupineReactor", "LupineTestSupport",
+        "LupineCacheWriter", "LupineCacheFaults",
       ],
+      swiftSettings: strict),
+    // A program for the tests, in which system calls fail while transfers are recorded.
+    .executableTarget(
+      name: "LupineTransferFaults", dependencies: ["LupineTransferStore", "LupineReactor", "CLupineFaults"],
+      path: "Tests/LupineTransferFaults", swiftSettings: strict),
+    .testTarget(
+      name: "LupineTransferStoreTests",
+      dependencies: ["LupineTransferStore", "LupineReactor", "LupineTestSupport", "LupineTransferFaults"],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
@@ -157,26 +210,36 @@ let package = Package(
       dependencies: ["LupineEngine", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
+      name: "LupineServerTests",
+      dependencies: [
+        "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineURLSessionTests",
       dependencies: [
-        "LupineURLSession", "Lupine", "LupineTesting", "LupineEngine", "LupineOrigin", "LupineLoopback",
-        "LupineTestSupport",
+        "LupineURLSession", "Lupine", "LupineTesting", "LupineCache", "LupineEngine", "LupineOrigin", "LupineLoopback",
+        "LupineTestSupport", "LupineTransferStore",
+        "LupineBackgroundSoak",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineTests",
       dependencies: [
-        "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineAuthentication",
+        "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineAuthentication", "LupineLogin",
         "LupineEngine", "LupineOrigin",
         "LupineLoopback", "LupineTestSupport", "LupineMainQueue", "LupineFaults",
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "Alamofire4Tests",
+      dependencies: ["Alamofire4", "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback"],
+      swiftSettings: strict),
+    .testTarget(
       name: "LupineCommandTests",
-      dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
+      dependencies: [
+        "LupineCommand", "LupineEngine", "LupineAuthentication", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
@@ -194,7 +257,8 @@ if Context.environment["LUPINE_FUZZ"] == nil {
 } else {
   package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
   package.products.append(.library(name: "LupineCookies", targets: ["LupineCookies"]))
-  package.products.append(.library(name: "LupineCacheStore", targets: ["LupineCache", "LupineCacheStore"]))
+  package.products.append(
+    .library(name: "LupineStores", targets: ["LupineCache", "LupineCacheStore", "LupineTransferStore"]))
   package.targets.append(
     .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 }

@@ -14,7 +14,7 @@ let engine = Target.Dependency.product(name: "LupineEngine", package: "Lupine")
 
 let package = Package(
   name: "Benchmarks",
-  // For the clients written in Swift and for Micro, each of which is a separate package.
+  // Used by the other packages here: Micro, and each client that is written in Swift.
   products: [
     .library(name: "LoadMeasure", targets: ["LoadMeasure"]),
     .library(name: "ResponseHeads", targets: ["ResponseHeads"]),
@@ -34,6 +34,7 @@ let package = Package(
     .target(name: "ResponseHeads", dependencies: [engine], swiftSettings: strict),
     .executableTarget(name: "parse-heads", dependencies: ["ResponseHeads", engine], swiftSettings: strict),
     .executableTarget(name: "micro-growth", dependencies: [engine], swiftSettings: strict),
+    .executableTarget(name: "cache-cost", dependencies: [lupine], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

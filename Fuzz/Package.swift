@@ -11,7 +11,7 @@ let strict: [SwiftSetting] = [
 
 let package = Package(
   name: "Fuzz",
-  dependencies: [.package(name: "Lupine", path: "..")],
+  dependencies: [.package(name: "Lupine", path: "..", traits: ["Zstd"])],
   targets: [
     .target(name: "CLibFuzzer"),
     .executableTarget(
@@ -20,10 +20,11 @@ let package = Package(
         "CLibFuzzer",
         .product(name: "Lupine", package: "Lupine"),
         .product(name: "LupineURLSession", package: "Lupine"),
+        .product(name: "LupineTesting", package: "Lupine"),
         .product(name: "LupineEngine", package: "Lupine"),
-        // Only if the environment has LUPINE_FUZZ, as set by `run`.
+        // Lupine's package declares this product only if the environment variable LUPINE_FUZZ is set, as it is by `run`.
         .product(name: "LupineCookies", package: "Lupine"),
-        .product(name: "LupineCacheStore", package: "Lupine"),
+        .product(name: "LupineStores", package: "Lupine"),
         .product(name: "LupineSimulation", package: "Lupine"),
       ],
       swiftSettings: strict),

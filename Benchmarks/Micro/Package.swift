@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Benchmarks of the parts of a request, in one process. A separate package, so that others don't get its dependencies.
+// Benchmarks of the steps of a request, in one process. A separate package, so that no other package gets its dependencies.
 
 import PackageDescription
 
@@ -14,12 +14,13 @@ let package = Package(
   dependencies: [
     .package(name: "Benchmarks", path: ".."),
     .package(name: "Lupine", path: "../.."),
-    // Without its traits, the package needs no jemalloc. Allocations are counted by Benchmarks/counts.
+    // Without its traits, the package doesn't require jemalloc, with which it would count allocations. Benchmarks/counts counts
+    // them.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
     .target(name: "CHTTPParser", linkerSettings: [.linkedLibrary("http_parser")]),
-    // The package's plugin finds benchmarks by their folder.
+    // The benchmark package's plugin runs the executables in the folder `Benchmarks`.
     .executableTarget(
       name: "Parts",
       dependencies: [

@@ -42,7 +42,7 @@ class Client:
     libraries: tuple = ()
     # A divisor of the number of requests, for slow clients.
     share: int = 1
-    # The warm-up command of a client that has no warm-up itself.
+    # The warm-up command of a client whose program has no option for a warm-up.
     warm_up: Callable[[Job], list] | None = None
 
 
@@ -110,7 +110,7 @@ def coding(job):
 
 
 def nothing():
-    """Builds nothing, for installed programs."""
+    """Builds nothing. For programs that are already installed."""
 
 
 SWIFT = ("swift",)

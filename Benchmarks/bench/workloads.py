@@ -113,7 +113,8 @@ def coded(coding, library):
     size = ("--body-bytes", fixtures.TEXT_BYTES)
 
     def cases(folders):
-        # In the rows of the transfer alone, the same bytes have no Content-Encoding.
+        # For the rows "transfer alone", the server sends the same bytes without Content-Encoding, so that the client doesn't
+        # decode them.
         file = f"{folders.state}/files/text.{coding}"
         rows = [
             row("load-engine-callback", "", "", *size), row("load-api", "Lupine, streamRequest()", "load-api",
@@ -125,7 +126,8 @@ def coded(coding, library):
                             path=plain), file),
         ]  # fmt: skip
         targets = (
-            # Speed is the reciprocal of time: at least 0.95 of the speed is at most 1 / 0.95 of the CPU time.
+            # The bound is on speed, the reciprocal of CPU time: at least 0.95 times the speed means at most 1 / 0.95, about
+            # 1.05, times the CPU time.
             Target(f"Callbacks: CPU relative to transfer plus {library}", "load-engine-callback", "cpu",
                    ("coding", "transfer"), at_most=1.05),
             Target(f"API: CPU relative to transfer plus {library}", "load-api", "cpu", ("coding", "api-transfer"),

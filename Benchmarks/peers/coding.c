@@ -2,7 +2,7 @@
 //
 //   coding br encode FILE CODED        compresses a file with brotli, which Python's standard library lacks
 //   coding gzip|br decode CODED BYTES --requests N
-//                                      decodes a file N times, each to BYTES bytes; prints the generators' line
+//                                      decodes a file N times, each to BYTES bytes; prints the line of results
 
 #include <brotli/decode.h>
 #include <brotli/encode.h>

@@ -39,7 +39,7 @@ struct slot {
 
 static struct load load = {.requests = 100000, .in_flight = 64, .origins = 1, .body_bytes = -1};
 static char body[32] = "Hello, world!";
-static uint32_t *latencies; // of the measured requests, in 0.1 µs; NULL before the measurement
+static uint32_t *latencies; // of the measured requests, in units of 0.1 µs; NULL before the measurement
 static CURLM *multi;
 static int poller;
 static unsigned registered[DESCRIPTORS_MAX]; // the events registered with epoll, or 0
@@ -203,7 +203,7 @@ static CURL *make_easy(struct slot *slot) {
   return easy;
 }
 
-// This isn't ru_maxrss, which a process inherits from its parent.
+// Reads VmHWM instead of ru_maxrss, which a process inherits from its parent.
 static long resident_kib_max(void) {
   char line[256];
   long kib = 0;

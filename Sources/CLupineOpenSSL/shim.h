@@ -14,6 +14,25 @@
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+#include <stdbool.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+/// Whether the processor has instructions for AES and for the multiplication of GCM.
+static inline bool lupine_has_aes_instructions(void) {
+#if defined(__x86_64__)
+  unsigned eax, ebx, ecx, edx;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_AES) && (ecx & bit_PCLMUL);
+#elif defined(__aarch64__)
+  const unsigned long aes = 1 << 3, pmull = 1 << 4;  // HWCAP_AES and HWCAP_PMULL
+  return (getauxval(AT_HWCAP) & (aes | pmull)) == (aes | pmull);
+#else
+  return false;
+#endif
+}
 
 static inline void lupine_ctx_forbid_compression_and_renegotiation(SSL_CTX *context) {
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
@@ -81,10 +100,38 @@ static inline long lupine_ssl_staple(SSL *session, const unsigned char **bytes) 
   return SSL_get_tlsext_status_ocsp_resp(session, bytes);
 }
 
+/// Makes the handshake return to its caller and call the verification callback again in the next call.
+static inline void lupine_ssl_retry_verify(SSL *session) { SSL_set_retry_verify(session); }
+
 static inline int lupine_ssl_set_staple(SSL *session, const unsigned char *bytes, size_t count) {
   void *copy = OPENSSL_memdup(bytes, count);
   if (copy == NULL) return 0;
   return (int)SSL_set_tlsext_status_ocsp_resp(session, copy, (long)count);
+}
+
+/// Returns the URIs of the certificate's CRL distribution points whose lists are complete and signed by the issuer itself.
+/// The caller frees the list with X509_email_free.
+static inline STACK_OF(OPENSSL_STRING) *lupine_crl_addresses(X509 *certificate) {
+  STACK_OF(OPENSSL_STRING) *addresses = sk_OPENSSL_STRING_new_null();
+  CRL_DIST_POINTS *points = X509_get_ext_d2i(certificate, NID_crl_distribution_points, NULL, NULL);
+  for (int i = 0; addresses != NULL && i < sk_DIST_POINT_num(points); i++) {
+    DIST_POINT *point = sk_DIST_POINT_value(points, i);
+    if (point->distpoint == NULL || point->distpoint->type != 0 || point->reasons != NULL || point->CRLissuer != NULL)
+      continue;
+    GENERAL_NAMES *names = point->distpoint->name.fullname;
+    for (int j = 0; j < sk_GENERAL_NAME_num(names); j++) {
+      int type = 0;
+      ASN1_STRING *uri = (ASN1_STRING *)GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names, j), &type);
+      if (type != GEN_URI) continue;
+      size_t count = (size_t)ASN1_STRING_length(uri);
+      const char *bytes = (const char *)ASN1_STRING_get0_data(uri);
+      if (OPENSSL_strnlen(bytes, count) != count) continue;
+      char *copy = OPENSSL_strndup(bytes, count);
+      if (copy != NULL && sk_OPENSSL_STRING_push(addresses, copy) <= 0) OPENSSL_free(copy);
+    }
+  }
+  CRL_DIST_POINTS_free(points);
+  return addresses;
 }
 
 /// Returns OpenSSL's name of the key exchange's group, or NULL if there was none.

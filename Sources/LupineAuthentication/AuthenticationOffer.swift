@@ -3,31 +3,31 @@
 
 package import LupineWire
 
-/// A challenge of a known scheme.
+/// A challenge of a known scheme, which the client can answer.
 package struct AuthenticationOffer: Sendable, Hashable {
   /// The known schemes, weakest first.
   ///
-  /// Basic sends the password itself. Digest and NTLM send a proof of the password. Negotiate sends a proof from which an
-  /// eavesdropper can't guess a password, and the server also proves its identity.
+  /// Basic sends the password itself. Digest and NTLM send a value computed from the password, from which an eavesdropper can
+  /// guess a weak password. Negotiate doesn't have this weakness, and the server also proves its identity.
   package enum Scheme: Int, Sendable, Hashable, Comparable {
     case basic, digest, ntlm, negotiate
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// The scheme's parameters.
+  /// The scheme, with the parameters of its challenge.
   package enum Content: Sendable, Hashable {
     case basic
     case digest(DigestChallenge)
-    /// The token, or nil in the first challenge.
+    /// The server's token, or nil in the first challenge.
     case ntlm(token: [UInt8]?)
-    /// The token, or nil in the first challenge.
+    /// The server's token, or nil in the first challenge.
     case negotiate(token: [UInt8]?)
   }
 
   /// The realm, or nil if the challenge has none.
   package let realm: String?
-  /// The parameters of the scheme.
+  /// The scheme, with the parameters of the challenge.
   package let content: Content
 
   /// The scheme of the challenge.
@@ -63,8 +63,8 @@ package struct AuthenticationOffer: Sendable, Hashable {
     realm = challenge.realm
   }
 
-  /// Returns the offers among a response's challenges, strongest first, with one offer for each scheme and realm. Equally
-  /// strong offers keep their order.
+  /// Returns the challenges that the client can answer, strongest first. If several have the same scheme and realm, only the
+  /// strongest is returned. Equally strong challenges keep their order.
   package static func ranked(_ challenges: [Challenge]) -> [AuthenticationOffer] {
     let offers = challenges.compactMap(Self.init)
     // Comparing positions makes the order stable, which `sorted` doesn't guarantee.
@@ -78,12 +78,12 @@ package struct AuthenticationOffer: Sendable, Hashable {
     return kept
   }
 
-  /// The rank of the scheme and, for Digest, of the hash function.
+  /// A number that is greater for stronger schemes and, within Digest, for stronger hash functions.
   private var strength: Int {
     scheme.rawValue << 8 | (digest?.algorithm.function.rawValue ?? 0)
   }
 
-  /// The token of a challenge whose scheme transfers binary messages.
+  /// The token of an NTLM or Negotiate challenge.
   private struct Token {
     let bytes: [UInt8]?
 

@@ -3,7 +3,7 @@
 
 import LupineTLS
 
-/// The binding `tls-server-end-point`.
+/// The channel binding `tls-server-end-point`: a hash of the server's certificate.
 package struct ChannelBinding: Sendable, Hashable {
   /// The binding's name followed by the hash of the server's certificate, in the form that security contexts expect.
   package let applicationData: [UInt8]

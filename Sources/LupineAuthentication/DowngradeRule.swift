@@ -1,5 +1,5 @@
-// DowngradeRule: refuses weaker authentication from a server that has used a stronger one, because an attacker on the path may
-// have replaced its challenge (RFC 7616 §5.8, §5.11).
+// DowngradeRule: refuses a weak challenge of a server that has used a stronger one before, because an attacker on the path may
+// have replaced the server's challenge (RFC 7616 §5.8, §5.11).
 
 /// The strongest Digest authentication that a server has used.
 package struct AuthenticationHistory: Sendable, Hashable {
@@ -18,24 +18,24 @@ package struct AuthenticationHistory: Sendable, Hashable {
   }
 }
 
-/// Decides which offers a server may still make.
+/// Refuses challenges that are weaker than those that the same server has used before.
 package enum DowngradeRule {
-  /// A refused downgrade.
+  /// The reason why a challenge is refused.
   package enum Downgrade: Error, Sendable, Hashable {
     /// The server has used Digest, and now requests the password itself without TLS.
     case basicInClear
-    /// The server's earlier challenges had a qop, and this one has none.
+    /// The server's earlier challenges had a qop, but this challenge has none.
     case protectionRemoved
-    /// The server has used a stronger hash function before.
+    /// The challenge's hash function is weaker than one that the server has used before, which is `after`.
     case weakerAlgorithm(DigestAlgorithm.Function, after: DigestAlgorithm.Function)
   }
 
   /// Returns the reason to refuse an offer, or nil if it may be answered.
   ///
   /// - Parameters:
-  ///   - offer: A challenge of the server.
+  ///   - offer: The server's challenge.
   ///   - history: The Digest challenges of the server that were answered before.
-  ///   - isEncrypted: Whether TLS protects the path to the server, so that no attacker can have replaced the challenge.
+  ///   - isEncrypted: Whether the connection to the server is safe from attackers, who otherwise may have replaced the challenge.
   package static func downgrade(
     by offer: AuthenticationOffer, after history: AuthenticationHistory, isEncrypted: Bool
   ) -> Downgrade? {

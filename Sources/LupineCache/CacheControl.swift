@@ -5,7 +5,8 @@ package import LupineWire
 /// The directives of all Cache-Control field lines of a message. Unknown directives are ignored (RFC 9111 §5.2.3).
 ///
 /// A directive that restricts the cache takes effect even if its argument is invalid. A directive that permits something takes
-/// effect only with a valid argument. If a directive with a number is repeated, the first one counts (RFC 9111 §4.2.1).
+/// effect only with a valid argument. If a directive whose argument is a number is repeated, the first one applies (RFC 9111
+/// §4.2.1).
 package struct CacheControl: Sendable, Hashable {
   /// The argument of a directive that requires a number of seconds (delta-seconds).
   package enum Seconds: Sendable, Hashable {
@@ -16,18 +17,18 @@ package struct CacheControl: Sendable, Hashable {
     case invalid
   }
 
-  /// The request directive max-stale.
+  /// The request directive max-stale (RFC 9111 §5.2.1.2).
   package enum MaxStale: Sendable, Hashable {
     case absent, invalid
-    /// There is no argument: any staleness is accepted.
+    /// There is no argument, so any staleness is accepted.
     case unlimited
     case seconds(Int64)
   }
 
-  /// The directive no-cache.
+  /// The response directive no-cache (RFC 9111 §5.2.2.4).
   package enum NoCache: Sendable, Hashable {
     case absent
-    /// The qualified form: only these fields, in lowercase, require validation before use (RFC 9111 §5.2.2.4).
+    /// The qualified form: only the fields with these names, in lowercase, require validation before use.
     case fields([String])
     case everything
   }
@@ -56,14 +57,14 @@ package struct CacheControl: Sendable, Hashable {
 
   /// Parses the directives of a message.
   package init(_ fields: Fields) {
-    // Each line is parsed separately, so that a malformed line doesn't hide the directives of another.
+    // Each field line is parsed separately, so that a malformed line doesn't hide the directives in the other lines.
     for position in fields.indices where fields.isNamed("cache-control", at: position) {
       for member in FieldList.members(of: fields.valueBytes(at: position)[...]) { add(member) }
     }
   }
 
-  /// Parses the directives of a request. Without Cache-Control, `Pragma: no-cache` means `no-cache` (RFC 7234 §5.4; RFC 9111 §5.4
-  /// deprecates Pragma without forbidding this).
+  /// Parses the directives of a request. If there is no Cache-Control, `Pragma: no-cache` means `no-cache` (RFC 7234 §5.4). RFC
+  /// 9111 §5.4 deprecates Pragma, but doesn't forbid this.
   package init(request fields: Fields) {
     self.init(fields)
     guard !fields.contains("Cache-Control") else { return }
@@ -91,7 +92,7 @@ package struct CacheControl: Sendable, Hashable {
     case "must-understand" where argument == .none: flags.insert(.mustUnderstand)
     case "only-if-cached": flags.insert(.onlyIfCached)
     case "public" where argument == .none: flags.insert(.isPublic)
-    // The qualified form limits only shared caches (RFC 9111 §5.2.2.7).
+    // A private directive with field names restricts only shared caches (RFC 9111 §5.2.2.7).
     case "private": flags.insert(.isPrivate)
     case "immutable" where argument == .none: flags.insert(.immutable)
     default: break
@@ -114,7 +115,7 @@ package struct CacheControl: Sendable, Hashable {
   }
 }
 
-/// The text that follows a directive's name.
+/// The argument of a directive: the part after its name.
 private enum Argument: Equatable {
   case none, malformed
   /// The token, or the quoted string without its quotes.
@@ -124,7 +125,7 @@ private enum Argument: Equatable {
     if rest.isEmpty {
       self = .none
     } else if rest.first != UInt8(ascii: "=") {
-      // White space around "=" isn't allowed.
+      // The argument is malformed, for example because white space surrounds "=".
       self = .malformed
     } else if FieldList.isToken(rest.dropFirst()) {
       self = .text(Array(rest.dropFirst()))
@@ -143,7 +144,7 @@ private enum Argument: Equatable {
   }
 }
 
-/// A list of field names: the argument of no-cache.
+/// The argument of the qualified form of no-cache: a list of field names.
 private struct FieldNames {
   var names: [String]
 
@@ -157,7 +158,8 @@ private struct FieldNames {
 
 /// Parses a number of seconds.
 enum DeltaSeconds {
-  /// Returns the number, at most `CacheLimits.deltaSecondsMax`, or nil if the text isn't a number (RFC 9111 §1.2.2).
+  /// Returns the number of seconds, or nil if the text isn't a number. Reduces numbers above `CacheLimits.deltaSecondsMax` to
+  /// this limit (RFC 9111 §1.2.2).
   static func value(of text: ArraySlice<UInt8>) -> Int64? {
     // delta-seconds = 1*DIGIT
     guard !text.isEmpty, text.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }

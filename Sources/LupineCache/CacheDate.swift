@@ -2,10 +2,10 @@
 
 internal import LupineWire
 
-/// Parses dates for the calculation of ages and lifetimes.
+/// Parses the dates from which ages and freshness lifetimes are calculated.
 enum CacheDate {
-  /// Parses the first field line with this name. Returns nil if it is missing or isn't a
-  /// date in one of the three forms with the zone GMT.
+  /// Parses the date in the first field line with this name. Returns nil if there is no such line, or if its value doesn't have
+  /// one of the three forms of HTTP-date. Only the time zone GMT is accepted.
   static func value(of name: String, in fields: Fields, now: Int64) -> Int64? {
     fields.first(name).flatMap { value(of: $0, now: now) }
   }
@@ -15,7 +15,7 @@ enum CacheDate {
     HTTPDate(text, now: now)?.secondsSince1970 ?? HTTPDate(usualCase(text), now: now)?.secondsSince1970
   }
 
-  /// Returns the text with the case of an HTTP-date: names capitalized, and GMT in uppercase.
+  /// Returns the text in the case that HTTP-date requires: names capitalized, and GMT in uppercase.
   private static func usualCase(_ text: String) -> String {
     var isFirst = true
     let words = text.unicodeScalars.map { scalar -> Character in
@@ -50,14 +50,14 @@ package struct ExchangeTimes: Sendable, Hashable {
   /// The time when the response's head had arrived.
   package let response: Int64
 
-  /// Creates times from a clock, which may have been set back in between. Times outside the years 1 to 9999 are moved to the
-  /// nearest limit, so that differences can't overflow.
+  /// Creates times from two readings of a clock, which may have been set back between them. A time outside the years 1 to 9999 is
+  /// replaced by the nearest time within them, so that differences can't overflow.
   package init(request: Int64, response: Int64) {
     self.response = Self.clamped(response)
     self.request = min(Self.clamped(request), self.response)
   }
 
-  /// The seconds since 1970 of the years 1 to 9999, which HTTP-date can represent.
+  /// The seconds since 1970 in the years 1 to 9999, the only years that HTTP-date can represent.
   private static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
   static func clamped(_ seconds: Int64) -> Int64 { min(max(seconds, range.lowerBound), range.upperBound) }

@@ -6,26 +6,26 @@ package import LupineWire
 package struct CacheHit: Sendable, Equatable {
   package enum Reason: Sendable, Hashable {
     case fresh
-    /// The caller's policy accepts any age.
+    /// The caller's policy accepts stored responses of any age.
     case policy
     /// The request accepts stale responses (max-stale).
     case maxStale
-    /// The origin allows serving it while it is being revalidated (RFC 5861 §3).
+    /// The origin allows serving the response while it is being revalidated (RFC 5861 §3).
     case staleWhileRevalidate
   }
 
-  /// The position of the response among the stored responses.
+  /// The index of the response in the array of stored responses.
   package let index: Int
   package let reason: Reason
   package let response: ServedResponse
 }
 
-/// A request to send to the origin, with the conditions that the cache adds to it.
+/// A request to send to the origin, including the conditions that the cache adds.
 package struct Forwarding: Sendable, Equatable {
   package enum Reason: Sendable, Hashable {
-    /// The method, or a GET with content, can't be answered from the cache.
+    /// The cache can't answer a request with this method, or a GET with content.
     case method
-    /// The caller's policy excludes stored responses or requires their validation.
+    /// The caller's policy forbids the use of stored responses, or requires their validation.
     case policy
     /// No response is stored for the URI in a partition that this session may read.
     case nothingStored
@@ -35,31 +35,36 @@ package struct Forwarding: Sendable, Equatable {
     case stale
     /// The selected response requires validation (no-cache), or has been invalidated.
     case validationRequired
-    /// A directive of the request excludes the selected response.
+    /// A Cache-Control directive in the request forbids the use of the stored response.
     case requestDirective
     /// The request has conditions or ranges that only the origin can evaluate.
     case conditions
   }
 
   package let reason: Reason
-  /// The fields to send: those of the request and the cache's conditions.
+  /// The fields to send: the request's fields, and the conditions that the cache adds.
   package let fields: Fields
-  /// The positions of the stored responses whose validators are in the conditions. Empty if the cache has added no conditions.
+  /// The indexes of the stored responses whose validators are in the added conditions. Empty if the cache has added no
+  /// conditions.
   package let nominated: [Int]
-  /// The position of the selected response, which may be served if the origin fails, or nil if none was selected.
+  /// The index of the stored response that was selected for the request, or nil if there is none. This response may be served if
+  /// the origin fails.
   package let selected: Int?
 }
 
-/// The decision how to answer a request.
+/// The cache's decision on how to answer a request.
 package enum CacheDecision: Sendable, Equatable {
   case serve(CacheHit)
-  /// Serve the response and send a GET request at the same time. The origin's response updates the cache.
+  /// Serve the stored response, and send a GET request that revalidates it at the same time. The origin's response updates the
+  /// cache.
   case serveWhileRevalidating(CacheHit, Forwarding)
   case forward(Forwarding)
-  /// Answer with 504 (Gateway Timeout): the caller accepts only a stored response, and none can be used (RFC 9111 §5.2.1.7).
+  /// Answer with 504 (Gateway Timeout), because the caller accepts only a stored response, and none can be used (RFC 9111
+  /// §5.2.1.7).
   case gatewayTimeout
 
-  /// Decides how to answer a request. `stored` are the stored responses for its URI; `now` is the time in seconds since 1970.
+  /// Decides how to answer a request. `stored` contains the stored responses for the request's URI. `now` is the time in
+  /// seconds since 1970.
   package init(_ request: CacheRequest, stored: [StoredResponse], now: Int64) {
     self = CacheChoice(request: request, stored: stored, now: now).decision
   }
@@ -82,7 +87,7 @@ private struct CacheChoice {
   var decision: CacheDecision {
     guard request.isServable else { return forward(.method) }
     guard request.policy != .reload else { return forward(.policy) }
-    // Only origins may evaluate these conditions (RFC 9111 §4.3.2).
+    // Only an origin may evaluate If-Match and If-Unmodified-Since (RFC 9111 §4.3.2).
     guard !request.fields.contains("If-Match"), !request.fields.contains("If-Unmodified-Since") else {
       return forward(.conditions)
     }
@@ -106,11 +111,11 @@ private struct CacheChoice {
     case unusable(Forwarding.Reason)
   }
 
-  /// Returns why the response may be used without validation, or why it may not.
+  /// Returns whether the response may be used without validation, and the reason.
   private func usability(of response: StoredResponse) -> Usability {
     if request.policy == .storedElseLoad || request.policy == .storedOnly { return .usable(.policy) }
     let staleness = response.staleness(now: now)
-    let isFresh = staleness < 0
+    let isFresh = response.isFresh(now: now)
     let flags = response.cacheControl.flags
     if response.state == .invalidated || response.cacheControl.noCache == .everything {
       return .unusable(.validationRequired)
@@ -150,8 +155,8 @@ private struct CacheChoice {
   }
 
   private func forwarding(_ reason: Forwarding.Reason, selected: Int?) -> Forwarding {
-    // The cache adds no conditions to a HEAD request or a request for a range, because a head or a part of a representation can't
-    // replace a stored response. It also leaves the caller's own conditions unchanged, so that the caller gets the 304.
+    // The cache adds no conditions to a HEAD request or a request for a range, because a head or a part of a representation
+    // can't replace a stored response. If the caller has set conditions, the cache adds none, so that the caller gets the 304.
     let addsConditions =
       request.method == "GET" && request.isServable && request.policy != .reload && !request.hasOwnConditions
       && !request.fields.contains("Range")
@@ -162,8 +167,8 @@ private struct CacheChoice {
     return Forwarding(reason: reason, fields: fields, nominated: nominated, selected: selected)
   }
 
-  /// The background request for a response that is served stale. No caller waits for it, so it has the cache's conditions,
-  /// without the caller's range and conditions.
+  /// Returns the background request that revalidates a response while the stale response is served. No caller waits for the
+  /// background request, so it has the cache's conditions instead of the caller's range and conditions.
   private func revalidation(of selected: Int) -> Forwarding {
     var independent = request
     independent.method = "GET"
@@ -171,8 +176,9 @@ private struct CacheChoice {
     return CacheChoice(request: independent, stored: stored, now: now).forwarding(.stale, selected: selected)
   }
 
-  /// Returns the request's fields with the validators of the nominated responses (RFC 9111 §4.3.1): If-None-Match, and also
-  /// If-Modified-Since if only the selected response is nominated.
+  /// Returns the request's fields with the cache's conditions, and the indexes of the nominated responses, whose validators the
+  /// conditions contain (RFC 9111 §4.3.1). The conditions are If-None-Match, and also If-Modified-Since if only the selected
+  /// response is nominated.
   private func conditions(selected: Int?) -> (Fields, nominated: [Int]) {
     let nominated = nominated(selected: selected)
     var fields = request.fields
@@ -181,17 +187,18 @@ private struct CacheChoice {
     if let selected, nominated == [selected], stored[selected].lastModified != nil,
       let date = stored[selected].fields.first("Last-Modified")
     {
-      // The date is sent as received: servers often compare it byte by byte.
+      // The date is sent as received, because servers often compare it byte by byte.
       fields.append(name: "If-Modified-Since", value: date)
     }
     return (fields, nominated)
   }
 
-  /// Returns the responses whose validators are sent: the selected one, followed by the session's other responses with a strong
-  /// entity tag, most recent first. Variants can share a weak tag, which would then confirm the wrong variant.
+  /// Returns the indexes of the responses whose validators are sent: the selected response, followed by the other responses that
+  /// the session may read and that have a strong entity tag, most recent first. Weak tags of other responses aren't sent:
+  /// variants can share a weak tag, so a match could confirm the wrong variant.
   private func nominated(selected: Int?) -> [Int] {
-    // Without an entity tag of the selected response, a match with the tag of another response
-    // would hide a newer version of the selected one.
+    // If the selected response has no entity tag, tags of other responses aren't sent, because a match with one of them would
+    // hide a newer version of the selected response.
     if let selected, stored[selected].entityTag == nil { return stored[selected].lastModified == nil ? [] : [selected] }
     let others = stored.indices.filter { index in
       index != selected && request.mayRead(stored[index].partition) && stored[index].entityTag?.strength == .strong
@@ -202,13 +209,13 @@ private struct CacheChoice {
 }
 
 extension CacheRequest {
-  /// Returns the position of the response to use, regardless of its freshness, or
-  /// nil if none can be selected (RFC 9111 §4, §4.1).
+  /// Returns the index of the stored response to use for this request, regardless of its freshness. Returns nil if none can be
+  /// selected (RFC 9111 §4, §4.1).
   package func selection(among stored: [StoredResponse]) -> Int? {
     stored.indices.filter { stored[$0].isSelectable(for: self) }.max { stored[$0].isPreceded(by: stored[$1]) }
   }
 
-  /// Whether the request has conditions of the caller, who validates its own copy of a response.
+  /// Whether the caller has set conditional fields, such as If-None-Match, to validate a copy that it keeps itself.
   var hasOwnConditions: Bool {
     ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"].contains(
       where: fields.contains)

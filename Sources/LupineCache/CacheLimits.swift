@@ -5,16 +5,16 @@ internal import LupineWire
 /// The limits of the cache's rules.
 package enum CacheLimits {
   /// The maximum of an age, a freshness lifetime or a directive's number, in seconds: 2,147,483,648, about 68 years. Larger
-  /// numbers are reduced to it (RFC 9111 §1.2.2).
+  /// numbers are reduced to this maximum (RFC 9111 §1.2.2).
   package static let deltaSecondsMax: Int64 = Limits.delaySecondsMax
 
   /// The maximum freshness lifetime that is estimated from Last-Modified, in seconds: one day.
   ///
-  /// RFC 9111 §4.2.2 sets no limit. Firefox allows a week; a day is the age above which RFC 2616 §13.2.4 required a
-  /// warning.
+  /// RFC 9111 §4.2.2 sets no limit. A day is the age above which RFC 2616 §13.2.4 required a warning. Firefox allows a week.
   package static let heuristicLifetimeMax: Int64 = 86_400
 
-  /// The divisor of a heuristic lifetime: 10. The lifetime is a tenth of the time since the last modification (RFC 9111 §4.2.2).
+  /// The divisor for a heuristic freshness lifetime: 10. The lifetime is a tenth of the time from Last-Modified to Date (RFC 9111
+  /// §4.2.2).
   package static let heuristicDivisor: Int64 = 10
 
   /// The maximum number of field names in Vary: 32. A response with more names isn't stored.
@@ -22,13 +22,14 @@ package enum CacheLimits {
   /// RFC 9110 §12.5.5 sets no limit. Responses of large sites have up to ten.
   package static let varyNamesMax = 32
 
-  /// The maximum size in bytes of the request's values of the fields that Vary names: 16,384. A
-  /// response that depends on longer values isn't stored.
+  /// The maximum total size, in bytes, of the values that the request has for the fields named by Vary: 16,384. If the values are
+  /// longer, the response isn't stored.
   ///
   /// RFC 9111 §4.1 sets no limit. Servers accept heads of 8 to 16 KiB.
   package static let selectingBytesMax = 16 * 1024
 
-  /// The maximum number of entity tags in an If-None-Match of the cache: 16. The tags are those of the most recent responses.
+  /// The maximum number of entity tags in an If-None-Match that the cache adds to a request: 16. If more responses have tags,
+  /// those of the most recent responses are sent.
   ///
   /// RFC 9110 §13.1.2 sets no limit. 16 tags of 64 bytes take 1 KiB of the request's head.
   package static let entityTagsMax = 16

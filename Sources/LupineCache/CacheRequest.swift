@@ -1,12 +1,12 @@
-// CacheRequest: the parts of a request that the cache needs, with the caller's policy and the partition of its responses.
+// CacheRequest: the parts of a request that the cache needs, the caller's policy, and the partitions of stored responses.
 
 package import LupineWire
 
-/// The caller's policy for the use of the cache.
+/// The caller's policy, which determines how the cache answers a request.
 package enum CachePolicy: Sendable, Hashable {
   /// Use the cache as RFC 9111 specifies.
   case automatic
-  /// Send the request without conditions, and replace the stored response.
+  /// Send the request without conditions that the cache adds, and replace the stored response.
   case reload
   /// Use a stored response of any age, or send the request if there is none.
   case storedElseLoad
@@ -17,24 +17,25 @@ package enum CachePolicy: Sendable, Hashable {
   case validate
 }
 
-/// The sessions to which a stored response can be served.
+/// The sessions to which a stored response may be served. Each stored response belongs to one partition.
 package enum CachePartition: Sendable, Hashable {
-  /// All users of the cache: the response was requested without credentials and set no cookie.
+  /// All users of the cache, because the response was requested without credentials and sets no cookie.
   case anonymous
-  /// Only the session with this name: the response was requested with credentials, or set a cookie.
+  /// Only the session with this name, because the response was requested with credentials or sets a cookie.
   case session(String)
 }
 
 /// The parts of a request that the cache needs.
 package struct CacheRequest: Sendable {
-  /// Whether the request has content. The content isn't part of the key, although some
-  /// servers answer a GET according to its content.
+  /// Whether the request has content. A GET with content isn't answered from the cache, because the content isn't part of the
+  /// cache key, but some servers take it into account.
   package enum Content: Sendable, Hashable { case none, present }
 
-  /// Credentials that aren't in the request's fields.
-  package enum ConnectionCredentials: Sendable, Hashable {
+  /// Credentials other than the fields Authorization and Cookie.
+  package enum OtherCredentials: Sendable, Hashable {
     case none
-    /// The connection has a client certificate, or was authenticated with NTLM or Negotiate.
+    /// The connection has a client certificate or was authenticated with NTLM or Negotiate, or the request has a field that the
+    /// caller has declared secret.
     case presented
   }
 
@@ -45,7 +46,7 @@ package struct CacheRequest: Sendable {
   package var policy = CachePolicy.automatic
   /// The name of the session that sends the request.
   package var session: String
-  package var connectionCredentials = ConnectionCredentials.none
+  package var otherCredentials = OtherCredentials.none
 
   package init(method: String = "GET", uri: URI, fields: Fields = Fields(), session: String = "") {
     self.method = method
@@ -54,19 +55,19 @@ package struct CacheRequest: Sendable {
     self.session = session
   }
 
-  /// Returns the partition of a response to this request.
+  /// Returns the partition to which a response to this request belongs. `response` contains the response's fields.
   func partition(of response: Fields) -> CachePartition {
     let isPersonal =
-      connectionCredentials == .presented || fields.contains("Authorization") || fields.contains("Cookie")
+      otherCredentials == .presented || fields.contains("Authorization") || fields.contains("Cookie")
       || response.contains("Set-Cookie")
     return isPersonal ? .session(session) : .anonymous
   }
 
-  /// Returns whether a response of the partition can be served to this request.
+  /// Returns whether a stored response in this partition may be served to the request.
   func mayRead(_ partition: CachePartition) -> Bool {
     partition == .anonymous || partition == .session(session)
   }
 
-  /// Whether stored responses can be used for the method and content: for GET and HEAD without content.
+  /// Whether stored responses can answer a request with this method and content. True for GET and HEAD without content.
   var isServable: Bool { (method == "GET" || method == "HEAD") && content == .none }
 }

@@ -2,12 +2,12 @@
 
 package import LupineWire
 
-/// An entity tag, the validator in ETag.
+/// An entity tag, which is the validator in an ETag field.
 package struct EntityTag: Sendable, Hashable {
   package enum Strength: Sendable, Hashable { case weak, strong }
 
   package let strength: Strength
-  /// The opaque tag with its quotes. Its bytes can be in any charset.
+  /// The opaque tag with its quotation marks. Its bytes can be in any charset.
   let opaque: [UInt8]
 
   /// Parses the value of an ETag field. Returns nil if it is malformed or longer than `CacheLimits.entityTagBytesMax`.
@@ -31,10 +31,11 @@ package struct EntityTag: Sendable, Hashable {
   /// The bytes of the tag as sent, including the prefix of a weak tag.
   var bytes: [UInt8] { (strength == .weak ? Array("W/".utf8) : []) + opaque }
 
-  /// Returns whether two tags are equal by the weak comparison, which ignores whether they are weak (RFC 9110 §8.8.3.2).
+  /// Returns whether two tags match in a weak comparison: their opaque tags are equal, whether or not the tags are weak (RFC 9110
+  /// §8.8.3.2).
   package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
-  /// Returns whether two tags are equal by the strong comparison, for which both must be strong (RFC 9110 §8.8.3.2).
+  /// Returns whether two tags match in a strong comparison: their opaque tags are equal, and both are strong (RFC 9110 §8.8.3.2).
   package func matchesStrongly(_ other: EntityTag) -> Bool {
     strength == .strong && other.strength == .strong && opaque == other.opaque
   }
@@ -42,11 +43,12 @@ package struct EntityTag: Sendable, Hashable {
 
 /// The list of entity tags in If-None-Match.
 package enum EntityTagList: Sendable, Hashable {
-  /// "*": any representation.
+  /// The list is "*", which matches any representation.
   case any
   case tags([EntityTag])
 
-  /// Parses the lines of If-None-Match. Returns nil if there are none. Ignores the text after a malformed member.
+  /// Parses the If-None-Match field. Returns nil if the field is missing. If a member is malformed, the rest of its line is
+  /// ignored.
   package init?(ifNoneMatch fields: Fields) {
     guard fields.contains("If-None-Match") else { return nil }
     var tags: [EntityTag] = []
@@ -66,7 +68,7 @@ package enum EntityTagList: Sendable, Hashable {
     self = .tags(tags)
   }
 
-  /// Returns whether the list contains the tag by the weak comparison, as If-None-Match requires.
+  /// Returns whether the list contains the tag. Uses the weak comparison, as If-None-Match requires.
   package func contains(_ tag: EntityTag?) -> Bool {
     switch self {
     case .any: true
@@ -75,7 +77,7 @@ package enum EntityTagList: Sendable, Hashable {
   }
 }
 
-/// Reads entity tags from the start of a text.
+/// Reads the entity tags of a list one after another.
 private struct EntityTagReader {
   private(set) var rest: ArraySlice<UInt8>
 

@@ -1,5 +1,5 @@
-// ForwardingOutcome: the effect of the origin's response to a forwarded request on the caller and on the stored responses (RFC
-// 9111 §4.3.3 to §4.3.5, §4.2.4, RFC 5861 §4).
+// ForwardingOutcome: the answer to the caller and the changes of stored responses that follow from the origin's response to a
+// forwarded request (RFC 9111 §4.3.3 to §4.3.5, §4.2.4, RFC 5861 §4).
 
 package import LupineWire
 
@@ -9,25 +9,25 @@ package struct StoredUpdate: Sendable, Equatable {
     case replace(StoredResponse)
     /// Remove the response, for example because the new metadata has no-store.
     case remove
-    /// Mark the response so that it must be validated before any further use.
+    /// Mark the response as invalidated, so that it must be validated before it is served again.
     case invalidate
   }
 
-  /// The position of the response among the stored responses.
+  /// The index of the response in the array of stored responses.
   package let index: Int
   package let change: Change
 }
 
-/// The effect of the origin's response, or of its absence.
+/// The answer to the caller and the changes of stored responses, after the origin has responded or failed to respond.
 package struct ForwardingOutcome: Sendable, Equatable {
   package enum Answer: Sendable, Equatable {
-    /// Return the origin's response to the caller. `StoreDecision` decides whether to store it.
+    /// Return the origin's response, or the error, to the caller. `StoreDecision` decides whether to store a response.
     case passOn
-    /// Serve the stored response at this position, which the origin has confirmed.
+    /// Serve the stored response at this index, because the origin has confirmed it with a 304.
     case serveValidated(index: Int, ServedResponse)
-    /// Serve the stored response at this position although it is stale, because the origin failed (RFC 5861 §4).
+    /// Serve the stored response at this index although it may be stale, because the origin failed (RFC 5861 §4).
     case serveStale(index: Int, ServedResponse)
-    /// Send the request again without the cache's conditions, because the 304 selects none of the stored responses.
+    /// Send the request again without the cache's conditions, because the 304 doesn't identify any of the stored responses.
     case sendWithoutConditions
   }
 
@@ -53,7 +53,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     }
   }
 
-  /// Determines the outcome of a failure, in which no response arrived.
+  /// Determines the outcome of a request that failed before a response arrived.
   package init(ofFailure forwarding: Forwarding, for request: CacheRequest, stored: [StoredResponse], now: Int64) {
     self.init(fallback: forwarding, request, stored, now)
   }
@@ -63,14 +63,15 @@ package struct ForwardingOutcome: Sendable, Equatable {
     self.updates = updates
   }
 
-  /// Creates an outcome. Drops the updates if the request has no-store, because no part of
-  /// its response may be stored (RFC 9111 §5.2.1.5).
+  /// Creates an outcome. If the request has the directive no-store, discards the updates, so that the cache stores no part of the
+  /// response (RFC 9111 §5.2.1.5).
   private init(answer: Answer, updates: [StoredUpdate], for request: CacheRequest) {
     let mayStore = !CacheControl(request: request.fields).flags.contains(.noStore)
     self.init(answer: answer, updates: mayStore ? updates : [])
   }
 
-  /// Creates the outcome of an error: the selected response if it may be served instead, and the error otherwise.
+  /// Creates the outcome of a failed request or an error response. Serves the selected stored response if that is allowed.
+  /// Otherwise, returns the error to the caller.
   private init(
     fallback forwarding: Forwarding, _ request: CacheRequest, _ stored: [StoredResponse], _ now: Int64
   ) {
@@ -87,7 +88,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     notModified fields: Fields, _ forwarding: Forwarding, _ request: CacheRequest, _ stored: [StoredResponse],
     _ times: ExchangeTimes
   ) {
-    // If the cache has added no conditions, those of the caller were sent, and the caller gets the 304.
+    // If the cache has added no conditions, the 304 answers the caller's own conditions, so it is returned to the caller.
     let isCallers = forwarding.nominated.isEmpty
     let candidates =
       isCallers ? stored.indices.filter { stored[$0].isSelectable(for: request) } : forwarding.nominated
@@ -99,7 +100,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
       self.init(answer: .passOn, updates: updates, for: request)
       return
     }
-    // A 304 without a validator can only refer to the nominated response if there is exactly one.
+    // A 304 without a validator refers to the nominated response if there is exactly one. Otherwise it is ambiguous.
     let isAnonymous = !fields.contains("ETag") && !fields.contains("Last-Modified")
     let best = identified.max { stored[$0].isPreceded(by: stored[$1]) }
     guard let index = best ?? (isAnonymous && candidates.count == 1 ? candidates[0] : nil) else {
@@ -111,7 +112,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     self.init(answer: .serveValidated(index: index, response), updates: updates, for: request)
   }
 
-  /// Returns the responses that a 304 updates (RFC 9111 §4.3.4).
+  /// Returns the indexes of the stored responses that a 304 updates (RFC 9111 §4.3.4).
   private static func identified(
     by fields: Fields, to request: CacheRequest, among candidates: [Int], of stored: [StoredResponse]
   ) -> [Int] {
@@ -119,7 +120,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     if let tag, tag.strength == .strong {
       return candidates.filter { stored[$0].entityTag?.matchesStrongly(tag) ?? false }
     }
-    // Variants may share a weak tag or a date, so only the responses that this request selects count.
+    // Variants may share a weak tag or a date, so only responses that can be selected for this request are considered.
     let selectable = candidates.filter { stored[$0].isSelectable(for: request) }
     let matching: [Int]
     if let tag {
@@ -136,27 +137,27 @@ package struct ForwardingOutcome: Sendable, Equatable {
 }
 
 extension StoredUpdate.Change {
-  /// The response with the new metadata, or nil if it isn't replaced.
+  /// The response with the new metadata, or nil if the change isn't a replacement.
   fileprivate var response: StoredResponse? { if case .replace(let response) = self { response } else { nil } }
 }
 
 extension StoredResponse {
-  /// Returns whether the response may be served instead of an error (RFC 5861 §4): the request or the response has a
-  /// stale-if-error of at least the response's staleness, and no directive forbids it.
+  /// Returns whether the stored response may be served instead of an error (RFC 5861 §4). The request or the response must have a
+  /// stale-if-error that is at least the response's staleness, and no directive may forbid serving stale responses.
   fileprivate func allowsUse(afterErrorFor request: CacheRequest, now: Int64) -> Bool {
     let directives = CacheControl(request: request.fields)
     guard request.isServable, state == .valid, cacheControl.noCache != .everything, directives.noCache == .absent,
       request.policy == .automatic
     else { return false }
+    guard isFresh(now: now) || !cacheControl.flags.contains(.mustRevalidate) else { return false }
     let staleness = staleness(now: now)
-    guard staleness < 0 || !cacheControl.flags.contains(.mustRevalidate) else { return false }
     return [directives.staleIfError, cacheControl.staleIfError].contains { limit in
       if case .valid(let seconds) = limit { staleness <= seconds } else { false }
     }
   }
 }
 
-/// Compares the response to a HEAD request with the stored responses to GET (RFC 9111 §4.3.5).
+/// Compares the response to a HEAD request with stored responses to GET (RFC 9111 §4.3.5).
 private struct HeadComparison {
   let fields: Fields
   let request: CacheRequest
@@ -170,7 +171,8 @@ private struct HeadComparison {
     }
   }
 
-  /// Returns whether the received validators and length equal those of the stored response.
+  /// Returns whether ETag, Last-Modified and Content-Length in the HEAD response equal those of the stored response. Missing
+  /// fields are ignored.
   private func matches(_ stored: StoredResponse) -> Bool {
     ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
       !fields.contains(name) || fields.valueBytes(name) == stored.fields.valueBytes(name)

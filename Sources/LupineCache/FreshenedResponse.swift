@@ -3,15 +3,15 @@
 internal import LupineWire
 
 extension StoredResponse {
-  /// The fields that are never updated: they describe the stored bytes, which don't change.
+  /// The names of the fields that are never updated, because they describe the stored body, which doesn't change.
   private static let bodyFieldNames: Set<String> = ["content-length", "content-encoding", "content-range"]
 
-  /// Returns the response with the fields and times of the new exchange. The result is `.remove` if the new fields have no-store,
-  /// or if the response can no longer be selected by the request's fields.
+  /// Returns a replacement for the stored response, updated with the fields and times of the new exchange. Returns `.remove` if
+  /// the updated fields have no-store, or if the request fields that select the response are no longer known.
   func freshened(by fields: Fields, to request: CacheRequest, times: ExchangeTimes) -> StoredUpdate.Change {
     let new = fields.storable(receivedAt: times.response)
     var merged = self.fields
-    // These fields describe the earlier message. An Age that remained would be counted again.
+    // Age belongs to the earlier exchange. If it were kept, it would be counted into the response's age again.
     merged.remove("Age")
     let updated = new.indices.filter { !Self.bodyFieldNames.contains(new[$0].name.lowercased()) }
     for position in updated { merged.remove(new[position].name) }
@@ -21,7 +21,7 @@ extension StoredResponse {
     guard !directives.flags.contains(.noStore) || directives.flags.contains(.mustUnderstand),
       let selecting = selectingFields(after: merged, to: request)
     else { return .remove }
-    // A response obtained with a session's credentials belongs to that session.
+    // If the new exchange used a session's credentials or set a cookie, the response belongs to that session from now on.
     let partition = partition == .anonymous ? request.partition(of: new) : partition
     return .replace(
       StoredResponse(
@@ -29,12 +29,12 @@ extension StoredResponse {
         selectingFields: selecting, bodyForm: bodyForm, bodyByteCount: bodyByteCount))
   }
 
-  /// Returns the fields that select the response with its new Vary, or nil if their values are unknown.
+  /// Returns the request fields that select the response according to its updated Vary, or nil if their values are unknown.
   private func selectingFields(after merged: Fields, to request: CacheRequest) -> SelectingFields? {
     guard let new = try? SelectingFields(vary: merged, of: request.fields) else { return nil }
     if selectingFields.match(request.fields) { return new }
-    // The origin has chosen this variant for a request with other values. The values of the first request still select it, but
-    // its values of newly named fields are unknown.
+    // The origin has chosen this variant for a request with other values. The values of the original request still select the
+    // variant, but its values for newly named fields are unknown.
     return new.selectors.map(\.name) == selectingFields.selectors.map(\.name) ? selectingFields : nil
   }
 }

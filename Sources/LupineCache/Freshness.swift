@@ -1,14 +1,15 @@
-// Freshness: lifetimes and ages of stored responses (RFC 9111 §4.2).
+// Freshness: the freshness lifetimes and ages of stored responses (RFC 9111 §4.2).
 
 internal import LupineWire
 
-/// The time for which a response is fresh, in seconds after it was generated, and the source of that time.
+/// A response's freshness lifetime in seconds, counted from the time when the origin generated the response. The cases name its
+/// source.
 package enum FreshnessLifetime: Sendable, Hashable {
   case maxAge(Int64)
   case expires(Int64)
-  /// A tenth of the time since the last modification.
+  /// A lifetime estimated as a tenth of the time from Last-Modified to Date.
   case heuristic(Int64)
-  /// Max-age or Expires is invalid, so the response is stale from the start.
+  /// The value of max-age or Expires is invalid, so the response is stale from the start.
   case invalid
   /// No field determines a lifetime, so the response is stale from the start.
   case unknown
@@ -20,7 +21,7 @@ package enum FreshnessLifetime: Sendable, Hashable {
     }
   }
 
-  /// Determines the lifetime (RFC 9111 §4.2.1). s-maxage is for shared caches and is ignored.
+  /// Determines a response's freshness lifetime (RFC 9111 §4.2.1). Ignores s-maxage, which is for shared caches.
   init(
     status: Int, fields: Fields, cacheControl: CacheControl, date: Int64, lastModified: Int64?, now: Int64
   ) {
@@ -70,8 +71,8 @@ extension StoredResponse {
     fields.valueBytes("Age").flatMap { FieldList.members(of: $0[...]).first }.flatMap(DeltaSeconds.value) ?? 0
   }
 
-  /// Returns the number of seconds for which the response has been stale. It is negative if the response is fresh, and 0 in the
-  /// first second after its lifetime.
+  /// Returns the number of seconds by which the response's age exceeds its freshness lifetime. The number is negative if the
+  /// response is fresh. At 0, the response is already stale.
   package func staleness(now: Int64) -> Int64 { currentAge(now: now) - lifetime.seconds }
 
   // response_is_fresh = (freshness_lifetime > current_age)

@@ -2,17 +2,18 @@
 
 package import LupineWire
 
-/// The effect of unsafe requests on stored responses.
+/// Determines the stored responses that a response to an unsafe request invalidates.
 package enum Invalidation {
-  /// Returns the URIs, without fragments, whose stored responses must be invalidated in all partitions.
+  /// Returns the URIs, without fragments, whose stored responses must be invalidated. The responses of all sessions are
+  /// concerned.
   ///
-  /// These are the target URI and the URIs in Location and Content-Location with the same origin. The result is empty unless the
-  /// method isn't known to be safe and the status is 2xx or 3xx.
+  /// These are the target URI, and the URIs in Location and Content-Location if they have the same origin. The result is empty
+  /// if the method is known to be safe, or if the status is neither 2xx nor 3xx.
   package static func targets(of request: CacheRequest, status: Int, fields: Fields) -> [URI] {
     guard !safeMethods.contains(request.method), (200..<400).contains(status) else { return [] }
     let named = ["Location", "Content-Location"].flatMap { fields.all($0) }
       .compactMap { reference in try? request.uri.resolving(reference) }
-      // Otherwise, an origin could invalidate the responses of another.
+      // Without this check, an origin could invalidate the stored responses of another origin.
       .filter { $0.origin == request.uri.origin }
     return named.reduce(into: [request.uri]) { targets, uri in
       if !targets.contains(where: { $0.target == uri.target }) { targets.append(uri) }
@@ -26,6 +27,6 @@ package enum Invalidation {
 }
 
 extension URI {
-  /// The key of stored responses: the URI without user information and fragment.
+  /// The key under which responses are stored: the URI without user information and fragment.
   package var cacheKey: String { origin.description + target }
 }

@@ -1,11 +1,11 @@
-// SelectingFields: the request's fields that Vary names, normalized for comparison (RFC 9111 §4.1).
+// SelectingFields: the request fields that a response's Vary names, normalized for comparison (RFC 9111 §4.1).
 
 internal import LupineWire
 
 /// The fields of a request that select a stored response, in a normalized form.
 package struct SelectingFields: Sendable, Hashable {
   package struct Selector: Sendable, Hashable {
-    /// The name in lowercase.
+    /// The field's name in lowercase.
     package let name: String
     /// The normalized value, or nil if the request lacks the field.
     package let value: [UInt8]?
@@ -16,20 +16,21 @@ package struct SelectingFields: Sendable, Hashable {
     }
   }
 
-  /// The reason why a response can't be selected by its request's fields.
+  /// The reason why no later request can select a response by its fields.
   package enum Failure: Error, Sendable, Hashable {
-    /// Vary contains "*" or something that isn't a field name.
+    /// Vary contains "*", or a member that isn't a field name.
     case unselectable
-    /// There are more than `CacheLimits.varyNamesMax` names or `CacheLimits.selectingBytesMax` bytes.
+    /// Vary has more than `CacheLimits.varyNamesMax` names, or the fields that it names have more than
+    /// `CacheLimits.selectingBytesMax` bytes in the request.
     case tooLarge
   }
 
-  /// The fields in the order of their names, each once.
+  /// The fields, ordered by name. No name occurs twice.
   package let selectors: [Selector]
 
   package init(_ selectors: [Selector]) { self.selectors = selectors }
 
-  /// Reads the fields that the response's Vary names from the request.
+  /// Reads from the request the fields that the response's Vary names.
   init(vary response: Fields, of request: Fields) throws(Failure) {
     var names: Set<String> = []
     for position in response.indices where response.isNamed("vary", at: position) {
@@ -47,15 +48,16 @@ package struct SelectingFields: Sendable, Hashable {
     self.selectors = selectors
   }
 
-  /// Returns whether the request has the same values. A missing field matches only a missing field.
+  /// Returns whether `request` has the same values for all of these fields. A missing field matches only a missing field.
   func match(_ request: Fields) -> Bool {
     selectors.allSatisfy { $0.value == Self.normalized($0.name, in: request) }
   }
 
-  /// Returns a request field's value in a form that is equal for values with the same meaning, or nil if the field is missing.
+  /// Returns the normalized value of a request's field, or nil if the field is missing. Values with the same meaning have the
+  /// same normalized value.
   ///
-  /// All lines are combined. White space around commas is removed only from fields that are known to be lists, because it may
-  /// have a meaning in others.
+  /// All lines of the field are combined. White space around commas is removed only if the field is known to be a list, because
+  /// white space may be significant in other fields.
   static func normalized(_ name: String, in request: Fields) -> [UInt8]? {
     let values = request.positions(of: name).map(request.valueBytes(at:))
     guard !values.isEmpty else { return nil }
@@ -70,7 +72,7 @@ package struct SelectingFields: Sendable, Hashable {
   }
 }
 
-/// The members of a field that consists of case-insensitive names with weights (RFC 9110 §12.4.2).
+/// The members of a weighted list field, such as Accept-Encoding: case-insensitive names with weights (RFC 9110 §12.4.2).
 private struct Preferences {
   private var members: [(text: [UInt8], weight: Int)] = []
 
@@ -84,8 +86,8 @@ private struct Preferences {
     }
   }
 
-  /// The members in lowercase, in descending order of preference. Members with equal weights keep their
-  /// order, which some servers take as a preference.
+  /// The members in lowercase, in descending order of weight. Members with equal weights keep their order, which some servers
+  /// treat as a preference.
   var normalized: [UInt8] {
     let sorted = members.enumerated().sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
     return Array(sorted.map(\.element.text).joined(separator: ",".utf8))

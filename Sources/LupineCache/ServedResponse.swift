@@ -15,11 +15,11 @@ package struct ServedResponse: Sendable, Equatable {
   package let fields: Fields
   package let body: Body
 
-  /// Creates the response without validation. Returns nil if only the origin can respond: to a request for several ranges, or for
-  /// a range of a body that is stored in a form other than the origin's.
+  /// Creates a response from a stored response that needs no validation. Returns nil if only the origin can respond: the request
+  /// is for several ranges, or for a range of a body that had a content coding and was stored decoded.
   init?(_ stored: StoredResponse, to request: CacheRequest, now: Int64) {
     var fields = stored.fields
-    // These fields can't be used without validation (RFC 9111 §5.2.2.4).
+    // The fields that no-cache names can't be used without validation (RFC 9111 §5.2.2.4).
     if case .fields(let names) = stored.cacheControl.noCache { names.forEach { fields.remove($0) } }
     fields.setAge(stored.currentAge(now: now))
 
@@ -39,7 +39,7 @@ package struct ServedResponse: Sendable, Equatable {
     self.init(ByteRange(request.fields, byteCount: stored.bodyByteCount), of: stored, fields)
   }
 
-  /// Creates the response after the origin has confirmed the stored one.
+  /// Creates a response from a stored response that the origin has confirmed with a 304.
   init(validated stored: StoredResponse, to request: CacheRequest, now: Int64) {
     var fields = stored.fields
     fields.setAge(stored.currentAge(now: now))
@@ -52,8 +52,8 @@ package struct ServedResponse: Sendable, Equatable {
     self.body = body
   }
 
-  /// Creates a 304 with the fields that RFC 9110 §15.4.5 requires, without the metadata of
-  /// the representation that the caller already has.
+  /// Creates a 304 response with the fields that RFC 9110 §15.4.5 requires. Omits the fields that describe the representation,
+  /// because the caller already has them.
   private init(notModified fields: Fields) {
     var fields = fields
     for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Range"] {
@@ -91,8 +91,8 @@ extension Fields {
 }
 
 extension StoredResponse {
-  /// Returns whether the request's If-None-Match or If-Modified-Since shows that the
-  /// caller already has this response (RFC 9111 §4.3.2).
+  /// Returns whether the caller already has this response, according to the request's If-None-Match or If-Modified-Since (RFC
+  /// 9111 §4.3.2).
   fileprivate func satisfies(ownConditionsOf request: CacheRequest, now: Int64) -> Bool {
     // If-Modified-Since is ignored if there is an If-None-Match (RFC 9110 §13.1.3).
     if let list = EntityTagList(ifNoneMatch: request.fields) { return list.contains(entityTag) }
@@ -100,20 +100,21 @@ extension StoredResponse {
     return (lastModified ?? date) <= since
   }
 
-  /// Returns whether Range applies: If-Range is missing, or its validator is strong and equal (RFC 9110 §13.1.5).
+  /// Returns whether the request's Range applies to this response: If-Range is missing, or its validator is strong and equal to
+  /// that of the response (RFC 9110 §13.1.5).
   fileprivate func matchesIfRange(of request: CacheRequest, now: Int64) -> Bool {
     guard let value = request.fields.valueBytes("If-Range") else { return true }
     if let tag = EntityTag(value) { return entityTag?.matchesStrongly(tag) ?? false }
-    // A date is strong if the representation can't have changed twice in its second: Date is later by a second or more
-    // (RFC 9110 §8.8.2.2).
+    // Last-Modified is a strong validator if Date is at least a second later, because the representation can't have changed
+    // again within that second (RFC 9110 §8.8.2.2).
     guard let lastModified, date > lastModified else { return false }
     return CacheDate.value(of: "If-Range", in: request.fields, now: now) == lastModified
   }
 }
 
-/// The request's Range applied to a body (RFC 9110 §14.1.2, §14.2).
+/// The result of applying the request's Range to a body (RFC 9110 §14.1.2, §14.2).
 enum ByteRange: Equatable {
-  /// The request has no valid Range in bytes, so the whole body is served.
+  /// The request has no valid Range with the unit `bytes`, so the whole body is served.
   case ignored
   case several
   case unsatisfiable
@@ -157,7 +158,8 @@ enum ByteRange: Equatable {
     return .bytes(start..<min(end, byteCount - 1) + 1)
   }
 
-  /// Returns a number, or nil if the digits aren't a number. Numbers that don't fit into 63 bits are reduced to the largest one.
+  /// Parses a decimal number. Returns nil if `digits` contains other bytes or is empty. Numbers that don't fit in 63 bits become
+  /// the largest number that does.
   private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
     guard !digits.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
     return digits.reduce(0) { number, digit in

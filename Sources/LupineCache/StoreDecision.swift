@@ -10,21 +10,22 @@ package enum StoreDecision: Sendable, Equatable {
     case method
     /// The request or the response has no-store.
     case noStore
-    /// The status code isn't final, or the cache must understand it to store the response and doesn't.
+    /// The status code is one that this cache never stores, or the response has must-understand and the cache doesn't understand
+    /// its status code.
     case status
-    /// Neither a directive nor the status code permits storing the response.
+    /// No Cache-Control directive, Expires field or status code permits storing the response.
     case notCacheable
-    /// Vary prevents every match, or names too many fields or too long ones.
+    /// No later request could match the response's Vary, or Vary names too many fields or fields whose values are too long.
     case vary(SelectingFields.Failure)
   }
 
   /// Store the response once its body has arrived completely, and remove the responses that it supersedes.
   ///
-  /// An incomplete body is never stored (RFC 9111 §3.3); the store's writer ensures this.
+  /// The store's writer ensures that an incomplete body is never stored (RFC 9111 §3.3).
   case store(StoredResponse)
   case refuse(Refusal)
 
-  /// Decides by the response's head. 206 responses aren't stored or combined.
+  /// Decides from the head of a response whether to store it. 206 responses are neither stored nor combined.
   package init(
     _ request: CacheRequest, status: Int, fields: Fields, times: ExchangeTimes,
     bodyForm: StoredResponse.BodyForm = .received
@@ -39,7 +40,8 @@ package enum StoreDecision: Sendable, Equatable {
       self = .refuse(.status)
       return
     }
-    // A cache that implements must-understand ignores no-store if both are present (RFC 9111 §5.2.2.3).
+    // If both must-understand and no-store are present, a cache that implements must-understand ignores no-store (RFC 9111
+    // §5.2.2.3).
     let forbids = directives.flags.contains(.noStore) && !mustUnderstand
     guard !forbids, !CacheControl(request: request.fields).flags.contains(.noStore) else {
       self = .refuse(.noStore)
@@ -63,8 +65,8 @@ package enum StoreDecision: Sendable, Equatable {
     }
   }
 
-  /// Returns whether a response with the status code can answer other requests for the URI: it is final, and doesn't depend on a
-  /// proxy (407) or on the request's Range (206, 416), conditions (304, 412) or expectation (417).
+  /// Returns whether a response with the status code can answer other requests for the URI. It must be final. It must not
+  /// depend on a proxy (407), or on the request's Range (206, 416), conditions (304, 412) or expectation (417).
   private static func isStorable(_ status: Int) -> Bool {
     status >= 200 && ![206, 304, 407, 412, 416, 417].contains(status)
   }
@@ -79,16 +81,25 @@ package enum StoreDecision: Sendable, Equatable {
 }
 
 extension StoredResponse {
-  /// Returns whether a new response to the request replaces this one, because the request would have selected it. The response of
-  /// a single session doesn't replace one that other sessions can use.
+  /// Returns whether a later request could be answered with the response: while it is fresh, after a validation, or when it is
+  /// stale, if the origin allows that (RFC 5861). If the policy accepts responses of any age, returns true.
+  package func isReusable(under policy: CachePolicy) -> Bool {
+    if policy == .storedElseLoad || policy == .storedOnly || hasValidator { return true }
+    guard cacheControl.noCache != .everything else { return false }
+    return lifetime.seconds > 0 || cacheControl.staleWhileRevalidate != .absent
+      || cacheControl.staleIfError != .absent
+  }
+
+  /// Returns whether the stored response is replaced by `new`, a later response to `request`. This is so if the request would
+  /// have selected the stored response, and both belong to the same partition.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
     partition == new.partition && selectingFields.match(request.fields)
   }
 }
 
 extension Fields {
-  /// Returns the fields to store (RFC 9111 §3.1): all except those of the connection and of
-  /// proxies, and with a valid Date (RFC 9110 §6.6.1).
+  /// Returns the fields to store (RFC 9111 §3.1): all fields except those of the connection and of proxies. If there is no
+  /// valid Date, adds one (RFC 9110 §6.6.1).
   func storable(receivedAt now: Int64) -> Fields {
     let excluded = connectionFieldNames
     var stored = Fields()
@@ -103,8 +114,8 @@ extension Fields {
     return stored
   }
 
-  /// The names, in lowercase, of the fields that belong to the connection or to a proxy: those of RFC 9110 §7.6.1 and RFC
-  /// 9111 §3.1, and those that Connection names.
+  /// The names, in lowercase, of the fields that belong to the connection or to a proxy: the fields listed in RFC 9110 §7.6.1
+  /// and RFC 9111 §3.1, and the fields that Connection names.
   var connectionFieldNames: Set<String> {
     var names: Set<String> = [
       "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
@@ -113,7 +124,7 @@ extension Fields {
     for position in indices where isNamed("connection", at: position) {
       names.formUnion(FieldList.members(of: valueBytes(at: position)[...]).map(FieldList.lowercased))
     }
-    // Connection can't remove the fields that control the cache.
+    // A Connection field must not remove the fields that control the cache.
     return names.subtracting(["cache-control", "expires", "vary", "date", "age", "etag", "last-modified"])
   }
 }

@@ -6,7 +6,7 @@ package import LupineWire
 package struct StoredResponse: Sendable, Equatable {
   package enum State: UInt8, Sendable, Hashable {
     case valid = 0
-    /// The response must be validated before any further use (RFC 9111 §4.4).
+    /// The response must be validated before it is served again (RFC 9111 §4.4).
     case invalidated = 1
   }
 
@@ -19,8 +19,7 @@ package struct StoredResponse: Sendable, Equatable {
   }
 
   package let status: Int
-  /// All received header fields, except for those of the connection and of proxies (RFC 9111 §3.1), and with a valid
-  /// Date.
+  /// All received header fields except those of the connection and of proxies (RFC 9111 §3.1). They include a valid Date.
   package let fields: Fields
   package let times: ExchangeTimes
   package let partition: CachePartition
@@ -61,7 +60,7 @@ package struct StoredResponse: Sendable, Equatable {
       now: times.response)
   }
 
-  /// Returns the response with the size of its body, which is known only at the end of the body.
+  /// Returns a copy with the size of the body, which is known only once the body has been received.
   package func withBody(byteCount: UInt64) -> StoredResponse {
     StoredResponse(
       status: status, fields: fields, times: times, partition: partition, selectingFields: selectingFields,
@@ -71,8 +70,8 @@ package struct StoredResponse: Sendable, Equatable {
   /// Whether the response has a validator that a conditional request can use.
   var hasValidator: Bool { entityTag != nil || lastModified != nil }
 
-  /// Returns whether `other` is preferred when both can be selected: a response with Vary, then the one with the latest Date,
-  /// then the one received last (RFC 9111 §4, §4.1).
+  /// Returns whether `other` is preferred if both responses can be selected for a request (RFC 9111 §4, §4.1). A response with
+  /// Vary is preferred to one without it. Next, the later Date decides, and then the later time of receipt.
   func isPreceded(by other: StoredResponse) -> Bool {
     (selectingFields.selectors.isEmpty ? 0 : 1, date, times.response)
       < (other.selectingFields.selectors.isEmpty ? 0 : 1, other.date, other.times.response)

@@ -1,13 +1,15 @@
-// CacheIndex: the records of a store by URI, within a capacity. It performs no I/O; it returns the records to delete.
+// CacheIndex: the records of a store by URI, limited by a capacity. It performs no I/O: it returns the records that the store
+// must delete.
 
-/// The records of a store. Each has an identifier, is found by the key of its URI, and is evicted if it was used least recently.
+/// The records of a store. Each record has an identifier, and is found by the key of its URI. If the records exceed the capacity,
+/// the least recently used ones are evicted.
 package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable {
   /// The maximum number of responses per URI: 32. Beyond it, the least recently stored response of the URI is removed.
   ///
   /// RFC 9111 sets no limit. A lookup examines all responses of the URI, so this limits its time.
   package static var responsesPerURIMax: Int { 32 }
 
-  /// A record that the index has dropped, and that the store must delete.
+  /// A record that was removed from the index, and that the store must delete.
   package typealias Dropped = (id: UInt64, record: Record)
 
   private struct Entry: Sendable {
@@ -16,7 +18,7 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
   }
 
   private var entries = RecencyList<UInt64, Entry>()
-  /// The identifiers by key, in the order of insertion.
+  /// The identifiers of the records by key, in the order of insertion.
   private var identifiers: [Key: [UInt64]] = [:]
   /// The maximum sum of the records' sizes in bytes.
   package private(set) var capacity: Int
@@ -27,7 +29,7 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
   package var count: Int { entries.count }
   package var ids: [UInt64] { Array(entries.keys) }
 
-  /// Returns a record without marking it as used.
+  /// Returns the record with this identifier, without marking it as used.
   package subscript(id: UInt64) -> Record? { entries[id]?.record }
 
   /// Returns the records of a key, in the order of insertion, without marking them as used.
@@ -35,12 +37,15 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     (identifiers[key] ?? []).compactMap { id in entries[id].map { (id, $0.record) } }
   }
 
-  /// Returns a record and marks it as the most recently used one.
+  package func hasRecords(for key: Key) -> Bool { identifiers[key] != nil }
+
+  /// Returns the record with this identifier, and marks it as the most recently used one.
   package mutating func use(_ id: UInt64) -> Record? { entries.use(id)?.record }
 
   /// Inserts a record as the most recently used one, and replaces an earlier record with the same identifier.
   ///
-  /// Returns the records that were dropped to make room, or the record itself if it is larger than the capacity.
+  /// Returns the records that were removed to make room. If the new record is larger than the capacity, returns the new record
+  /// instead.
   package mutating func insert(_ record: Record, id: UInt64, for key: Key, byteCount: Int) -> [Dropped] {
     guard byteCount <= capacity else { return [(id, record)] }
     remove(id)
@@ -53,7 +58,7 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     return dropped + evict()
   }
 
-  /// Sets the capacity and returns the records that were dropped because they no longer fit.
+  /// Sets the capacity in bytes. Returns the records that were removed because they no longer fit.
   package mutating func setCapacity(_ capacity: Int) -> [Dropped] {
     self.capacity = max(0, capacity)
     return evict()

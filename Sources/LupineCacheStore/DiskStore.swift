@@ -14,13 +14,14 @@ package enum DiskStoreError: Error, Sendable, Hashable {
   case bodyTooLarge
 }
 
-/// A store in a folder, within a capacity. It is thread-safe, and several processes may use the same folder.
+/// A store of responses in a folder, limited by a capacity in bytes. It is thread-safe, and several processes may use the same
+/// folder.
 ///
-/// The folder is scanned when the store is created, and again after a sixteenth of the capacity has been
-/// written, to find the records of other processes. Between scans, n processes can exceed the capacity by n
-/// sixteenths. Other files in the folder aren't changed.
+/// The folder is scanned for the records of other processes when the store is created, and again whenever this process has
+/// written a sixteenth of the capacity. Between scans, n processes can exceed the capacity by n sixteenths. Files that aren't
+/// records remain unchanged.
 package final class DiskStore: Sendable {
-  /// The divisor of the capacity: after a sixteenth of the capacity has been written, the folder is scanned again.
+  /// The folder is scanned again after this process has written the capacity divided by this number: a sixteenth.
   private static let scanDivisor = 16
 
   private struct State {
@@ -31,7 +32,8 @@ package final class DiskStore: Sendable {
   private let folder: String
   private let state: Mutex<State>
 
-  /// Opens a folder, or creates one that only this user can access, and deletes the records that exceed the capacity.
+  /// Opens the cache folder, or creates it with access for the current user only. Then deletes the least recently used records
+  /// until the rest fits into the capacity.
   package init(folder: String, capacity: Int) throws(SystemError) {
     self.folder = folder
     state = Mutex(State(index: CacheIndex(capacity: capacity)))
@@ -44,28 +46,35 @@ package final class DiskStore: Sendable {
     set { delete(state.withLock { $0.index.setCapacity(newValue) }) }
   }
 
-  /// The size of the records that this process knows of, in bytes.
+  /// The disk space in bytes that the records known to this process occupy. The size of each record is rounded up to whole
+  /// blocks.
   package var byteCount: Int { state.withLock { $0.index.byteCount } }
 
   package var count: Int { state.withLock { $0.index.count } }
 
   func path(of name: String) -> String { "\(folder)/\(name)" }
 
-  /// Calls `body` with each record of a URI. Damaged records are deleted.
+  /// Returns whether this process knows a record with the URI's key. If it does, the record may still be that of another URI.
+  /// Reads no file.
+  package func mayHaveRecords(of uri: String) -> Bool {
+    state.withLock { $0.index.hasRecords(for: RecordName.key(of: uri)) }
+  }
+
+  /// Calls `body` with each record of a URI, and deletes damaged records.
   package func forEachRecord(of uri: String, _ body: (borrowing RecordReader) -> Void) {
     let names = state.withLock { $0.index.records(for: RecordName.key(of: uri)).map(\.record) }
     for name in names {
       guard let reader = open(name) else { continue }
-      // Two URIs can have the same key.
+      // The URIs are compared, because two URIs can have the same key.
       if reader.uri == uri { body(reader) }
     }
   }
 
-  /// Opens a record and marks it as the most recently used one. Returns nil if it no longer exists.
+  /// Opens a record and marks it as the most recently used one. Returns nil if the record no longer exists.
   package func open(_ id: UInt64) -> RecordReader? {
     guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return nil }
-    // The file's time shows the use to other processes and later ones. If the call fails, the
-    // record merely seems to have been used earlier.
+    // Sets the file's modification time, from which other processes see when the record was last used. If the call fails, they
+    // only consider the record less recently used.
     try? File.touch(path(of: name.text))
     return reader
   }
@@ -74,19 +83,20 @@ package final class DiskStore: Sendable {
     do throws(DiskStoreError) {
       return try RecordReader(path(of: name.text), expecting: name)
     } catch {
-      // The record is damaged, or another process has deleted it. After other errors, such
-      // as too many open files, the file isn't removed.
+      // Removes the record if it is damaged or another process has deleted it. After other errors, such as too many open files,
+      // the file isn't removed.
       if error == .damaged || error.isMissingFile { remove(name.id) }
       return nil
     }
   }
 
-  /// Starts to write a record. `id` must be random.
+  /// Starts to write a record. `id` must be random, so that it is unique in the folder.
   package func writer(uri: String, response: StoredResponse, id: UInt64) throws(DiskStoreError) -> RecordWriter {
     try RecordWriter(self, uri: uri, response: response, id: id)
   }
 
-  /// Rewrites a record's body with other metadata, for example after a 304, and deletes the old record.
+  /// Replaces a record's metadata, for example after a 304. Copies the body to a new record with the identifier `newID`, and
+  /// deletes the old record.
   package func replace(_ id: UInt64, with response: StoredResponse, newID: UInt64) throws(DiskStoreError) {
     guard let name = state.withLock({ $0.index.use(id) }), let reader = open(name) else { return }
     let writer = try writer(uri: reader.uri, response: response, id: newID)
@@ -100,14 +110,14 @@ package final class DiskStore: Sendable {
 
   package func remove(_ id: UInt64) { delete(state.withLock { $0.index.remove(id).map { [$0] } ?? [] }) }
 
-  /// Removes all responses of a URI from all partitions.
-  package func removeAll(for uri: String) {
+  /// Removes the responses of a URI that fulfill the condition, by default all of them.
+  package func removeAll(for uri: String, where isRemoved: (StoredResponse) -> Bool = { _ in true }) {
     var ids: [UInt64] = []
-    forEachRecord(of: uri) { ids.append($0.id) }
+    forEachRecord(of: uri) { if isRemoved($0.response) { ids.append($0.id) } }
     for id in ids { remove(id) }
   }
 
-  /// Removes the records whose responses fulfill the condition. It must open each record.
+  /// Removes the records whose responses fulfill the condition. This takes a while, because each record is opened.
   package func removeAll(where isRemoved: (StoredResponse) -> Bool) {
     for id in state.withLock({ $0.index.ids }) {
       guard let name = state.withLock({ $0.index[id] }), let reader = open(name) else { continue }
@@ -115,32 +125,32 @@ package final class DiskStore: Sendable {
     }
   }
 
-  /// Removes all records of this process and of others.
+  /// Removes all records, including those of other processes.
   package func removeAll() throws(SystemError) {
     try scan()
     delete(state.withLock { $0.index.removeAll { _ in true } })
   }
 
-  /// Adds a record that has been written.
+  /// Adds a record that has been written, and removes the records of the same URI that `isSuperseded` selects.
   func add(_ name: RecordName, uri: String, superseding isSuperseded: (StoredResponse) -> Bool) {
     var superseded: [UInt64] = []
-    // A scan of another thread may already have found the new record.
+    // A scan on another thread may already have found the new record.
     forEachRecord(of: uri) { if $0.id != name.id, isSuperseded($0.response) { superseded.append($0.id) } }
     for id in superseded { remove(id) }
     let (dropped, needsScan) = state.withLock { state in
-      state.writtenSinceScan += name.byteCount
+      state.writtenSinceScan += UInt64(name.occupiedByteCount)
       let needsScan = state.writtenSinceScan > UInt64(state.index.capacity / Self.scanDivisor)
-      return (state.index.insert(name, id: name.id, for: name.key, byteCount: Int(name.byteCount)), needsScan)
+      return (state.index.insert(name, id: name.id, for: name.key, byteCount: name.occupiedByteCount), needsScan)
     }
     delete(dropped)
-    // If the folder can't be scanned now, it is scanned after the next record.
+    // If the scan fails, the folder is scanned again after the next record was written.
     if needsScan { try? scan() }
   }
 
   /// Scans the folder: adds the records of other processes in the order of their last use, removes missing records from the
-  /// index, and deletes the files that terminated processes have left.
+  /// index, and deletes the temporary files that terminated processes have left behind.
   private func scan() throws(SystemError) {
-    // Reads the identifiers before the folder, so that records stored in the meantime don't count as deleted.
+    // The identifiers are read before the folder, so that records stored in the meantime don't count as deleted.
     let known = Set(state.withLock { $0.index.ids })
     let names = try Folder.names(in: folder)
     for name in names where RecordName.isTemporary(name) { removeIfAbandoned(path(of: name)) }
@@ -154,13 +164,13 @@ package final class DiskStore: Sendable {
       for id in known where !present.contains(id) { state.index.remove(id) }
       return new.filter { state.index[$0.name.id] == nil }.flatMap { entry in
         state.index.insert(
-          entry.name, id: entry.name.id, for: entry.name.key, byteCount: Int(clamping: entry.name.byteCount))
+          entry.name, id: entry.name.id, for: entry.name.key, byteCount: entry.name.occupiedByteCount)
       }
     }
     delete(dropped)
   }
 
-  /// Removes a temporary file if its writer has ended, because no process then holds its lock.
+  /// Removes a temporary file if no process holds its lock. The process that wrote it has then ended.
   private func removeIfAbandoned(_ path: String) {
     guard let file = try? File(reading: path), (try? file.lock()) != nil else { return }
     try? File.remove(path)
@@ -173,7 +183,7 @@ package final class DiskStore: Sendable {
 }
 
 extension DiskStoreError {
-  /// Runs a call and converts its error.
+  /// Runs a closure, and converts a `SystemError` that it throws to a `DiskStoreError`.
   static func wrapping<Value: ~Copyable>(_ call: () throws(SystemError) -> Value) throws(DiskStoreError) -> Value {
     do throws(SystemError) {
       return try call()
@@ -182,6 +192,6 @@ extension DiskStoreError {
     }
   }
 
-  /// Whether the file doesn't exist (ENOENT).
+  /// Whether the error means that the file doesn't exist (ENOENT).
   fileprivate var isMissingFile: Bool { if case .system(let error) = self { error.code == 2 } else { false } }
 }

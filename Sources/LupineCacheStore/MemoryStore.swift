@@ -4,12 +4,12 @@ package import LupineCache
 internal import LupineWire
 internal import Synchronization
 
-/// A store in memory, within a capacity. It is thread-safe.
+/// A store of responses in memory, limited by a capacity in bytes. It is thread-safe.
 package final class MemoryStore<Content: Sendable>: Sendable {
   /// A stored response with its body, whose type the store's owner chooses.
   package struct Record: Sendable {
     package let uri: String
-    /// The metadata, with the size of the body.
+    /// The response's metadata, including the size of the body.
     package let response: StoredResponse
     package let content: Content
 
@@ -19,7 +19,7 @@ package final class MemoryStore<Content: Sendable>: Sendable {
       self.content = content
     }
 
-    /// The approximate memory that the record occupies, in bytes: the body, the fields and a fixed amount for the rest.
+    /// The approximate memory that the record occupies, in bytes: the body, the fields, and a fixed amount for other data.
     var byteCount: Int {
       let fields = response.fields.reduce(uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
       return Int(clamping: min(response.bodyByteCount, 1 << 62)) + fields + Self.overheadByteCount
@@ -31,6 +31,8 @@ package final class MemoryStore<Content: Sendable>: Sendable {
   private struct State {
     var index: CacheIndex<String, Record>
     var lastID: UInt64 = 0
+    /// The number of changes that have begun, but haven't been made in the disk store yet.
+    var unfinishedChangeCount = 0
   }
 
   private let state: Mutex<State>
@@ -57,12 +59,52 @@ package final class MemoryStore<Content: Sendable>: Sendable {
 
   /// Stores a record. A record that is larger than the capacity isn't stored.
   ///
-  /// - Parameter isSuperseded: Returns whether a stored response of the same URI is replaced.
+  /// - Parameter isSuperseded: A closure that returns whether the new record replaces a stored response of the same URI.
   package func insert(_ record: Record, superseding isSuperseded: (StoredResponse) -> Bool) {
     state.withLock { state in
       for (id, old) in state.index.records(for: record.uri) where isSuperseded(old.response) { state.index.remove(id) }
       state.lastID += 1
       _ = state.index.insert(record, id: state.lastID, for: record.uri, byteCount: record.byteCount)
+    }
+  }
+
+  /// Begins a change that is made in this store first and then in a disk store. Until `endChange`, the records on the disk may be
+  /// outdated, so `restore` does nothing.
+  package func beginChange() { state.withLock { $0.unfinishedChangeCount += 1 } }
+
+  /// Ends a change. Called after the change has been made in the disk store.
+  package func endChange() {
+    state.withLock { state in
+      precondition(state.unfinishedChangeCount > 0, "a change ended twice")
+      state.unfinishedChangeCount -= 1
+    }
+  }
+
+  /// Stores a record that was read from the disk. Does nothing while a change is in progress, or if `isPresent` returns true for
+  /// a stored response of the same URI.
+  package func restore(_ record: Record, unless isPresent: (StoredResponse) -> Bool) {
+    state.withLock { state in
+      guard state.unfinishedChangeCount == 0,
+        !state.index.records(for: record.uri).contains(where: { isPresent($0.record.response) })
+      else { return }
+      state.lastID += 1
+      _ = state.index.insert(record, id: state.lastID, for: record.uri, byteCount: record.byteCount)
+    }
+  }
+
+  /// Replaces the records of a URI whose responses fulfill the condition by the result of `change`. If the result is nil,
+  /// removes the record.
+  package func update(
+    _ uri: String, where isChanged: (StoredResponse) -> Bool, _ change: (Record) -> Record?
+  ) {
+    state.withLock { state in
+      for (id, old) in state.index.records(for: uri) where isChanged(old.response) {
+        guard let new = change(old) else {
+          state.index.remove(id)
+          continue
+        }
+        _ = state.index.insert(new, id: id, for: uri, byteCount: new.byteCount)
+      }
     }
   }
 

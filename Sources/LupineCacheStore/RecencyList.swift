@@ -1,4 +1,5 @@
-// RecencyList: a dictionary ordered by last use, with the sum of its values' sizes. Each operation takes constant time.
+// RecencyList: a dictionary ordered by the last use of its values, with the sum of their sizes. Each operation takes constant
+// time.
 
 /// A dictionary that tracks the order in which its values were last used.
 package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -6,12 +7,12 @@ package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     let key: Key
     var value: Value
     var byteCount: Int
-    /// The positions of the nodes used just before and just after this one.
+    /// The positions in `nodes` of the nodes that were used just before and just after this one, or nil if there is none.
     var older: Int?
     var newer: Int?
   }
 
-  /// The nodes at their positions. Unused positions are nil.
+  /// The nodes. An element is nil if its position is unused.
   private var nodes: [Node?] = []
   private var free: [Int] = []
   private var positions: [Key: Int] = [:]
@@ -26,13 +27,13 @@ package struct RecencyList<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
   package var keys: some Collection<Key> { positions.keys }
 
-  /// Returns the value without marking it as used.
+  /// Returns the value of the key, without marking the value as used.
   package subscript(key: Key) -> Value? { positions[key].flatMap { nodes[$0]?.value } }
 
   /// The key of the least recently used value.
   package var oldestKey: Key? { oldest.flatMap { nodes[$0]?.key } }
 
-  /// Returns the value and marks it as the most recently used one.
+  /// Returns the value of the key, and marks the value as the most recently used one.
   package mutating func use(_ key: Key) -> Value? {
     guard let position = positions[key] else { return nil }
     if position != newest {

@@ -1,25 +1,26 @@
-// RecordFormat: the bytes of a record on disk. It does no I/O; it reads and writes byte arrays.
+// RecordFormat: the bytes of a record on disk. It performs no I/O: it reads and writes byte arrays.
 //
 //   record   = preamble head body
 //   preamble = "LUPCACHE" version(4) head-size(4) body-size(8) id(8) checksum(8)
 //   head     = uri partition status(4) times(8 8) body-form(1) state(1) selectors fields
 //   body     = *( block checksum(8) ); each block has 65,536 bytes, except for the last one
 //
-// Numbers are little-endian; a text is its size (4) and its bytes. The preamble's checksum covers the bytes before it and
-// the head. The checksum of a block has the record's id and the block's number as its seed, so that no block of another
-// record or position is valid.
+// Numbers are little-endian. A text consists of its size (4) and its bytes. The preamble's checksum covers the head and the bytes
+// before the checksum. The seed of a block's checksum is derived from the record's id and the block's number, so a block from
+// another record or position is invalid.
 
 package import LupineCache
+internal import LupineRecords
 internal import LupineWire
 
-/// The sizes and limits of the format.
+/// The sizes and limits of the record format.
 package enum RecordFormat {
-  /// The version of the format. Records of other versions are dropped.
+  /// The version of the format. Records with other versions are treated as damaged.
   package static let version: UInt32 = 1
   package static let preambleByteCount = 40
   static let magic = Array("LUPCACHE".utf8)
 
-  /// The size of a body's blocks in bytes: 65,536. Reading or writing a body needs this much memory.
+  /// The size of the blocks of a body in bytes: 65,536. Reading or writing a body takes about this much memory.
   package static let blockByteCount = 65_536
   static let checksumByteCount = 8
 
@@ -28,7 +29,7 @@ package enum RecordFormat {
   /// A response's head has at most 64 KiB by default, and the request's fields that Vary names have at most 16 KiB.
   package static let headBytesMax = 1 << 20
 
-  /// Returns the size of a record's file in bytes, or nil if it doesn't fit into 63 bits.
+  /// Returns the size of a record's file in bytes, or nil if the size doesn't fit in 63 bits.
   package static func fileByteCount(headByteCount: Int, bodyByteCount: UInt64) -> UInt64? {
     let blocks = bodyByteCount / UInt64(blockByteCount) + (bodyByteCount % UInt64(blockByteCount) == 0 ? 0 : 1)
     let (sum, overflow) = bodyByteCount.addingReportingOverflow(
@@ -36,7 +37,7 @@ package enum RecordFormat {
     return overflow || sum > UInt64(Int64.max) ? nil : sum
   }
 
-  /// Returns the checksum of a body's block.
+  /// Returns the checksum of the block with this number in the body of the record `id`.
   package static func checksum(_ block: borrowing Span<UInt8>, number: UInt64, id: UInt64) -> UInt64 {
     Checksum.of(block, seed: id &+ number)
   }
@@ -70,7 +71,7 @@ package struct RecordPreamble: Sendable, Equatable {
     self.checksum = checksum
   }
 
-  /// The size of the whole file in bytes, or nil if it doesn't fit into 63 bits.
+  /// The size of the whole file in bytes, or nil if the size doesn't fit in 63 bits.
   package var fileByteCount: UInt64? {
     RecordFormat.fileByteCount(headByteCount: headByteCount, bodyByteCount: bodyByteCount)
   }
@@ -102,10 +103,7 @@ package struct RecordHead: Sendable, Equatable {
 
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
-    func text(_ content: some Collection<UInt8>) {
-      bytes += RecordBytes.bytes(of: UInt32(content.count))
-      bytes += content
-    }
+    func text(_ content: some Collection<UInt8>) { bytes += RecordBytes.bytes(of: content) }
     text(uri.utf8)
     switch response.partition {
     case .anonymous: bytes.append(0)
@@ -148,31 +146,8 @@ package struct RecordHead: Sendable, Equatable {
   }
 }
 
-/// Reads values from the start of bytes, and removes what it has read.
-private struct RecordBytes {
-  private var rest: ArraySlice<UInt8>
-
-  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
-
-  var isAtEnd: Bool { rest.isEmpty }
-
-  mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
-    guard count <= rest.count else { return nil }
-    defer { rest = rest.dropFirst(count) }
-    return rest.prefix(count)
-  }
-
-  mutating func byte() -> UInt8? { rest.popFirst() }
-
-  mutating func number32() -> UInt32? { take(4).map { $0.reversed().reduce(0) { $0 << 8 | UInt32($1) } } }
-
-  mutating func number64() -> UInt64? { take(8).map { $0.reversed().reduce(0) { $0 << 8 | UInt64($1) } } }
-
-  mutating func text() -> [UInt8]? { number32().flatMap { take(Int($0)) }.map { Array($0) } }
-
-  mutating func string() -> String? { text().flatMap { String(validating: $0, as: UTF8.self) } }
-
-  mutating func partition() -> CachePartition? {
+extension RecordBytes {
+  fileprivate mutating func partition() -> CachePartition? {
     switch byte() {
     case 0: .anonymous
     case 1: string().map(CachePartition.session)
@@ -180,7 +155,7 @@ private struct RecordBytes {
     }
   }
 
-  mutating func selectors() -> [SelectingFields.Selector]? {
+  fileprivate mutating func selectors() -> [SelectingFields.Selector]? {
     guard let count = number32(), count <= CacheLimits.varyNamesMax else { return nil }
     var selectors: [SelectingFields.Selector] = []
     for _ in 0..<count {
@@ -195,7 +170,7 @@ private struct RecordBytes {
     return selectors
   }
 
-  mutating func fields() -> Fields? {
+  fileprivate mutating func fields() -> Fields? {
     guard let count = number32() else { return nil }
     var fields = Fields()
     for _ in 0..<count {
@@ -203,9 +178,5 @@ private struct RecordBytes {
       fields.append(name: name, valueBytes: value)
     }
     return fields
-  }
-
-  static func bytes(of number: some FixedWidthInteger) -> [UInt8] {
-    (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 }

@@ -1,4 +1,6 @@
-// RecordName: the names of record files, which contain everything that the index needs.
+// RecordName: the names of record files, which contain all information that the index needs.
+
+internal import LupineRecords
 
 /// The name of a record's file. It contains the key of the record's URI, its identifier and its size, such as
 /// `0123456789abcdef-0123456789abcdef-1f3a.lupine`.
@@ -6,6 +8,15 @@ package struct RecordName: Sendable, Hashable {
   package let key: UInt64
   package let id: UInt64
   package let byteCount: UInt64
+
+  /// The size of a disk's blocks in bytes: 4,096, the default of ext4, XFS and APFS.
+  static let diskBlockByteCount: UInt64 = 4_096
+
+  /// The disk space in bytes that the file occupies: its size, rounded up to whole blocks.
+  package var occupiedByteCount: Int {
+    let remainder = byteCount % Self.diskBlockByteCount
+    return Int(clamping: remainder == 0 ? byteCount : byteCount - remainder + Self.diskBlockByteCount)
+  }
 
   private static let suffix = ".lupine"
   private static let temporaryPrefix = "new-"
@@ -16,7 +27,7 @@ package struct RecordName: Sendable, Hashable {
     self.byteCount = byteCount
   }
 
-  /// Parses a file's name. Returns nil for the names of other files.
+  /// Parses the name of a file. Returns nil if it isn't the name of a record's file.
   package init?(_ text: String) {
     guard text.hasSuffix(Self.suffix) else { return nil }
     let parts = text.dropLast(Self.suffix.count).split(separator: "-", omittingEmptySubsequences: false)
@@ -24,7 +35,7 @@ package struct RecordName: Sendable, Hashable {
       let id = UInt64(parts[1], radix: 16), let byteCount = UInt64(parts[2], radix: 16), byteCount <= UInt64(Int64.max)
     else { return nil }
     self.init(key: key, id: id, byteCount: byteCount)
-    // A record has only one valid name: without uppercase letters, signs and leading zeros.
+    // Each record has exactly one valid name. Names with uppercase letters, signs or additional zeros are refused.
     guard self.text == text else { return nil }
   }
 
@@ -35,7 +46,7 @@ package struct RecordName: Sendable, Hashable {
   /// Returns the key of a URI. Different URIs may have the same key, so readers compare the URI in the record.
   package static func key(of uri: String) -> UInt64 { Checksum.of(Array(uri.utf8).span) }
 
-  /// Returns the name of a file that is being written.
+  /// Returns the name of the temporary file to which a record is written.
   static func temporary(_ id: UInt64) -> String { temporaryPrefix + padded(id) + suffix }
 
   static func isTemporary(_ name: String) -> Bool {

@@ -1,9 +1,9 @@
-// RecordReader: reads a record from its file and checks everything that it returns.
+// RecordReader: reads a record from its file, and verifies the checksum of all data before returning it.
 
 package import LupineCache
 internal import LupineReactor
 
-/// An open record. It remains readable if its file is removed.
+/// An open record. It remains readable even if another process removes the file.
 package struct RecordReader: ~Copyable, Sendable {
   package let id: UInt64
   package let uri: String
@@ -11,8 +11,8 @@ package struct RecordReader: ~Copyable, Sendable {
   private let file: File
   private let bodyOffset: UInt64
 
-  /// Opens a record and reads its head. Throws `.damaged` if the file isn't a record of this format,
-  /// has the wrong size, or doesn't match its name.
+  /// Opens a record and reads its head. Throws `.damaged` if the file isn't a record in this format, has the wrong size, or
+  /// contains another record than its name says.
   init(_ path: String, expecting name: RecordName) throws(DiskStoreError) {
     let file = try DiskStoreError.wrapping { () throws(SystemError) in try File(reading: path) }
     let byteCount = try DiskStoreError.wrapping { () throws(SystemError) in try file.byteCount() }

@@ -5,7 +5,7 @@ internal import LupineReactor
 
 /// Writes one record. The record is invisible to readers until it is committed. If it is never committed, its file is removed.
 ///
-/// The process may end at any time. The file is then unlocked, and the next scan of the folder removes it.
+/// If the process ends before, its lock on the file is released, and the next scan of the folder removes the file.
 package final class RecordWriter {
   private let store: DiskStore
   private let uri: String
@@ -13,7 +13,7 @@ package final class RecordWriter {
   private let head: [UInt8]
   private let id: UInt64
   private let temporaryPath: String
-  /// Nil after the file has been closed.
+  /// The file, or nil after it has been closed.
   private var file: WritableFile?
   private var block: [UInt8] = []
   private var blockCount: UInt64 = 0
@@ -32,11 +32,12 @@ package final class RecordWriter {
     self.file = consume file
   }
 
-  /// The maximum number of attempts to create the file: 4. An attempt fails only if
-  /// another process scans the folder between two calls.
+  /// The maximum number of attempts to create the file: 4. An attempt fails only if another process scans the folder after the
+  /// file was created and before it was locked.
   private static let attemptsMax: UInt64 = 4
 
-  /// Creates and locks a temporary file. Until the file is locked, a scan by another process can remove it.
+  /// Creates and locks a temporary file. Before the file is locked, a scan by another process can remove it, so the method then
+  /// tries again.
   private static func create(_ store: DiskStore, _ id: UInt64) throws(DiskStoreError) -> WritableFile {
     var failure = SystemError(call: "open", code: 0)
     for attempt in 0..<attemptsMax {
@@ -53,7 +54,8 @@ package final class RecordWriter {
   }
 
   deinit {
-    // A committed record has already been renamed.
+    // If the file is still open, the record wasn't committed, so the temporary file is removed. The file of a committed record
+    // has been renamed.
     if file != nil { try? File.remove(temporaryPath) }
   }
 
@@ -70,7 +72,7 @@ package final class RecordWriter {
     }
   }
 
-  /// Completes the record and makes it visible. It replaces the stored responses of its URI that are superseded.
+  /// Completes the record and makes it visible. Removes the stored responses of its URI that it supersedes.
   package func commit(superseding isSuperseded: (StoredResponse) -> Bool) throws(DiskStoreError) {
     if !block.isEmpty { try writeBlock() }
     guard let size = fileByteCount, size <= UInt64(max(0, store.capacity)) else { throw .bodyTooLarge }
@@ -79,7 +81,7 @@ package final class RecordWriter {
     let name = RecordName(key: RecordName.key(of: uri), id: id, byteCount: size)
     let path = store.path(of: name.text)
     do throws(SystemError) {
-      // The file is renamed before it is closed, because its lock protects it from scans.
+      // The file is renamed before it is closed, because closing it would release the lock that protects it from scans.
       try File.move(temporaryPath, to: path, replaces: true)
     } catch {
       throw .system(error)

@@ -1,11 +1,11 @@
 // BrotliDecoderStream: decodes Brotli (RFC 7932) with libbrotlidec.
 import CLupineBrotli
 
-/// A decoder for one layer of Brotli. It returns output in the library's own memory, without copying it.
+/// A decoder for one layer of Brotli. Its output is in the library's memory and isn't copied.
 final class BrotliDecoderStream: StreamDecoder {
   private let decoder: OpaquePointer
   private(set) var isAtEnd = false
-  /// Whether the library stopped because its window was full of unread output.
+  /// Whether the library stopped because its window was full of output that hadn't been read.
   private var wasFull = false
 
   init() throws(CodingError) {
@@ -40,7 +40,7 @@ final class BrotliDecoderStream: StreamDecoder {
     return step
   }
 
-  /// Decodes input into the window. Returns the number of bytes consumed.
+  /// Decodes input into the library's window. Returns the number of input bytes consumed.
   private func fillWindow(_ input: UnsafeRawBufferPointer) throws(StreamFailure) -> Int {
     // SAFETY: the decoder reads at most the given count, which is the buffer's, and copies what it reads instead of
     // keeping the pointer. Without room for output, it writes nothing.
@@ -56,7 +56,7 @@ final class BrotliDecoderStream: StreamDecoder {
 
   private func cause() -> CodingError.Cause {
     let code = BrotliDecoderGetErrorCode(decoder)
-    // decode.h: -1 to -16 mean invalid input, -21 to -30 lack of memory, all others misuse.
+    // Error codes in decode.h: -1 to -16 mean invalid input, -21 to -30 lack of memory, and all others misuse of the library.
     switch code.rawValue {
     case -30 ... -21:
       return .outOfMemory

@@ -2,7 +2,7 @@
 
 /// An error in decoding or encoding a body, with the content coding and the position in the coded bytes.
 public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The causes of errors.
+  /// The cause of an error.
   public enum Cause: Sendable, Equatable {
     /// Content-Encoding names an unsupported coding, and `CodingLimits.refusesUnknownCodings` is set. The name is
     /// truncated to 64 characters.
@@ -11,9 +11,12 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooManyLayers(max: Int)
     /// The body has more brotli codings than `CodingLimits.brotliLayersMax`.
     case tooManyBrotliLayers(max: Int)
-    /// The coded data is invalid. The text is the library's message.
+    /// The body has more zstd codings than `CodingLimits.zstdLayersMax`.
+    case tooManyZstdLayers(max: Int)
+    /// The coded data is invalid. The associated value is the compression library's message.
     case corrupt(String)
-    /// The decoded bytes don't match a checksum or length in a trailer. The text is the library's message.
+    /// The decoded bytes don't match the checksum or length in the coded data. The associated value is the compression library's
+    /// message.
     case checksum(String)
     /// The body ended within a coded stream.
     case truncated
@@ -23,20 +26,21 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     case decodedBytesMax(UInt64)
     /// The body decodes to more bytes per received byte than `CodingLimits.expansionRatioMax`, the associated value.
     case expansionRatioMax(UInt64)
-    /// The library couldn't allocate memory.
+    /// The compression library couldn't allocate memory.
     case outOfMemory
-    /// The library failed in a way that its documentation rules out for any input.
+    /// The compression library failed in a way that its documentation excludes for any input.
     case internalFailure(String)
   }
 
   /// The cause of the error.
   public var cause: Cause
-  /// The coding of the layer that failed, or nil if the field is at fault or the body has no codings.
+  /// The content coding whose decoder or encoder failed, or nil if the Content-Encoding field is at fault or the body has no
+  /// codings.
   public var coding: ContentCoding?
-  /// The number of bytes that the failed layer had consumed, in that layer's coded bytes, or nil if the field is at
-  /// fault.
+  /// The position of the failure: the number of coded bytes that the failed decoder had read, or the failed encoder had written.
+  /// Nil if there is no such position, for example because the Content-Encoding field is at fault.
   ///
-  /// The library may have read a few bytes beyond the invalid ones.
+  /// The compression library may have consumed a few bytes after the invalid ones.
   public var codedOffset: UInt64?
 
   init(_ cause: Cause, coding: ContentCoding? = nil, codedOffset: UInt64? = nil) {
@@ -56,8 +60,8 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     return "\(subject)\(what)\(place). \(remedy)"
   }
 
-  /// Returns a name from the peer without characters that could control a terminal or break a line of a log. Names of
-  /// codings are ASCII, so all other characters are replaced.
+  /// Returns a coding's name from the peer, in quotation marks. Characters that could control a terminal or break a line of a log
+  /// are replaced, as are all characters outside ASCII, which names of codings don't contain.
   private static func quoted(_ name: String) -> String {
     var ascii = ""
     ascii.unicodeScalars.append(contentsOf: name.unicodeScalars.lazy.map { $0.isASCII ? $0 : "?" })
@@ -68,15 +72,16 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     switch cause {
     case .unknownCoding(let name): "The content coding \(Self.quoted(name)) isn't supported (RFC 9110 §8.4)"
     case .tooManyLayers(let max): "The body has more than \(max) content codings"
-    case .tooManyBrotliLayers(let max): "The body exceeds the limit of \(max) for brotli codings"
+    case .tooManyBrotliLayers(let max): "The body has more layers of brotli than the limit of \(max)"
+    case .tooManyZstdLayers(let max): "The body has more layers of zstd than the limit of \(max)"
     case .corrupt(let text): "The coded data is invalid (\(text))"
     case .checksum(let text): "The decoded bytes don't match the checksum or length in the coded data (\(text))"
     case .truncated: "The body ended within the coded stream"
     case .trailingBytes: "Bytes follow the end of the coded stream"
     case .decodedBytesMax(let max): "The body decodes to more than \(max) bytes"
     case .expansionRatioMax(let max): "The body decodes to more than \(max) bytes per received byte"
-    case .outOfMemory: "No memory is available for the coding library"
-    case .internalFailure(let text): "The coding library failed (\(text))"
+    case .outOfMemory: "The compression library couldn't allocate memory"
+    case .internalFailure(let text): "The compression library failed (\(text))"
     }
   }
 
@@ -85,13 +90,14 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     case .unknownCoding: "Set CodingLimits.refusesUnknownCodings to false to receive such bodies undecoded."
     case .tooManyLayers: "Raise CodingLimits.layersMax if the origin is trusted."
     case .tooManyBrotliLayers: "Raise CodingLimits.brotliLayersMax if the origin is trusted."
+    case .tooManyZstdLayers: "Raise CodingLimits.zstdLayersMax if the origin is trusted."
     case .corrupt, .trailingBytes: "Fix the origin, or request the body with Accept-Encoding: identity."
     case .checksum: "The body was damaged in transit or by the origin; send the request again."
-    case .truncated: "The transfer or the origin's encoder stopped early; send the request again."
+    case .truncated: "The transfer was cut short, or the origin's encoder didn't finish; send the request again."
     case .decodedBytesMax: "Raise CodingLimits.decodedBytesMax if the origin is trusted."
     case .expansionRatioMax: "Raise CodingLimits.expansionRatioMax if the origin is trusted."
     case .outOfMemory: "Decode or encode fewer bodies at the same time."
-    case .internalFailure: "Check which zlib and brotli libraries are installed."
+    case .internalFailure: "Check which zlib, brotli and zstd libraries are installed."
     }
   }
 }

@@ -6,7 +6,6 @@ public struct CodingProgress: Sendable, Equatable {
   public var consumed: Int
   /// The number of bytes produced.
   public var produced: Int
-  /// For a decoder, whether the body may end here. For an encoder, whether the entire end of the stream has been
-  /// written.
+  /// For a decoder, whether the body may end here. For an encoder, whether the stream has been written completely.
   public var isDone: Bool
 }

@@ -1,41 +1,47 @@
 // ContentCoding: the supported content codings, and a parser for the Content-Encoding field (RFC 9110 §8.4).
 
 /// A content coding (RFC 9110 §8.4.1).
-public enum ContentCoding: Sendable, Equatable {
+///
+/// The cases are in the order in which clients prefer them in Accept-Encoding.
+public enum ContentCoding: Sendable, Equatable, CaseIterable {
+  /// Brotli (RFC 7932).
+  case brotli
+  #if Zstd
+    /// Zstandard (RFC 8878), with windows of at most 8 MiB (RFC 9659). Only if the package trait `Zstd` is enabled.
+    case zstd
+  #endif
   /// The gzip file format (RFC 1952).
   case gzip
   /// The zlib format (RFC 1950) with deflate data (RFC 1951).
   case deflate
-  /// Brotli (RFC 7932).
-  case brotli
 
-  /// Creates a coding from its name, ignoring case. Returns nil for an unknown name, including `identity`.
+  /// Creates a coding from its name, ignoring case. Returns nil for an unknown name and for `identity`.
   ///
   /// `x-gzip` is equivalent to `gzip` (RFC 9110 §8.4.1.3).
   public init?(name: some StringProtocol) {
-    if name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") {
-      self = .gzip
-    } else if name.equalsIgnoringCase("deflate") {
-      self = .deflate
-    } else if name.equalsIgnoringCase("br") {
-      self = .brotli
-    } else {
-      return nil
+    let coding = name.equalsIgnoringCase("x-gzip") ? .gzip : Self.allCases.first { name.equalsIgnoringCase($0.name) }
+    guard let coding else { return nil }
+    self = coding
+  }
+
+  /// The registered name: `br`, `zstd`, `gzip` or `deflate`.
+  public var name: String {
+    switch self {
+    case .brotli: "br"
+    #if Zstd
+      case .zstd: "zstd"
+    #endif
+    case .gzip: "gzip"
+    case .deflate: "deflate"
     }
   }
 
-  /// The registered name: `gzip`, `deflate` or `br`.
-  public var name: String {
-    switch self {
-    case .gzip: "gzip"
-    case .deflate: "deflate"
-    case .brotli: "br"
-    }
-  }
+  /// The names of all codings, in order of preference, as a value of Accept-Encoding (RFC 9110 §12.5.3).
+  package static let allNames = allCases.map(\.name).joined(separator: ", ")
 
   /// Returns the codings of a Content-Encoding value in the order in which they were applied, without `identity`.
   ///
-  /// The caller joins several field lines with commas.
+  /// If there are several field lines, the caller must join them with commas.
   ///
   /// - Throws: `CodingError` with the cause `.unknownCoding`, or `.tooManyLayers` if there are more codings than
   ///   `layersMax`.
@@ -47,10 +53,10 @@ public enum ContentCoding: Sendable, Equatable {
 
   /// Returns the codings of a Content-Encoding value that a recipient must decode, in the order in which they were applied.
   ///
-  /// The result is empty if a coding is unknown: the recipient can't decode the codings that were applied before the
-  /// unknown one, and decoding only those applied after it would leave a body that doesn't match the field. Unknown
-  /// codings count toward `layersMax` too, so that the order of the names doesn't matter. Throws `.tooManyLayers`, and
-  /// `.unknownCoding` if the limits refuse unknown codings.
+  /// The result is empty if a coding is unknown. The recipient can't decode the codings that were applied before the unknown one.
+  /// If it decoded only the codings applied after the unknown one, the body would no longer match the field. Unknown codings
+  /// count toward `layersMax` too, so that the order of the names doesn't matter. Throws `.tooManyLayers`, and `.unknownCoding`
+  /// if `limits` refuses unknown codings.
   package static func decodable(_ fieldValue: String, limits: CodingLimits) throws(CodingError) -> [ContentCoding] {
     var codings: [ContentCoding] = []
     var unknownCount = 0
@@ -83,12 +89,10 @@ extension Substring.UTF8View {
 
 extension StringProtocol {
   /// Returns whether the text equals `lowercase`, ignoring ASCII case.
-  fileprivate func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
-    lowercase.withUTF8Buffer { expected in
-      self.utf8.elementsEqual(expected) { byte, expected in
-        let isUppercase = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-        return (isUppercase ? byte | 0x20 : byte) == expected
-      }
+  fileprivate func equalsIgnoringCase(_ lowercase: String) -> Bool {
+    self.utf8.elementsEqual(lowercase.utf8) { byte, expected in
+      let isUppercase = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+      return (isUppercase ? byte | 0x20 : byte) == expected
     }
   }
 }

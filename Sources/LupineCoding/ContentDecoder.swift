@@ -1,14 +1,15 @@
 // ContentDecoder: decodes the content codings of a body incrementally (RFC 9110 §8.4), in bounded memory.
 
-/// Decodes a body of any length from pieces of any size.
+/// Decodes a body of any length, which is passed in chunks of any size.
 ///
-/// Its memory is bounded: about 60 KiB per layer of gzip or deflate, and for Brotli a window of up to 16 MiB, as the
-/// stream requests. The memory is freed with the decoder. After an error, every later call throws the same error.
+/// The memory of the decoder is bounded: about 60 KiB per coding for gzip and deflate, and a window of the size that the coded
+/// data requests for Brotli (up to 16 MiB) and Zstandard (up to 8 MiB). It is freed with the decoder. After an error, every later
+/// call throws the same error.
 public struct ContentDecoder: ~Copyable {
   /// The progress made by a call of `decode`.
   public typealias Progress = CodingProgress
 
-  /// The layers in the order of decoding: the first reads the received bytes, the last fills the caller's output.
+  /// The decoders in the order in which they run: the first reads the received bytes, and the last fills the caller's output.
   private let layers: [DecodingLayer]
   private let limits: CodingLimits
   private var wireBytes: UInt64 = 0
@@ -18,12 +19,18 @@ public struct ContentDecoder: ~Copyable {
   /// Creates a decoder for `codings`, given in the order in which they were applied. Without codings, it passes the
   /// bytes through.
   ///
-  /// - Throws: `CodingError` with the cause `.tooManyLayers`, `.tooManyBrotliLayers` or `.outOfMemory`.
+  /// - Throws: `CodingError` with the cause `.tooManyLayers`, `.tooManyBrotliLayers`, `.tooManyZstdLayers` or
+  ///   `.outOfMemory`.
   public init(_ codings: [ContentCoding], limits: CodingLimits = .init()) throws(CodingError) {
     guard codings.count <= limits.layersMax else { throw CodingError(.tooManyLayers(max: limits.layersMax)) }
     guard codings.count(where: { $0 == .brotli }) <= limits.brotliLayersMax else {
       throw CodingError(.tooManyBrotliLayers(max: limits.brotliLayersMax))
     }
+    #if Zstd
+      guard codings.count(where: { $0 == .zstd }) <= limits.zstdLayersMax else {
+        throw CodingError(.tooManyZstdLayers(max: limits.zstdLayersMax))
+      }
+    #endif
     var layers: [DecodingLayer] = []
     for (index, coding) in codings.enumerated().reversed() {
       layers.append(try DecodingLayer(coding, feedsAnother: index > 0))
@@ -32,18 +39,18 @@ public struct ContentDecoder: ~Copyable {
     self.limits = limits
   }
 
-  /// Decodes from the start of `input` until it has produced bytes, and passes them to `receive` in one call.
+  /// Decodes `input` from its beginning until bytes have been produced, and passes these bytes to `receive` in one call.
   ///
-  /// If nothing is produced, all of `input` has been consumed and `receive` isn't called: the decoder needs more input
-  /// or is done.
+  /// If no bytes are produced, `receive` isn't called. All of `input` has then been consumed, and the decoder needs more input or
+  /// is done.
   ///
   /// - Parameters:
-  ///   - input: The coded bytes. When `isDone` is true, the body may end; more input is then an error, unless it starts
-  ///     another gzip member.
+  ///   - input: The coded bytes. After a call whose result has `isDone` set, more input is an error, unless it starts another
+  ///     gzip member or Zstandard frame.
   ///   - byteCountMax: The maximum number of bytes to produce, at least 1.
-  ///   - scratch: Memory for the output, at least 1 byte. It also limits the number of bytes produced.
-  ///   - receive: Receives the decoded bytes. They are only valid during the call, in `scratch` or in a library's
-  ///     memory.
+  ///   - scratch: Memory for the output, at least 1 byte. A call produces at most as many bytes as this array has.
+  ///   - receive: A closure that receives the decoded bytes. They are in `scratch` or in a compression library's memory, and are
+  ///     valid only during the call.
   /// - Throws: `CodingError` with the cause `.corrupt`, `.checksum`, `.trailingBytes`, `.outOfMemory` or an exceeded
   ///   limit. Bytes produced by the failed call aren't passed to `receive`.
   public mutating func decode(
@@ -71,7 +78,7 @@ public struct ContentDecoder: ~Copyable {
 
   /// Ends the body. Call it after a `decode` that produced nothing.
   ///
-  /// A body of 0 bytes decodes to an empty body, whatever its codings.
+  /// If no bytes were received, the decoded body is empty, whatever the codings.
   ///
   /// - Throws: `CodingError` with the cause `.truncated` if a coded stream is incomplete.
   public mutating func finish() throws(CodingError) {
@@ -105,7 +112,7 @@ public struct ContentDecoder: ~Copyable {
     return result
   }
 
-  /// Runs the layers until the last one has produced bytes or none can make progress. Returns the number of input bytes
+  /// Runs the decoders until the last one has produced bytes or none can make progress. Returns the number of input bytes
   /// consumed.
   private mutating func pump(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
@@ -114,7 +121,7 @@ public struct ContentDecoder: ~Copyable {
     var hasMoved = true
     while hasMoved {
       hasMoved = false
-      // Runs the layers from last to first, so that the output of a layer is read before the layer runs again.
+      // The layers run from last to first, so that the output of a layer is read before that layer runs again.
       for index in layers.indices.reversed() where layers[index].unread.isEmpty {
         let layer = layers[index]
         let source = index == 0 ? UnsafeRawBufferPointer(rebasing: input[consumed...]) : layers[index - 1].unread
@@ -136,8 +143,8 @@ public struct ContentDecoder: ~Copyable {
     return consumed
   }
 
-  /// Returns the limit that a layer has exceeded, or nil. All layers are checked, because a decompression bomb may
-  /// expand in the first layer and shrink again in the second.
+  /// Returns the error for the limit that a layer has exceeded, or nil if it has exceeded none. All layers are checked, because a
+  /// decompression bomb may expand in the first layer and shrink again in the second.
   private func excess(of layer: DecodingLayer) -> CodingError.Cause? {
     if let max = layer.isLast ? limits.decodedBytesMax : limits.intermediateBytesMax, layer.decodedBytes > max {
       return .decodedBytesMax(limits.decodedBytesMax ?? max)

@@ -1,12 +1,12 @@
 // ContentEncoder: encodes a body with a content coding incrementally (RFC 9110 §8.4).
 
-/// Encodes a body of any length from pieces of any size, in constant memory.
+/// Encodes a body of any length, which is passed in chunks of any size, in constant memory.
 public struct ContentEncoder: ~Copyable {
   /// The progress made by a call of `encode` or `finish`.
   public typealias Progress = CodingProgress
 
-  /// The default level: 5. At this level zlib is about as fast as Brotli, and marks the stream with `78 5E`, as Apple's
-  /// Compression does.
+  /// The default compression level: 5. At this level, zlib is about as fast as Brotli, and a `deflate` stream starts with the
+  /// bytes `78 5E`, as with Apple's Compression.
   public static let levelDefault = 5
 
   private let stream: any StreamEncoder
@@ -18,8 +18,8 @@ public struct ContentEncoder: ~Copyable {
   ///
   /// - Parameters:
   ///   - coding: The content coding to apply.
-  ///   - level: The compression level, from 0 (fastest) to 9 (smallest) for gzip and deflate and to 11 for Brotli. It
-  ///     is limited to that range.
+  ///   - level: The compression level, from 0 (fastest) to 9 (smallest) for gzip and deflate and to 11 for Brotli, and
+  ///     from 1 to 19 for Zstandard. It is limited to that range.
   /// - Throws: `CodingError` with the cause `.outOfMemory`.
   public init(_ coding: ContentCoding, level: Int = ContentEncoder.levelDefault) throws(CodingError) {
     self.coding = coding
@@ -27,13 +27,17 @@ public struct ContentEncoder: ~Copyable {
     case .gzip: self.stream = try DeflateStream(.gzip, level: level)
     case .deflate: self.stream = try DeflateStream(.deflate, level: level)
     case .brotli: self.stream = try BrotliEncoderStream(level: level)
+    #if Zstd
+      case .zstd: self.stream = try ZstdEncoderStream(level: level)
+    #endif
     }
   }
 
-  /// Encodes as much of `input` as fits in `scratch` from `offset` to its end. The encoder may buffer bytes until a later call.
+  /// Encodes `input` and writes the result to `scratch`, from `offset` to the end of the array at most. The encoder may buffer
+  /// bytes until a later call.
   ///
-  /// There must be room for at least one byte. If room remains afterward, all input has been
-  /// consumed. Don't call this method after `finish`.
+  /// There must be room for at least one byte. If room is left afterward, all of `input` has been consumed. Don't call this
+  /// method after `finish`.
   ///
   /// - Throws: `CodingError` with the cause `.outOfMemory` or `.internalFailure`.
   public mutating func encode(
@@ -46,7 +50,8 @@ public struct ContentEncoder: ~Copyable {
     }
   }
 
-  /// Writes the buffered bytes and the end of the stream to `scratch` from `offset` to its end. Call it until `isDone` is true.
+  /// Writes the buffered bytes and the end of the stream to `scratch`, from `offset` to the end of the array at most. Call this
+  /// method until the result's `isDone` is true.
   ///
   /// There must be room for at least one byte.
   ///

@@ -1,10 +1,11 @@
 // DecodingLayer: one content coding of a body, with its decoder, its counters and its output buffer.
 
-/// A stream decoder with its counters and output buffer, as one layer of a `ContentDecoder`.
+/// The decoder of one of a body's content codings, with its counters and output buffer. A `ContentDecoder` consists of such
+/// layers.
 final class DecodingLayer {
   private let coding: ContentCoding?
   private let stream: any StreamDecoder
-  /// The output buffer, or nil in the last layer, which writes to the caller's output.
+  /// The output buffer, or nil in the last layer, which writes to the caller's output buffer.
   private let buffer: UnsafeMutableRawBufferPointer?
   /// Output that the next layer or the caller hasn't read yet. Valid until the next call of `decode`.
   private(set) var unread = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -19,6 +20,9 @@ final class DecodingLayer {
     case .gzip: self.stream = try InflateStream(.gzip)
     case .deflate: self.stream = try InflateStream(.deflate)
     case .brotli: self.stream = try BrotliDecoderStream()
+    #if Zstd
+      case .zstd: self.stream = try ZstdDecoderStream()
+    #endif
     }
     // SAFETY: allocated once, owned only by this object, and freed in deinit.
     self.buffer =
@@ -40,14 +44,14 @@ final class DecodingLayer {
 
   var isAtEnd: Bool { stream.isAtEnd }
 
-  /// Whether the layer can't produce more output without more input.
+  /// Whether all output has been read and the layer needs more input before it can produce more.
   var isDrained: Bool { unread.isEmpty && (isAtEnd || !mayHoldOutput) }
 
   func markRead(_ count: Int) {
     unread = UnsafeRawBufferPointer(rebasing: unread.dropFirst(count))
   }
 
-  /// Decodes from the start of `input` into `unread`. Returns the number of bytes consumed.
+  /// Decodes `input` from its beginning. The output is then in `unread`. Returns the number of input bytes consumed.
   ///
   /// All of `unread` must have been read before the call. Only the last layer uses `output`.
   func decode(
@@ -83,19 +87,20 @@ struct DecodingStep {
   var mayHoldOutput = false
 }
 
-/// The reason why a stream failed, and the number of input bytes that it had consumed.
+/// The reason why a decoder or encoder failed, and the number of input bytes that the failed call had consumed.
 struct StreamFailure: Error {
   var cause: CodingError.Cause
   var consumed = 0
 }
 
-/// A library's decoder. A call that produces nothing has consumed input, needs more input or is at the end.
+/// A compression library's decoder. If a call produces nothing, it has consumed input, or it needs more input, or the stream has
+/// ended.
 protocol StreamDecoder: AnyObject {
-  /// Whether the coded data may end here, with all output produced.
+  /// Whether the coded data may end here, and all output has been produced.
   var isAtEnd: Bool { get }
 
-  /// Decodes from the start of `input`. Produces at most as many bytes as `output` has room for, at least one. Neither
-  /// buffer is larger than `CodingLimits.stepBytesMax`.
+  /// Decodes `input` from its beginning. Produces at most as many bytes as `output` has room for. `output` has room for at least
+  /// one byte. Neither buffer is larger than `CodingLimits.stepBytesMax`.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(StreamFailure) -> DecodingStep

@@ -3,13 +3,13 @@
 import CLupineBrotli
 import CLupineZlib
 
-/// A library's encoder. A call ends only when the output is full or the input is consumed.
+/// A compression library's encoder. A call returns only when the output buffer is full or all input has been consumed.
 protocol StreamEncoder: AnyObject {
   /// Whether the end of the stream has been written.
   var isAtEnd: Bool { get }
 
-  /// Encodes from the start of `input` to the start of `output`. `input` is empty when `isFinishing` is true; `output`
-  /// is never empty. Neither is larger than `CodingLimits.stepBytesMax`.
+  /// Encodes bytes from the beginning of `input`, and writes the result at the beginning of `output`. `input` is empty when
+  /// `isFinishing` is true; `output` is never empty. Neither is larger than `CodingLimits.stepBytesMax`.
   func encode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
   ) throws(StreamFailure) -> EncodingStep
@@ -99,7 +99,7 @@ final class BrotliEncoderStream: StreamEncoder {
     let operation = isFinishing ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_PROCESS
     let isFine = BrotliEncoderCompressStream(
       encoder, operation, &inputLeft, &inputNext, &outputLeft, &outputNext, nil)
-    // The library fails only for lack of memory and for misuse, which the protocol rules out.
+    // The library fails only if memory runs out or the library is misused. The requirements of `StreamEncoder` exclude misuse.
     guard isFine == BROTLI_TRUE else { throw StreamFailure(cause: .outOfMemory) }
     return EncodingStep(consumed: input.count - inputLeft, produced: output.count - outputLeft)
   }

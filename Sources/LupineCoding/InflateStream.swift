@@ -10,10 +10,10 @@ final class InflateStream: StreamDecoder {
   }
 
   private enum State {
-    /// Deflate, before the first two bytes, which determine whether there is a zlib header. `held` is the first byte,
-    /// or nil before it has arrived.
+    /// Before the first two bytes of deflate data, which determine whether there is a zlib header. `held` is the first byte, or
+    /// nil if it hasn't arrived yet.
     case beforeHeader(held: UInt8?)
-    /// Within a stream. `member` is the number of the gzip member, from 0; always 0 for deflate.
+    /// Within a stream. `member` is the number of the gzip member, counted from 0, or always 0 for deflate.
     case inside(member: Int)
     /// After the end of a stream. `member` is the number of the gzip member that ended.
     case ended(member: Int)
@@ -64,7 +64,7 @@ final class InflateStream: StreamDecoder {
     }
   }
 
-  /// Detects whether there is a zlib header. RFC 9110 §8.4.1.2 requires it and notes that some origins omit it.
+  /// Detects whether deflate data have a zlib header. RFC 9110 §8.4.1.2 requires the header and notes that some origins omit it.
   private func decodeHeader(
     _ held: UInt8?, _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(StreamFailure) -> DecodingStep {
@@ -120,7 +120,8 @@ final class InflateStream: StreamDecoder {
     case Z_MEM_ERROR:
       return .outOfMemory
     case Z_DATA_ERROR:
-      // The first two bytes aren't those of a member (RFC 1952 §2.3.1): trailing bytes, not a damaged member.
+      // The first two bytes aren't those of a gzip member (RFC 1952 §2.3.1), so these are trailing bytes and not a damaged
+      // member.
       if member > 0, stream.pointee.total_in <= 2 { return .trailingBytes }
       // SAFETY: msg is a constant of zlib.
       let text = stream.pointee.msg.map { String(cString: $0) } ?? "no details"
@@ -140,7 +141,7 @@ final class InflateStream: StreamDecoder {
   private static let gzipMagic: UInt8 = 0x1f
   /// The flag that selects gzip in the window bits (zlib.h, inflateInit2).
   static let gzipFlag: Int32 = 16
-  /// The messages of failed checks. zlib distinguishes them from other invalid data only by the message.
+  /// zlib's messages for wrong checksums and lengths. Only the message distinguishes these from other invalid data.
   private static let checksumTexts: Set<String> = [
     "incorrect data check", "incorrect length check", "header crc mismatch",
   ]

@@ -21,10 +21,13 @@ enum Command {
   }
 
   private static func transfer(_ uri: URI, _ options: Options) async throws(CommandError) {
-    let request = try EngineRequest(options, to: uri)
+    let upload = Upload()
+    let request = try EngineRequest(options, to: uri, of: upload)
+    let authentication = try RunAuthentication(options, of: upload)
     let output = Output(path: options.outputPath)
     do throws(CommandError) {
-      try await follow(request, options, output, on: try engine(options))
+      let cache = try options.cacheFolder.map { folder throws(CommandError) in try CommandCache(folder: folder) }
+      try await follow(request, options, authentication, output, on: try engine(options), cache)
       try output.close()
     } catch {
       guard let message = error.message, let remains = output.remains else { throw error }
@@ -33,20 +36,37 @@ enum Command {
   }
 
   private static func follow(
-    _ first: EngineRequest, _ options: Options, _ output: Output, on engine: Engine
+    _ first: EngineRequest, _ options: Options, _ authentication: RunAuthentication, _ output: Output,
+    on engine: Engine, _ cache: CommandCache?
   ) async throws(CommandError) {
-    var request = first
+    var request = authentication.begin(first, via: engine.proxy(for: first))
     var chain = RedirectChain(options.followsRedirects ? RedirectRule() : nil, total: options.maxTime)
     // Keeps the engine alive, because an engine that is released shuts down and ends its requests.
     defer { withExtendedLifetime(engine) {} }
     while true {
-      if options.isVerbose { StandardError.write(VerboseReport.request(request)) }
-      let fetch = Fetch(request, options, chain, output: output)
-      let outcome = await fetch.run(on: engine)
-      report(outcome, of: request, options)
-      guard let next = try outcome.result.get() else { return }
-      if options.isVerbose { StandardError.write(VerboseReport.redirect(to: next)) }
-      request = chain.follow(next, after: outcome.metrics)
+      let proxy = engine.proxy(for: request)
+      let sent = try authentication.prepare(request, via: proxy)
+      let usableCache = cache.flatMap { CommandCache.isUsable(for: sent, options) ? $0 : nil }
+      if options.isVerbose, cache != nil, usableCache == nil {
+        StandardError.write("* cache: \(CacheReport.unused)\n")
+      }
+      // With a cache, the request isn't printed here, because the cache may answer it or add conditions to it.
+      if options.isVerbose, usableCache == nil { StandardError.write(VerboseReport.request(sent)) }
+      let fetch = Fetch(request, as: sent, via: proxy, options, chain, authentication, output: output)
+      let outcome = await fetch.run(on: engine, usableCache)
+      authentication.note(outcome.metrics)
+      report(outcome, of: sent, options)
+      switch try outcome.result.get() {
+      case nil: return
+      case .redirect(let next)?:
+        if options.isVerbose { StandardError.write(VerboseReport.redirect(to: next)) }
+        let target = engine.proxy(for: next)
+        let redirected = authentication.redirected(next, from: request.uri.origin, via: target)
+        request = chain.follow(redirected, after: outcome.metrics)
+      case .resend(let next)?:
+        if options.isVerbose { StandardError.write(VerboseReport.resend) }
+        request = chain.resend(next, after: outcome.metrics)
+      }
     }
   }
 

@@ -30,8 +30,10 @@ extension ExitCode {
     // The proxy comes from an environment variable, because proxies in options have already been validated.
     case .malformedHost, .malformedPort, .unsupportedScheme, .malformedCredentials, .colonInUser, .credentialsLength:
       .proxyNotResolved
-    case .hostNameTooLong, .notSOCKS5, .noAcceptableMethod, .unexpectedMethod, .unexpectedAuthenticationVersion,
-      .credentialsRefused, .refusedBySOCKS, .unexpectedAddressType, .credentialsRequired, .refused, .wire, .truncated:
+    case .notSOCKS4, .refusedBySOCKS4, .noIPv6, .hostNameTooLong, .notSOCKS5, .noAcceptableMethod, .unexpectedMethod,
+      .unexpectedAuthenticationVersion,
+      .credentialsRefused, .refusedBySOCKS, .unexpectedAddressType, .credentialsRequired, .refused, .identityUnproven,
+      .wire, .truncated:
       .proxyFailed
     }
   }
@@ -62,6 +64,7 @@ extension ExitCode {
     if !isUsable(TLSConfiguration(trustRoots: all.trustRoots, verification: all.verification)) {
       return .unusableTrustRoots
     }
+    if !isUsable(TLSConfiguration(revocationListFile: all.revocationListFile)) { return .unusableRevocationList }
     // The remaining cause is a host name that TLS can't verify.
     return .handshakeFailed
   }

@@ -25,7 +25,9 @@ enum ExitCode: CInt, CaseIterable {
   case undecodableBody = 61
   case bodyNotReplayable = 65
   case unusableTrustRoots = 77
+  case unusableRevocationList = 82
   case staplingFailed = 91
+  case authenticationFailed = 94
   case proxyFailed = 97
   case serverAtFault = 100
 
@@ -52,9 +54,11 @@ enum ExitCode: CInt, CaseIterable {
     case .unusableCiphers: "the ciphers or curves can't be used"
     case .certificateNotVerified: "the server's certificate isn't trusted"
     case .undecodableBody: "the body can't be decoded"
-    case .bodyNotReplayable: "standard input must be sent again, but can't be"
+    case .bodyNotReplayable: "standard input must be sent again, after a redirect or with credentials, but can't be"
     case .unusableTrustRoots: "the certificates of --cacert or --capath can't be used"
+    case .unusableRevocationList: "the revocation lists of --crlfile can't be used"
     case .staplingFailed: "no OCSP response confirms the server's certificate, with --cert-status"
+    case .authenticationFailed: "NTLM or Negotiate can't be used, or the server hasn't proven its identity"
     case .proxyFailed: "the proxy refused the connection, or violated its protocol"
     case .serverAtFault: "lupine fuzz found an invalid response, a hang or a reset"
     }

@@ -5,18 +5,26 @@ import Synchronization
 
 /// Executes one request without following redirects.
 final class Fetch: ResponseSink {
-  /// The outcome of the exchange: the request to which a redirect leads, nil if a response was written, or an error.
+  /// The request to send next.
+  enum Next: Sendable {
+    /// The request to which a redirect leads.
+    case redirect(EngineRequest)
+    /// The same request, with other credentials or on another connection.
+    case resend(EngineRequest)
+  }
+
+  /// The outcome of the exchange: the request to send next, nil if a response was written, or an error.
   struct Outcome: Sendable {
-    let result: Result<EngineRequest?, CommandError>
+    let result: Result<Next?, CommandError>
     let metrics: ExchangeMetrics
   }
 
-  /// The treatment of the response's body.
+  /// The way in which the response's body is handled.
   private enum Disposition {
     case undecided
     case writing(ProgressBar?)
-    /// The body of a redirect is discarded up to its end, so that the next request can reuse the connection.
-    case skipping(next: EngineRequest)
+    /// The body is discarded up to its end, so that the next request can reuse the connection.
+    case skipping(Next)
     case refused(CommandError)
   }
 
@@ -26,24 +34,43 @@ final class Fetch: ResponseSink {
     var continuation: CheckedContinuation<Outcome, Never>?
   }
 
+  /// The request without the credentials that `authentication` adds. The requests to send next are derived from it.
   private let request: EngineRequest
+  /// The request as it is sent.
+  private let sent: EngineRequest
+  private let proxy: Proxy?
   private let options: Options
   /// The redirects that led to this request.
   private let chain: RedirectChain
+  private let authentication: RunAuthentication
   private let output: Output
   private let state = Mutex(State())
 
-  init(_ request: EngineRequest, _ options: Options, _ chain: RedirectChain, output: Output) {
+  init(
+    _ request: EngineRequest, as sent: EngineRequest, via proxy: Proxy?, _ options: Options, _ chain: RedirectChain,
+    _ authentication: RunAuthentication, output: Output
+  ) {
     self.request = request
+    self.sent = sent
+    self.proxy = proxy
     self.options = options
     self.chain = chain
+    self.authentication = authentication
     self.output = output
   }
 
-  func run(on engine: Engine) async -> Outcome {
+  /// Executes the request, or lets the cache answer it.
+  func run(on engine: Engine, _ cache: CommandCache?) async -> Outcome {
     await withCheckedContinuation { continuation in
       state.withLock { $0.continuation = continuation }
-      let handle = engine.submit(request, to: self)
+      let submitted =
+        if let cache {
+          CachedFetch(sent, for: self, cache, on: engine, isVerbose: options.isVerbose).run()
+        } else {
+          engine.submit(sent, to: self)
+        }
+      // A stored response has already been written.
+      guard let handle = submitted else { return }
       let isRefused = state.withLock { state in
         state.handle = handle
         if case .refused = state.disposition { return true } else { return false }
@@ -73,7 +100,7 @@ final class Fetch: ResponseSink {
     let handle: ExchangeHandle? = state.withLock { state in
       guard case .writing(var progress) = state.disposition else { return nil }
       do throws(CommandError) {
-        // Writes under the lock, because no other code needs the lock during the exchange.
+        // Writing while holding the lock is harmless, because no other code needs the lock during the exchange.
         try output.write(bytes)
         let drawing = progress?.advance(by: bytes.count, now: now) { Terminal.width }
         if let drawing { StandardError.write(drawing) }
@@ -92,9 +119,12 @@ final class Fetch: ResponseSink {
     if case .writing(let progress?) = disposition {
       StandardError.write(progress.end(now: .now, width: Terminal.width))
     }
-    let verdict: Result<EngineRequest?, CommandError> =
+    let verdict: Result<Next?, CommandError> =
       switch (disposition, result) {
       case (.refused(let error), _): .failure(error)
+      // The request is sent again even after a failure, because the server may close the connection after its refusal.
+      case (.skipping(.resend(let next)), _): .success(.resend(next))
+      case (.undecided, .failure(let error)): answer(to: error)
       case (_, .failure(let error)): .failure(CommandError(error, options))
       case (.skipping(let next), .success): .success(next)
       case (.undecided, .success), (.writing, .success): .success(nil)
@@ -123,9 +153,24 @@ final class Fetch: ResponseSink {
     if options.includesHead { try output.write(head.text) }
   }
 
+  /// Returns what follows an exchange that failed. If a proxy refused to open a tunnel, the request may be sent again with
+  /// credentials.
+  private func answer(to error: EngineError) -> Result<Next?, CommandError> {
+    switch authentication.decide(error, to: request, via: proxy) {
+    case .accept: .failure(CommandError(error, options))
+    case .resend(let next): .success(.resend(next))
+    case .fail(let error): .failure(error)
+    }
+  }
+
   private func decide(_ head: ResponseHead) throws(CommandError) -> Disposition {
+    switch authentication.decide(head, to: request, via: proxy) {
+    case .accept: break
+    case .resend(let next): return .skipping(.resend(next))
+    case .fail(let error): throw error
+    }
     do throws(EngineError) {
-      if let next = try chain.next(after: head, to: request) { return .skipping(next: next) }
+      if let next = try chain.next(after: head, to: request) { return .skipping(.redirect(next)) }
     } catch {
       throw CommandError(error, options)
     }

@@ -1,5 +1,7 @@
 // Help: the texts of --help and --version, generated from the tables of options and exit statuses.
 
+import LupineEngine
+
 enum Help {
   /// The command's version, which the User-Agent field also contains.
   static let version = "0.1.0"
@@ -26,7 +28,7 @@ enum Help {
       Without --max-time, an open connection has no time limit.
       The variables http_proxy, https_proxy, all_proxy and no_proxy set proxies, as in curl. TLS secrets are appended to
       the file named by SSLKEYLOGFILE, for debugging.
-      Without --raw, content codings (br, gzip, deflate) are requested and decoded.
+      Without --raw, content codings (\(ContentCoding.allNames)) are requested and decoded.
 
       Exit status:
 

@@ -2,7 +2,7 @@
 
 import Glibc
 
-// A closed pipe then fails the write with EPIPE, which ends the transfer like any other write error.
+// With SIGPIPE ignored, a write to a closed pipe fails with EPIPE, which ends the transfer like any other write error.
 signal(SIGPIPE, SIG_IGN)
 Descriptor.occupyStandardOnes()
 let code = await Command.run(CommandLine.arguments)

@@ -15,8 +15,8 @@ struct Cookie: Sendable, Hashable {
   var expires: Date?
   var isSecure = false
   var isHTTPOnly = false
-  /// The cross-site policy, which only callers can read. It has no effect, because a
-  /// client without pages sends no cross-site requests.
+  /// The value of the SameSite attribute, for callers to read. It has no effect on requests, because a client without pages sends
+  /// no cross-site requests.
   var sameSite: HTTPCookieStringPolicy?
   var obsolete: Obsolete?
 
@@ -41,58 +41,62 @@ struct Cookie: Sendable, Hashable {
   /// Creates the cookie that a Set-Cookie line describes. Throws an error if the server may not set it.
   ///
   /// - Parameters:
-  ///   - wish: The parsed line.
+  ///   - line: The parsed line.
   ///   - source: The URL of the response.
   ///   - now: The current time, from which `Max-Age` counts.
-  ///   - isPublicSuffix: Returns whether a domain is a public suffix. Called with the server's host or one of its parent domains.
+  ///   - isPublicSuffix: A closure that returns whether a domain is a public suffix. Called with the server's host or one of its
+  ///     parent domains.
   init(
-    _ wish: SetCookie, from source: CookieSource, now: Date,
+    _ line: SetCookie, from source: CookieSource, now: Date,
     isPublicSuffix: (String) -> Bool = { PublicSuffixes.system.contains($0) }
   ) throws(CookieRefusal) {
     // Step 9: a host that is a public suffix may set cookies only for itself.
-    if let domain = wish.domain, domain != source.host || !isPublicSuffix(domain) {
+    if let domain = line.domain, domain != source.host || !isPublicSuffix(domain) {
       guard source.matches(domain: domain) else { throw .otherDomain }
       guard domain == source.host || !isPublicSuffix(domain) else { throw .publicSuffix }
       self.init(
-        name: wish.name, value: wish.value, domain: domain, isHostOnly: source.isAddress, path: source.defaultPath)
+        name: line.name, value: line.value, domain: domain, isHostOnly: source.isAddress, path: source.defaultPath)
     } else {
       self.init(
-        name: wish.name, value: wish.value, domain: source.host, isHostOnly: true, path: source.defaultPath)
+        name: line.name, value: line.value, domain: source.host, isHostOnly: true, path: source.defaultPath)
     }
-    guard source.isSecure || !wish.isSecure else { throw .notSecure }
-    take(wish, now: now)
-    // As in browsers, the line must contain the path; a default path of "/" doesn't satisfy the prefix.
-    guard keepsPrefixPromise, CookiePrefix(of: name) != .host || wish.path == "/" else { throw .prefix }
+    guard source.isSecure || !line.isSecure else { throw .notSecure }
+    take(line, now: now)
+    // As in browsers, the line must contain the path "/" explicitly. A default path of "/" doesn't satisfy the prefix
+    // `__Host-`.
+    guard keepsPrefixPromise, CookiePrefix(of: name) != .host || line.path == "/" else { throw .prefix }
   }
 
-  /// Creates the cookie that a Set-Cookie line describes, for any domain. The storage decides whether the server may set it.
-  init(parsed wish: SetCookie, from source: CookieSource, now: Date) {
-    let domain = wish.domain ?? source.host
-    let isHostOnly = wish.domain == nil || (source.isAddress && domain == source.host)
+  /// Creates the cookie that a Set-Cookie line describes, whatever its domain. Doesn't check whether the server may set the
+  /// cookie: the storage does that.
+  init(parsed line: SetCookie, from source: CookieSource, now: Date) {
+    let domain = line.domain ?? source.host
+    let isHostOnly = line.domain == nil || (source.isAddress && domain == source.host)
     self.init(
-      name: wish.name, value: wish.value, domain: domain, isHostOnly: isHostOnly, path: source.defaultPath)
-    take(wish, now: now)
+      name: line.name, value: line.value, domain: domain, isHostOnly: isHostOnly, path: source.defaultPath)
+    take(line, now: now)
   }
 
   /// Copies the attributes of a Set-Cookie line, except for the domain.
-  private mutating func take(_ wish: SetCookie, now: Date) {
-    if let wanted = wish.path, wanted.utf8.first == UInt8(ascii: "/") { path = wanted }
-    isSecure = wish.isSecure
-    isHTTPOnly = wish.isHTTPOnly
-    sameSite = wish.sameSite
-    // Step 6: Max-Age takes precedence over Expires; §5.5 caps both.
+  private mutating func take(_ line: SetCookie, now: Date) {
+    if let wanted = line.path, wanted.utf8.first == UInt8(ascii: "/") { path = wanted }
+    isSecure = line.isSecure
+    isHTTPOnly = line.isHTTPOnly
+    sameSite = line.sameSite
+    // Step 6: Max-Age takes precedence over Expires. §5.5 caps both.
     let latest = now.addingTimeInterval(TimeInterval(CookieLimits.ageSecondsMax))
-    if let maxAge = wish.maxAge {
+    if let maxAge = line.maxAge {
       expires = maxAge > 0 ? now.addingTimeInterval(TimeInterval(maxAge)) : .distantPast
     } else {
-      expires = wish.expires.map { min($0, latest) }
+      expires = line.expires.map { min($0, latest) }
     }
-    if wish.comment != nil || wish.commentURL != nil {
-      obsolete = Obsolete(comment: wish.comment, commentURL: wish.commentURL.flatMap { URL(string: $0) })
+    if line.comment != nil || line.commentURL != nil {
+      obsolete = Obsolete(comment: line.comment, commentURL: line.commentURL.flatMap { URL(string: $0) })
     }
   }
 
-  /// Whether the cookie meets the requirements of its name's prefix (steps 20 and 21), apart from an explicit `Path`.
+  /// Whether the cookie meets the requirements of its name's prefix (steps 20 and 21). True if the name has no prefix. Doesn't
+  /// check that the Set-Cookie line had an explicit `Path`.
   var keepsPrefixPromise: Bool {
     switch CookiePrefix(of: name) {
     case nil: true
@@ -104,8 +108,8 @@ struct Cookie: Sendable, Hashable {
   /// Returns whether the cookie has expired.
   func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-  /// Returns whether one cookie replaces the other in a storage, because their names, domains,
-  /// host-only flags and paths are equal (step 23).
+  /// Returns whether both cookies have the same name, domain, host-only flag and path. If so, one replaces the other in a storage
+  /// (step 23).
   func isSame(as other: Cookie) -> Bool {
     name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
   }

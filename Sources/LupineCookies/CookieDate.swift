@@ -1,5 +1,5 @@
-// CookieDate: parses the dates of Expires attributes (RFC 6265bis §5.1.1). Unlike in an HTTP-date, the parts may come in any
-// order, except that the day precedes the year; each part is recognized by its format.
+// CookieDate: parses the dates of Expires attributes (RFC 6265bis §5.1.1). Each part of a date is recognized by its format.
+// Unlike in an HTTP-date, the parts may come in any order, except that the day precedes the year.
 
 import Foundation
 
@@ -22,8 +22,8 @@ enum CookieDate {
   }
 }
 
-/// The parts found so far. Each token is stored as the first missing part that it
-/// matches: the time, the day, the month or the year.
+/// The parts of a date found so far. Each token is compared with the time, the day, the month and the year, in this order, and
+/// stored as the first missing part that it matches.
 private struct Parts {
   private var time: (hour: Int, minute: Int, second: Int)?
   private var day: Int?

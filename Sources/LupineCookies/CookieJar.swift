@@ -6,15 +6,15 @@ import Foundation
 struct CookieJar: Sendable {
   private struct Entry: Sendable {
     let cookie: Cookie
-    /// The cookie's sequence number, which increases with each new cookie. A replacement keeps the number of the replaced cookie,
-    /// as it keeps the creation time (step 23).
+    /// The cookie's sequence number, which increases with each new cookie. A cookie that replaces another takes over the other's
+    /// number, just as RFC 6265bis lets it take over the creation time (step 23).
     let order: UInt64
     /// The sequence number of the cookie's last use, which increases with each use and is unique.
     var lastUse: UInt64
     /// The time when this cookie was stored, or when it replaced another cookie.
     let stored: Date
 
-    func goesBefore(_ other: Self) -> Bool {
+    func isEvictedBefore(_ other: Self) -> Bool {
       if cookie.isSecure != other.cookie.isSecure { return !cookie.isSecure }
       return lastUse < other.lastUse
     }
@@ -22,7 +22,8 @@ struct CookieJar: Sendable {
 
   // The entries by domain. No list is empty.
   private var entries: [String: [Entry]] = [:]
-  /// The number of Secure cookies with each name. `coversSecure` searches only if the name has any.
+  /// The number of stored Secure cookies by name. `coversSecure` searches the cookies only if there is a Secure one with the same
+  /// name.
   private var secureNames: [[UInt8]: Int] = [:]
   private var ticks: UInt64 = 0
   /// The number of cookies, including expired ones that haven't been removed yet.
@@ -30,14 +31,15 @@ struct CookieJar: Sendable {
 
   // MARK: Storing
 
-  /// Stores a cookie and removes the one that it replaces. An expired cookie isn't stored; it only removes the other one.
+  /// Stores a cookie and removes the cookie that it replaces. An expired cookie isn't stored, but also removes the cookie that
+  /// it replaces.
   ///
   /// - Parameters:
   ///   - cookie: The cookie.
-  ///   - isSecure: Whether the cookie was received over https or set by the application. Otherwise, `store` throws an error if
-  ///     the cookie would shadow a Secure one (step 16).
+  ///   - isSecure: Whether the cookie was received over https or set by the application. If false, `store` throws an error if
+  ///     the cookie would shadow a Secure cookie (step 16).
   ///   - now: The current time.
-  ///   - suffixes: Returns the public suffixes. Called only if the storage has more cookies than one registrable domain may have.
+  ///   - suffixes: The public suffixes. Evaluated only if the storage has more cookies than one registrable domain may have.
   mutating func store(
     _ cookie: Cookie, isSecure: Bool, now: Date, suffixes: @autoclosure () -> PublicSuffixes = .system
   ) throws(CookieRefusal) {
@@ -51,8 +53,8 @@ struct CookieJar: Sendable {
     evict(from: cookie.domain, now, suffixes)
   }
 
-  /// Returns whether a request could contain both this cookie and a stored Secure cookie with the same name: the domains are
-  /// equal or one contains the other, and the new path is the stored one or below it.
+  /// Returns whether a request could contain both `new` and a stored Secure cookie with the same name. That is possible if their
+  /// domains are equal or one contains the other, and if the new cookie's path is equal to the stored cookie's or below it.
   private func coversSecure(_ new: Cookie, _ now: Date) -> Bool {
     secureNames[new.name] != nil
       && entries.contains { domain, entries in
@@ -108,7 +110,7 @@ struct CookieJar: Sendable {
     if let all = entries[domain], all.count > CookieLimits.perDomainMax {
       keep(in: domain) { !$0.cookie.isExpired(at: now) }
       while let all = entries[domain], all.count > CookieLimits.perDomainMax,
-        let index = all.indices.min(by: { all[$0].goesBefore(all[$1]) })
+        let index = all.indices.min(by: { all[$0].isEvictedBefore(all[$1]) })
       {
         remove(at: index, of: domain)
       }
@@ -140,7 +142,7 @@ struct CookieJar: Sendable {
         !hasOthers || entries[domain]?.contains { !$0.cookie.isSecure } ?? false
       }
       guard let fullest = candidates.max(by: { (entries[$0]?.count ?? 0) < (entries[$1]?.count ?? 0) }),
-        let all = entries[fullest], let index = all.indices.min(by: { all[$0].goesBefore(all[$1]) })
+        let all = entries[fullest], let index = all.indices.min(by: { all[$0].isEvictedBefore(all[$1]) })
       else { return }
       remove(at: index, of: fullest)
     }
@@ -151,20 +153,20 @@ struct CookieJar: Sendable {
   /// Returns the cookies for a request in the order in which they are sent: longer paths first,
   /// then older cookies (RFC 6265bis §5.8.3, step 2).
   func cookies(for source: CookieSource, now: Date) -> [Cookie] {
-    places(for: source, now).compactMap { entries[$0.domain]?[$0.index].cookie }
+    positions(for: source, now).compactMap { entries[$0.domain]?[$0.index].cookie }
   }
 
   /// Returns the cookies for a request, as `cookies(for:now:)` does, and marks them as used.
   mutating func use(for source: CookieSource, now: Date) -> [Cookie] {
-    let places = places(for: source, now)
-    for place in places {
+    let positions = positions(for: source, now)
+    for position in positions {
       let lastUse = tick()
-      entries[place.domain]?[place.index].lastUse = lastUse
+      entries[position.domain]?[position.index].lastUse = lastUse
     }
-    return places.compactMap { entries[$0.domain]?[$0.index].cookie }
+    return positions.compactMap { entries[$0.domain]?[$0.index].cookie }
   }
 
-  private func places(for source: CookieSource, _ now: Date) -> [(domain: String, index: Int)] {
+  private func positions(for source: CookieSource, _ now: Date) -> [(domain: String, index: Int)] {
     var found: [(domain: String, index: Int, pathLength: Int, order: UInt64)] = []
     for domain in source.domains {
       for (index, entry) in (entries[domain] ?? []).enumerated()

@@ -7,14 +7,15 @@
 enum CookieLimits {
   /// The maximum size of a Set-Cookie field value in bytes: 8,190. A longer field is ignored.
   ///
-  /// RFC 6265bis sets no limit. This one leaves room for the longest pair and an attribute of each kind; Apache allows 8,190.
+  /// RFC 6265bis sets no limit. 8,190 bytes leave room for the longest pair and an attribute of each kind. Apache has the same
+  /// limit.
   static let lineBytesMax = 8190
 
   /// The maximum size of a cookie's name and value together in bytes: 4,096 (RFC 6265bis §5.6). A longer cookie is ignored.
   static let pairBytesMax = 4096
 
-  /// The maximum size of an attribute's value in bytes: 1,024 (RFC 6265bis §5.6). A
-  /// longer attribute is ignored, but not its cookie.
+  /// The maximum size of an attribute's value in bytes: 1,024 (RFC 6265bis §5.6). If an attribute is longer, it is ignored, but
+  /// its cookie isn't.
   static let attributeBytesMax = 1024
 
   /// The maximum lifetime of a cookie that a server sets, in seconds: 400 days (RFC 6265bis §5.5).
@@ -41,8 +42,8 @@ enum CookieLimits {
   /// The maximum size in bytes of the Cookie field that is sent: 8,190. Cookies that don't fit
   /// are omitted, starting with the shortest paths.
   ///
-  /// RFC 6265bis sets no limit. Apache refuses a longer field with an error, and most other servers refuse one that is a little
-  /// longer. Without this limit, a server that sets too many cookies would lock out its users.
+  /// RFC 6265bis sets no limit. Apache refuses a longer field with an error, and most other servers have slightly higher
+  /// limits. Without this limit, a server that sets too many cookies would lock out its users.
   static let fieldBytesMax = 8190
 
   /// The maximum size of a host name in bytes: 255, the longest name in the DNS (RFC 1035 §2.3.4). A longer host has no cookies.

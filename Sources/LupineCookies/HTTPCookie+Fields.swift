@@ -4,11 +4,11 @@ public import Foundation
 import LupineWire
 
 extension HTTPCookie {
-  /// Returns the cookies in a response's fields. Cookies for other domains are included; a storage refuses them.
+  /// Returns the cookies in a response's fields. Cookies for other domains are included, but a storage refuses them.
   ///
   /// - Parameters:
   ///   - headerFields: The response's fields, each name once. Set-Cookie lines joined with commas are split again at each comma
-  ///     that can't belong to a value or a date. A session doesn't use this method; it parses the separate lines.
+  ///     that can't belong to a value or a date. Sessions don't use this method: they parse the separate lines.
   ///   - url: The URL of the response. If it isn't http or https, the result is empty.
   /// - Returns: The cookies in their order. Expired cookies are included, because
   ///   storing one removes the cookie that it replaces.
@@ -31,8 +31,8 @@ extension HTTPCookie {
 
 /// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids it.
 enum JoinedSetCookie {
-  /// Returns the separate lines. A comma ends a line only if a cookie name and an equals sign
-  /// follow it; in a date, a day follows the comma.
+  /// Returns the separate lines. A comma ends a line only if a cookie name and an equals sign follow it. The comma in a date
+  /// doesn't end the line, because the day of the month follows it.
   static func lines(of joined: [UInt8]) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     var start = 0

@@ -41,7 +41,8 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
   public static let port = HTTPCookiePropertyKey("Port")
   /// The policy for cross-site requests, an ``HTTPCookieStringPolicy`` or its raw value.
   public static let sameSitePolicy = HTTPCookiePropertyKey("SameSite")
-  // Keeps the flag when a cookie is converted to a dictionary and back. Foundation has no such key.
+  // The key of the HttpOnly flag, which preserves the flag when a cookie is converted to a dictionary and back. Foundation has
+  // no such key.
   static let httpOnly = HTTPCookiePropertyKey("HttpOnly")
 }
 
@@ -99,7 +100,7 @@ extension HTTPCookie {
   }
 }
 
-/// The dictionary's values, converted to the types that each key allows.
+/// A dictionary of cookie properties. Its members return the values converted to the types that a cookie needs.
 private struct Properties {
   let values: [HTTPCookiePropertyKey: Any]
 

@@ -1,4 +1,4 @@
-// HTTPCookie: Foundation's class for cookies, a wrapper of the value to which the rules for cookies apply.
+// HTTPCookie: Foundation's class for cookies, which wraps a `Cookie`.
 
 public import Foundation
 
@@ -12,8 +12,8 @@ public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
     case always = 0
     /// No server may set cookies.
     case never = 1
-    /// A server may set cookies only if its host is that of the main document, a parent domain or a subdomain of it. Without a
-    /// main document, every server may.
+    /// A server may set cookies only if its host is that of the main document, a parent domain or a subdomain of it. If there
+    /// is no main document, every server may.
     case onlyFromMainDocumentDomain = 2
   }
 
@@ -70,14 +70,14 @@ public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
   /// Whether the cookie is sent only over https.
   public var isSecure: Bool { cookie.isSecure }
 
-  /// Whether the server hides the cookie from scripts. This client runs none, so the flag has no effect.
+  /// Whether the server hides the cookie from scripts. This client runs no scripts, so the flag has no effect.
   public var isHTTPOnly: Bool { cookie.isHTTPOnly }
 
   /// The server's policy for cross-site requests, or nil if it set none. The policy has no effect, because a client without pages
   /// sends no cross-site requests.
   public var sameSitePolicy: HTTPCookieStringPolicy? { cookie.sameSite }
 
-  /// The version: 0, or 1 if the application set it (RFC 2965). It has no effect.
+  /// The version: 0, or 1 if the application has set it (RFC 2965). The version has no effect.
   public var version: Int { cookie.obsolete?.version ?? 0 }
 
   /// The comment, or nil if there is none (RFC 2965).

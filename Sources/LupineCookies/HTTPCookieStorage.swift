@@ -1,4 +1,4 @@
-// HTTPCookieStorage: the cookies of sessions, in memory; a lock around a CookieJar.
+// HTTPCookieStorage: the cookies of sessions, in memory. It is a lock around a CookieJar.
 
 public import Foundation
 import Synchronization
@@ -18,7 +18,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   public static let shared = HTTPCookieStorage()
 
   private let state = Mutex(State())
-  // Read without the lock, so that requests without cookies don't contend for it.
+  // The flag is read without the lock, so that requests don't contend for the lock if there are no cookies.
   private let hasNothing = Atomic(true)
   private let now: @Sendable () -> Date
 
@@ -58,8 +58,8 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     return state.withLock { $0.jar.cookies(for: source, now: now) }.map(HTTPCookie.init)
   }
 
-  /// Stores a cookie and removes the one with the same name, domain and path. If the
-  /// cookie has expired, it only removes the other one.
+  /// Stores a cookie, and removes the cookie with the same name, domain and path. A cookie that has expired isn't stored, but
+  /// also removes the other cookie.
   ///
   /// Does nothing if the policy is `never`. Doesn't check whether a server may set the cookie.
   public func setCookie(_ cookie: HTTPCookie) {
@@ -71,7 +71,8 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   /// - Parameters:
   ///   - cookies: The cookies, for example from ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
   ///   - url: The URL of the response. If it is nil, nothing is stored.
-  ///   - mainDocumentURL: The URL that the policy `onlyFromMainDocumentDomain` compares with `url`.
+  ///   - mainDocumentURL: The URL of the main document, or nil if there is none. Only the policy `onlyFromMainDocumentDomain`
+  ///     uses it: it compares this URL with `url`.
   public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
     guard let source = url.flatMap(CookieSource.init),
       cookieAcceptPolicy.accepts(source, mainDocument: mainDocumentURL)
@@ -99,11 +100,11 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   /// Whether the storage has no cookies, so that it adds no Cookie field to requests.
   package var isEmpty: Bool { hasNothing.load(ordering: .acquiring) }
 
-  /// Stores those cookies of a response's Set-Cookie lines that its server may set.
+  /// Parses a response's Set-Cookie lines, and stores the cookies that its server may set.
   package func store(_ lines: [[UInt8]], from source: CookieSource, mainDocument: URL?) {
     guard cookieAcceptPolicy.accepts(source, mainDocument: mainDocument) else { return }
     let now = now()
-    // Outside the lock, because this may read the list of public suffixes from a file.
+    // Done outside the lock, because this may read the list of public suffixes from a file.
     let cookies = lines.compactMap { line in try? Cookie(SetCookie(line), from: source, now: now) }
     store(cookies, isSecure: source.isSecure)
   }
@@ -134,7 +135,8 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 }
 
 extension HTTPCookie.AcceptPolicy {
-  /// Returns whether the policy allows the server to set cookies while the main document is the one at `url`.
+  /// Returns whether the accept policy allows the server to set cookies. `url` is the URL of the main document, or nil if there
+  /// is none.
   package func accepts(_ source: CookieSource, mainDocument url: URL?) -> Bool {
     switch self {
     case .always: return true
@@ -149,7 +151,8 @@ extension HTTPCookie.AcceptPolicy {
 
 /// cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1)
 enum CookieField {
-  /// Returns the request's own value followed by the cookies with other names, or nil if no cookies are added.
+  /// Returns the value of the Cookie field: `own`, followed by the cookies whose names don't occur in `own`. A cookie is omitted
+  /// if the field would become longer than `CookieLimits.fieldBytesMax`. Returns nil if no cookies are added.
   static func joined(_ cookies: [Cookie], to own: [UInt8]?) -> [UInt8]? {
     let taken = own.map(names) ?? []
     var field = own ?? []

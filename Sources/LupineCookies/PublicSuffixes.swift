@@ -1,5 +1,5 @@
-// PublicSuffixes: domains such as com, co.uk and github.io, under which unrelated parties register names (RFC 6265bis §5.7, step
-// 9). A cookie for such a domain would be sent to all of them.
+// PublicSuffixes: domains such as com, co.uk and github.io, under which unrelated parties register names (RFC 6265bis §5.7,
+// step 9). A cookie for such a domain would be sent to all of these parties.
 
 import Foundation
 
@@ -31,7 +31,7 @@ struct PublicSuffixes: Sendable {
     self.init(list: [])
   }
 
-  /// Parses a list. Each line is a rule up to the first whitespace; a line that begins with `//` is a comment.
+  /// Parses a list. Each line is a rule up to the first whitespace. A line that begins with `//` is a comment.
   init(list: [UInt8]) {
     // A rule takes 26 bytes on average, including its share of the comments.
     names.reserveCapacity(list.count / 26)
@@ -62,8 +62,8 @@ struct PublicSuffixes: Sendable {
     return parents.contains(String(name.dropFirst(significant[0].count + 1)))
   }
 
-  /// Returns the domain that its owner registered: a public suffix and one more label. Returns nil for a public suffix and for a
-  /// host without parent domains.
+  /// Returns the domain that the host's owner has registered: a public suffix and one more label. Returns nil for a public
+  /// suffix and for a host without parent domains.
   func registrableDomain(of host: String) -> String? {
     let source = CookieSource(host: host, path: "/", isSecure: true, port: 0)
     return source.isAddress ? nil : source.domains.last { !contains($0) }

@@ -1,5 +1,5 @@
-// Punycode: encodes domain labels of other scripts in ASCII (RFC 3492). The list of public suffixes has them in Unicode, but URLs
-// and Domain attributes have them in ASCII.
+// Punycode: encodes domain labels of other scripts in ASCII (RFC 3492). The list of public suffixes contains such labels in
+// Unicode, but URLs and Domain attributes contain them in ASCII.
 
 /// The Bootstring algorithm with Punycode's parameters.
 enum Punycode {
@@ -69,7 +69,7 @@ enum Punycode {
     return k + (base - tMin + 1) * delta / (delta + skew)
   }
 
-  // a…z are 0…25, 0…9 are 26…35.
+  // The letters a…z are the digits 0…25, and 0…9 are 26…35.
   private static func digit(_ value: Int) -> UInt8 {
     value < 26 ? UInt8(ascii: "a") + UInt8(value) : UInt8(ascii: "0") + UInt8(value - 26)
   }

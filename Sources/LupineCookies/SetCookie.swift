@@ -8,20 +8,21 @@ struct SetCookie: Sendable, Equatable {
   var name: [UInt8]
   /// The value as received, including quotation marks.
   var value: [UInt8]
-  /// The lifetime in seconds, at most `CookieLimits.ageSecondsMax`, or nil without
-  /// Max-Age. 0 means that the server removes the cookie.
+  /// The lifetime in seconds, at most `CookieLimits.ageSecondsMax`, or nil if there is no Max-Age. 0 means that the server
+  /// removes the cookie.
   var maxAge: Int64?
-  /// The expiry date, or nil without a valid Expires attribute.
+  /// The expiry date, or nil if there is no valid Expires attribute.
   var expires: Date?
   /// The domain in lowercase, without a leading dot, or nil if the Domain attribute is missing or empty.
   var domain: String?
-  /// The path as received, or nil without a Path attribute. If it doesn't begin with a slash, the default path is used.
+  /// The path as received, or nil if there is no Path attribute. If the path doesn't begin with a slash, the default path is
+  /// used.
   var path: String?
   var isSecure = false
   var isHTTPOnly = false
   /// The cross-site policy, or nil if the SameSite attribute is missing or unknown.
   var sameSite: HTTPCookieStringPolicy?
-  /// The comment (RFC 2965), which Foundation's API returns.
+  /// The Comment attribute (RFC 2965), or nil if it is missing. Foundation's API returns it.
   var comment: String?
   var commentURL: String?
 
@@ -77,7 +78,7 @@ struct SetCookie: Sendable, Equatable {
     }
   }
 
-  /// Returns the text of a value without surrounding quotation marks, if it has any.
+  /// Returns the text of a value, without surrounding quotation marks.
   private static func unquoted(_ value: ArraySlice<UInt8>) -> String {
     let quote = UInt8(ascii: "\"")
     let isQuoted = value.count >= 2 && value.first == quote && value.last == quote
@@ -101,11 +102,12 @@ struct SetCookie: Sendable, Equatable {
     return bytes
   }
 
-  // Only ASCII: Unicode would map some letters of other scripts to ASCII ones.
+  // Converts only ASCII letters, because Unicode would map some letters of other scripts to ASCII letters.
   private static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 }
 
-/// The name prefixes that guarantee attributes of a cookie (RFC 6265bis §4.1.3), ignoring case (§5.4).
+/// The prefixes of cookie names, such as `__Secure-`, with which a cookie must have certain attributes (RFC 6265bis §4.1.3). They
+/// are compared without regard to case (§5.4).
 enum CookiePrefix {
   /// `__Secure-`: the cookie was set over https and is sent only over https.
   case secure
@@ -142,6 +144,6 @@ enum CookieRefusal: Error, Sendable, Hashable {
   case publicSuffix
   /// A Secure cookie was received without https.
   case notSecure
-  /// The cookie was received without https and would shadow a Secure one.
+  /// The cookie was received without https, and would shadow a Secure cookie.
   case coversSecure
 }

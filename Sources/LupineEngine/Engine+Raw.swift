@@ -4,11 +4,12 @@ public import LupineWire
 
 /// A request as raw bytes, sent unchanged and without checks.
 public struct RawRequest: Sendable {
-  /// The origin to connect to. The bytes may name a different origin.
+  /// The origin to connect to. The Host field in the bytes may contain a different origin.
   public var origin: Origin
   /// The bytes to send.
   public var bytes: [UInt8]
-  /// The method by which the response is parsed, because a response to HEAD has no body. By default, the first word of the bytes.
+  /// The method that determines how the response is parsed: a response to HEAD has no body. By default, the first word of the
+  /// bytes.
   public var method: String
   /// The time limits of the exchange.
   public var timeouts: Timeouts

@@ -6,10 +6,14 @@ internal import Synchronization
 
 /// An HTTP/1.1 client engine: event loops with connection pools.
 ///
-/// It is thread-safe. When the engine is released, exchanges in flight fail with `.shutDown`.
+/// The engine is thread-safe. When it is released, exchanges in flight fail with `.shutDown`.
 public final class Engine: Sendable {
   private let shards: [LoopShard]
   private let tlsContexts: TLSContexts
+  private let proxyRules: ProxyRules
+  private let proxiesUseTLS: Bool
+  /// The values of the environment variables that specify proxies, by name.
+  private let environment: [String: String]
   private let isTLSPrepared = Atomic<Bool>(false)
   private let rotation = Atomic<UInt>(0)
   let configuration: EngineConfiguration
@@ -18,22 +22,29 @@ public final class Engine: Sendable {
 
   /// Creates an engine and starts the loops' threads. Throws if the system has no descriptors or threads left.
   ///
-  /// Reads the proxy variables of the environment. Traps if the configuration permits no request: without loops, connections or
-  /// waiters, or with an empty window.
-  public init(configuration: EngineConfiguration = EngineConfiguration()) throws(SystemError) {
+  /// Reads the proxy variables of the environment. Traps if the configuration would permit no request: if the number of loops,
+  /// the window, or the maximum number of connections or waiters is 0.
+  public convenience init(configuration: EngineConfiguration = EngineConfiguration()) throws(SystemError) {
+    try self.init(configuration: configuration, observer: nil)
+  }
+
+  /// Creates an engine that notifies `observer` of the iterations of its event loops.
+  package init(configuration: EngineConfiguration, observer: (any IterationObserver)?) throws(SystemError) {
     precondition(configuration.loopCount >= 1, "loopCount must be at least 1")
     precondition(
       1...configuration.loopCount ~= configuration.loopsPerOrigin, "loopsPerOrigin must be from 1 to loopCount")
     precondition(configuration.windowBytes >= 1, "windowBytes must be at least 1")
-    let proxyRules = configuration.proxy.rules(environment: Environment.values(of: ProxySettings.variables))
+    let environment = Environment.values(of: ProxySettings.variables)
     let resolver = NameService(configuration.resolver)
     let tlsContexts = TLSContexts(sessions: tlsSessions)
+    let verifiers = WorkerThreads(name: "lupine-verifier", threadsMax: Shard.verifiersMax)
     var shards: [LoopShard] = []
     do {
       for index in 0..<configuration.loopCount {
         let shard = LoopShard(
-          configuration, index: index, proxyRules: proxyRules, loop: try EventLoop(), resolver: resolver,
-          tlsContexts: tlsContexts)
+          configuration, index: index, environment: environment,
+          loop: try EventLoop(busyPoll: configuration.busyPoll), resolver: resolver, tlsContexts: tlsContexts,
+          runBlocking: { job throws(SystemError) in try verifiers.run(job) }, observer: observer)
         try shard.loop.start(name: "lupine-loop-\(index)", handler: shard)
         shards.append(shard)
       }
@@ -43,6 +54,9 @@ public final class Engine: Sendable {
     }
     self.shards = shards
     self.tlsContexts = tlsContexts
+    proxyRules = configuration.proxy.rules(environment: environment)
+    proxiesUseTLS = proxyRules.usesTLS
+    self.environment = environment
     self.configuration = configuration
   }
 
@@ -50,7 +64,7 @@ public final class Engine: Sendable {
     for shard in shards { shard.inbox.send(.shutDown(isGraceful: false, completion: nil)) }
   }
 
-  /// Executes a request and delivers the response to `sink` on the loop's thread.
+  /// Executes a request and delivers the response to `sink` on the thread of one of the engine's event loops.
   ///
   /// `windowBytes` is the number of decoded body bytes that the sink accepts before `extendWindow` is called. It is unlimited by
   /// default, and doesn't apply to the head. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep a
@@ -68,42 +82,71 @@ public final class Engine: Sendable {
   func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max, on shard: LoopShard
   ) -> ExchangeHandle {
-    if request.uri.origin.scheme == .https, !isTLSPrepared.load(ordering: .relaxed) { prepareTLS() }
+    if request.uri.origin.scheme == .https || proxiesUseTLS, !isTLSPrepared.load(ordering: .relaxed) {
+      prepareTLS()
+    }
+    if let extras = request.extras { prepareOwnTLS(extras.value, request.uri.origin) }
     let id = shard.inbox.nextExchangeID()
     shard.inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
     return ExchangeHandle(id: id, inbox: shard.inbox)
   }
 
-  // Loads the system's trust roots on the caller's thread, because this takes milliseconds during which a loop would be blocked.
-  // An error is reported when a connection is opened, because it occurs again then.
+  // Loads the system's trust roots on the caller's thread, because loading would block a loop for milliseconds. An error is
+  // ignored here: it occurs again, and is reported, when a connection is opened.
   private func prepareTLS() {
     _ = try? tlsContexts.context(for: configuration.tls)
+    if proxiesUseTLS { _ = try? tlsContexts.context(for: configuration.proxyTLS) }
     isTLSPrepared.store(true, ordering: .relaxed)
   }
 
-  /// Returns the executor of the loop that serves an origin.
+  /// Loads, on the caller's thread, the TLS context of a request whose settings differ from the engine's.
+  private func prepareOwnTLS(_ extras: EngineRequest.Extras.Value, _ origin: Origin) {
+    let (own, choice) = (extras.connection?.tls, extras.identityChoice)
+    guard own != nil || choice != nil, origin.scheme == .https else { return }
+    let tls = own ?? configuration.tls
+    _ = try? tlsContexts.context(for: choice.map(tls.presenting) ?? tls)
+  }
+
+  /// Returns the proxy for a request, or nil if the request is sent directly or the proxy's settings are malformed.
+  package func proxy(for request: EngineRequest) -> Proxy? {
+    let origin = request.uri.origin
+    guard origin.socketPath == nil, configuration.socketPath == nil else { return nil }
+    let rules = proxyRules.replaced(by: request.connection?.proxy, environment: environment)
+    return (try? rules.proxy(for: origin)) ?? nil
+  }
+
+  /// Returns the executor of the event loop that serves an origin.
   ///
   /// A task that prefers this executor (`withTaskExecutorPreference`, `Task(executorPreference:)`) runs on the loop's thread, so
   /// its requests to the origin aren't passed between threads. The task must not block, because it would block the loop.
   public func executor(for origin: Origin) -> any TaskExecutor { shards[index(of: origin)].taskExecutor }
 
-  /// Shuts down the engine, and returns when its connections are closed. Later requests fail with `.shutDown`.
+  /// The task executor of the engine's first event loop.
+  package var executor: any TaskExecutor { shards[0].taskExecutor }
+
+  /// Shuts down the engine, and returns when all of its connections are closed. Later requests fail with `.shutDown`.
   ///
-  /// A graceful shutdown waits for exchanges that have a connection, however long they take, and fails waiters with `.shutDown`.
-  /// A shutdown that isn't graceful fails all exchanges with `.shutDown` immediately.
-  public func shutdown(isGraceful: Bool = true) async {
+  /// A graceful shutdown waits for the exchanges that have a connection. Exchanges that wait for a connection fail with
+  /// `.shutDown`, and so do those still in flight when `limit` has passed. A shutdown that isn't graceful fails all exchanges
+  /// at once.
+  ///
+  /// - Parameters:
+  ///   - isGraceful: Whether exchanges that have a connection may still complete. True by default.
+  ///   - limit: The maximum time for these exchanges to complete. No limit if nil (the default). If `shutdown` is called
+  ///     several times, the earliest limit applies.
+  public func shutdown(isGraceful: Bool = true, limit: Duration? = nil) async {
     await withTaskGroup { group in
       for shard in shards {
         group.addTask {
           await withCheckedContinuation { continuation in
-            shard.inbox.send(.shutDown(isGraceful: isGraceful) { continuation.resume() })
+            shard.inbox.send(.shutDown(isGraceful: isGraceful, limit: limit) { continuation.resume() })
           }
         }
       }
     }
   }
 
-  /// Returns the current counts of connections and waiters, and the totals so far, by origin and for all origins.
+  /// Returns the current numbers of connections and waiters, and the totals so far, for each origin and for all origins.
   public func counters() async -> PoolCounters {
     var counters = PoolCounters()
     for shard in shards {
@@ -131,12 +174,13 @@ public final class Engine: Sendable {
   }
 }
 
-/// The handle of an exchange in flight. Each call sends a message to the loop, and has no effect once the exchange has ended.
+/// A handle to an exchange in flight. Each call sends a message to the exchange's event loop, and has no effect once the
+/// exchange has ended.
 public struct ExchangeHandle: Sendable {
   fileprivate let id: ExchangeID
   fileprivate let inbox: Inbox
 
-  /// Ends the exchange with `.cancelled` in any phase.
+  /// Ends the exchange, in any phase, with the error `.cancelled`.
   public func cancel() { inbox.send(.cancel(id)) }
 
   /// Pauses the delivery of the body, so that TCP's flow control stops the server. The time limits of phases are suspended too,
@@ -152,6 +196,9 @@ public struct ExchangeHandle: Sendable {
   /// If the rest of the body is short, it is read first, for at most a second, so that the connection can be reused. Otherwise
   /// the connection is closed and the exchange ends immediately; see `EngineConfiguration.drainedBytesMax`.
   public func discardBody() { inbox.send(.discardBody(id)) }
+
+  /// Reduces the receive window to at most `byteCount` bytes. Call this only while the exchange is paused.
+  package func limitWindow(to byteCount: Int) { inbox.send(.limitWindow(id, byteCount)) }
 
   /// Permits the delivery of `byteCount` more decoded bytes to the sink.
   public func extendWindow(by byteCount: Int) {

@@ -8,40 +8,63 @@ public import LupineTLS
 public struct EngineConfiguration: Sendable {
   /// The parser's limits for the parts of a response, such as its head.
   public var limits = Limits()
-  /// The limits for decoding a coded body: layers, expansion and bytes. A request's `bodyBytesMax` applies in addition.
+  /// The limits for decoding a response body: its number of codings, its expansion and its decoded bytes. A request's
+  /// `bodyBytesMax` applies in addition.
   public var codings = CodingLimits()
   /// The TLS settings: protocol versions, trusted roots and verification.
   public var tls = TLSConfiguration()
-  /// The proxy settings. By default, the environment specifies the proxies, and is read once when the engine is created.
+  /// The proxy settings. By default, environment variables specify the proxies. They are read once, when the engine is created.
   public var proxy = ProxySettings.environment
-  /// The resolver of host names, and the times for which its answers are cached.
+  /// The settings for resolving host names, such as how long addresses are cached.
   public var resolver = ResolverConfiguration()
-  /// The addresses to which the engine may connect. All by default. The policy can't change while
-  /// connections exist, so that no connection bypasses it.
+  /// The addresses to which the engine may connect. All by default. The policy is fixed for the engine's lifetime, so that no
+  /// open connection can violate it.
   public var addressPolicy = AddressPolicy.all
   /// The options of sockets: TCP options, and the local address or interface.
   public var socket = SocketOptions()
-  /// The path of a Unix socket to which all requests are sent, or nil, the default, for TCP. Proxies are ignored. The Host field
-  /// still contains the host of the request.
+  /// The path of a Unix socket to which all requests are sent, without proxies. If nil (the default), TCP is used. The Host
+  /// field contains the host of the request in either case.
   public var socketPath: String?
-  /// The limits of each loop's connections, idle times and waiters.
+  /// The limits on each loop's connections, idle times and waiters.
   public var pool = PoolLimits()
-  /// The maximum number of bytes of an unwanted body to read, within a second, so that the connection can
-  /// be reused. If more bytes remain, the connection is closed. 64 KiB by default, far more than the body
-  /// of a typical redirect. With 0, nothing is read.
+  /// The maximum number of bytes of an unwanted body to read, within a second, so that the connection can be reused. If more
+  /// bytes remain, the connection is closed. 64 KiB by default, far more than the body of a typical redirect. If 0, the rest of
+  /// the body isn't read.
   public var drainedBytesMax = 64 * 1024
-  /// The maximum number of decoded body bytes buffered for the reader of the body's sequence. 256 KiB by default, and at least 1.
-  /// The kernel's socket buffers aren't included.
-  public var windowBytes = 256 * 1024
+  /// The receive window: the maximum number of decoded body bytes that wait in memory to be read from a `ResponseBody`. 1 MiB
+  /// by default, and at least 1 byte. The kernel's socket buffers aren't included.
+  public var windowBytes = 1024 * 1024
   /// The number of event loops, each with a thread. 1 by default, and at least 1.
   public var loopCount = 1
   /// The number of loops that serve one origin, in 1...`loopCount`. 1 by default, so that limits per origin are exact. With more
   /// loops, each loop has separate connections, and limits per origin apply to each loop.
   public var loopsPerOrigin = 1
-  /// A closure that is called with each event of the engine, on the loops' threads, which
-  /// it blocks. Nil by default, which costs nothing.
+  /// The maximum time for which a loop polls its sockets before it sleeps. If zero (the default), the loop sleeps at once.
+  ///
+  /// Falling asleep and waking up take longer than many replies of a server nearby, so polling shortens the response times of
+  /// programs with few requests in flight. 50 µs is a useful value. The loop's thread is busy while it polls, so each loop
+  /// needs a dedicated core. A loop polls only for this time after the latest reply or request, and only while it has at most
+  /// 64 idle connections.
+  public var busyPoll = Duration.zero
+  /// A closure that is called with each event of the engine. It runs on the loops' threads and blocks them, so it must return
+  /// quickly. Nil by default, at no cost.
   public var tracer: (@Sendable (TraceEvent) -> Void)?
+
+  /// Whether the caller can choose a client certificate if the server requests one and the exchange's settings have none. If
+  /// true, the exchange fails before its request is sent, with `EngineError.requestedAuthorities`. If false (the default), the
+  /// request is sent without a certificate.
+  package var reportsIdentityRequests = false
 
   /// Creates the default settings.
   public init() {}
+}
+
+extension EngineConfiguration {
+  /// The settings of TLS with a proxy. The client certificate and the server name are meant for origins, so a proxy receives
+  /// no certificate, even if it requests one.
+  var proxyTLS: TLSConfiguration {
+    var result = tls
+    (result.identity, result.serverName) = (nil, nil)
+    return result
+  }
 }

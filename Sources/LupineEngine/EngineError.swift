@@ -22,7 +22,7 @@ public struct EngineError: Error, Sendable {
     case connectFailed
     /// The proxy can't be used, or refused to connect to the origin.
     case proxyFailed
-    /// TLS failed because of the certificate, the versions or the peer.
+    /// TLS failed, for example because of the certificate or the protocol versions.
     case tlsFailed
     /// A phase, or the entire exchange, exceeded its time limit.
     case timedOut
@@ -47,7 +47,7 @@ public struct EngineError: Error, Sendable {
     /// The system has run out of threads, memory or socket buffers. If only descriptors have run out, exchanges wait
     /// instead.
     case outOfResources
-    /// The maximum number of exchanges already waits for a connection.
+    /// The maximum number of exchanges are already waiting for a connection.
     case tooManyWaiting
     /// The engine was shut down or released.
     case shutDown
@@ -57,7 +57,7 @@ public struct EngineError: Error, Sendable {
   public enum Cause: Sendable {
     /// A malformed message, or a request that can't be serialized.
     case wire(WireError)
-    /// An error of TLS.
+    /// A TLS error.
     case tls(TLSError)
     /// A malformed proxy URL, or an error of the proxy.
     case proxy(ProxyError)
@@ -65,17 +65,18 @@ public struct EngineError: Error, Sendable {
     case system(SystemError)
     /// A failed lookup.
     case resolve(ResolveError)
-    /// The addresses that the address policy refused, or the fact that it permits no proxy.
+    /// The reason why the address policy or the request permits no connection: the refused addresses, or that proxies are
+    /// forbidden.
     case refusal(AddressRefusal)
     /// A body that can't be decoded or encoded.
     case coding(CodingError)
     /// A redirect target that isn't a valid URI.
     case uri(URIError)
-    /// The exceeded time limit of the phase.
+    /// The phase's time limit, which was exceeded.
     case limit(Duration)
-    /// The exceeded time limit of the entire exchange.
+    /// The time limit of the entire exchange, which was exceeded.
     case totalLimit(Duration)
-    /// The exceeded number of redirects, bytes or waiters.
+    /// The maximum number of redirects, bytes or waiters, which was exceeded.
     case maximum(Int)
     /// The error that the body's producer threw.
     case producer(any Error)
@@ -105,10 +106,10 @@ public struct EngineError: Error, Sendable {
   public let cause: Cause?
   /// The progress of the request.
   public let progress: Progress
-  /// Whether the connection had been used or idle before, so that the peer may have closed it in the meantime.
+  /// Whether the connection had been used or idle before this request, so that the peer may have closed it in the meantime.
   public let wasReused: Bool
 
-  init(
+  package init(
     _ code: Code, _ phase: Phase, _ origin: Origin, proxy: Proxy? = nil, cause: Cause? = nil,
     progress: Progress = .nothingSent, wasReused: Bool = false
   ) {
@@ -133,7 +134,7 @@ extension EngineError {
 }
 
 extension EngineError: CustomStringConvertible {
-  /// One line with the place, the event, the cause and the remedy.
+  /// One line that states the place, the event, the cause and the remedy.
   public var description: String {
     // A cause may quote the peer. Its text must neither break the line nor control a terminal.
     var line = String.UnicodeScalarView()
@@ -161,11 +162,14 @@ extension EngineError: CustomStringConvertible {
       "the connection couldn't be opened (\(error)). Check the address and the network."
     case (.timedOut, .limit(let limit)): Self.explain(phase, limit)
     case (.timedOut, .totalLimit(let limit)):
-      "the request wasn't complete within \(limit.formattedSeconds); it was in phase \(phase.rawValue). Raise the "
+      "the request didn't finish within \(limit.formattedSeconds) (phase: \(phase.rawValue)). Raise the "
         + "total timeout."
     case (.cancelled, _): "the request was cancelled in phase \(phase.rawValue). Send it again if you still need it."
     case (.connectionLost, .system(let error)):
       "the connection was lost in phase \(phase.rawValue) (\(error)). Try again, or check the server's log."
+    case (.connectionLost, nil) where phase == .poolWait:
+      "the connection was closed before its authentication was complete. Check that the server or the proxy "
+        + "keeps connections open during NTLM and Negotiate."
     case (.tooManyRedirects, .maximum(let count)):
       "the server redirected more than \(count) times. Check for a redirect loop, or raise the limit."
     case (.redirectRefused, _): "the redirect from https to http would send the request unencrypted. Fix the server."
@@ -203,7 +207,7 @@ extension EngineError: CustomStringConvertible {
     case .tls:
       "the TLS handshake took longer than \(seconds). Check that the server uses TLS on this port, or raise the "
         + "timeout."
-    case .send: "the server read no byte of the request for \(seconds). Check the server, or raise the timeout."
+    case .send: "no data of the request could be sent for \(seconds). Check the server, or raise the timeout."
     case .awaitContinue:
       "the server didn't answer Expect: 100-continue within \(seconds). Check the server, or raise the timeout."
     case .firstByte: "the server didn't respond within \(seconds). Check the server, or raise the timeout."

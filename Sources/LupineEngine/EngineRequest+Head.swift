@@ -4,72 +4,77 @@ internal import LupineCoding
 internal import LupineWire
 
 extension EngineRequest {
-  /// The engine's treatment of a request, which its fields and body determine.
-  struct Manner {
-    /// Whether the body waits for `100 Continue` (RFC 9110 §10.1.1). False for a request without a body.
+  /// How the engine must treat a request. Derived from the request's fields and body.
+  struct Traits {
+    /// Whether the body is sent only after `100 Continue` (RFC 9110 §10.1.1). False for a request without a body.
     fileprivate(set) var expectsContinue = false
     /// Whether the server may switch to another protocol (RFC 9110 §7.8).
     fileprivate(set) var offersUpgrade = false
     /// Whether the request asks the server to close the connection afterward.
     fileprivate(set) var asksForClose = false
-    /// The index of the caller's Host field.
+    /// The index of the caller's Host field, if there is one.
     fileprivate var hostPosition: Int?
-    /// Whether the engine treats any field specially. If not, it sends all fields unchanged.
+    /// Whether the engine treats any of the request's fields specially. If not, it sends all fields unchanged.
     fileprivate var hasRoles = false
   }
 
-  /// The engine's treatment of the request, determined in one pass over its fields.
-  var manner: Manner {
-    var manner = Manner()
+  /// How the engine must treat the request. Computed in one pass over the request's fields.
+  var traits: Traits {
+    var traits = Traits()
     var (hasExpect, hasUpgrade, hasConnection) = (false, false, false)
     for position in fields.indices {
       guard let role = fields.role(at: position) else { continue }
-      manner.hasRoles = true
+      traits.hasRoles = true
       switch role {
-      case .host: manner.hostPosition = manner.hostPosition ?? position
+      case .host: traits.hostPosition = traits.hostPosition ?? position
       case .expect: hasExpect = true
       case .upgrade: hasUpgrade = true
       case .connection: hasConnection = true
       default: break
       }
     }
-    manner.offersUpgrade = hasUpgrade && hasConnection && fields.hasElement("upgrade", in: "Connection")
-    manner.expectsContinue =
-      hasExpect && !body.isEmpty && !manner.offersUpgrade && fields.hasElement("100-continue", in: "Expect")
-    manner.asksForClose = rawBytes != nil || (hasConnection && fields.hasElement("close", in: "Connection"))
-    return manner
+    traits.offersUpgrade = hasUpgrade && hasConnection && fields.hasElement("upgrade", in: "Connection")
+    traits.expectsContinue =
+      hasExpect && !body.isEmpty && !traits.offersUpgrade && fields.hasElement("100-continue", in: "Expect")
+    traits.asksForClose = rawBytes != nil || (hasConnection && fields.hasElement("close", in: "Connection"))
+    return traits
   }
 
-  /// Returns the coding to apply to the body, or nil for none. An empty body isn't encoded.
-  func sentCoding(_ manner: Manner) -> ContentCoding? { body.isEmpty || manner.offersUpgrade ? nil : bodyCoding }
+  /// Returns the coding to apply to the body, or nil to apply none. An empty body isn't encoded, nor is the body of an upgrade.
+  func sentCoding(_ traits: Traits) -> ContentCoding? { body.isEmpty || traits.offersUpgrade ? nil : bodyCoding }
 
-  /// Serializes the head for the key's route: Host first (RFC 9110 §7.2), followed by the caller's fields and the framing fields.
+  /// Serializes the head for the key's route: Host first (RFC 9110 §7.2), then the caller's fields and the framing fields.
   ///
   /// The head reuses the memory of `buffer`. If `isExpecting` is false, the caller's `Expect` is omitted.
   func writeHead(
-    _ manner: Manner, isExpecting: Bool, for key: PoolKey, into buffer: consuming [UInt8]
+    _ traits: Traits, isExpecting: Bool, for key: PoolKey, into buffer: consuming [UInt8]
   ) throws(WireError) -> [UInt8] {
     var bytes = buffer
     bytes.removeAll(keepingCapacity: true)
     try HeadSerializer.appendRequestLine(method: method, target: key.route.target(of: uri), to: &bytes)
-    if let host = manner.hostPosition {
+    if let host = traits.hostPosition {
       try HeadSerializer.appendLine(name: "Host", value: fields[host].value, to: &bytes)
     } else {
       bytes += try key.hostLine.get()
     }
     for position in fields.indices
-    where !manner.hasRoles || isSent(fields.role(at: position), isExpecting: isExpecting) {
+    where !traits.hasRoles || isSent(fields.role(at: position), isExpecting: isExpecting) {
       try HeadSerializer.appendLine(position, of: fields, to: &bytes)
     }
-    if !manner.offersUpgrade { try writeFraming(sentCoding(manner), to: &bytes) }
-    if let credentials = key.route.proxyAuthorization {
+    if !traits.offersUpgrade { try writeFraming(sentCoding(traits), to: &bytes) }
+    if case .forward(let proxy) = key.route, let credentials = proxyCredentials(proxy) {
+      // A forwarding proxy receives the credentials with each request. A tunnel's proxy received them in the handshake.
       try HeadSerializer.appendLine(name: "Proxy-Authorization", value: credentials, to: &bytes)
     }
     HeadSerializer.appendEnd(to: &bytes)
     return bytes
   }
 
-  // An origin must not receive the credentials of a proxy, and a proxy receives only the credentials in its settings.
+  private func proxyCredentials(_ proxy: Proxy) -> String? {
+    if let authorization = connectionDemand?.proxyAuthorization { authorization.value } else { proxy.basicCredentials }
+  }
+
+  // An origin must not receive a proxy's credentials, and a proxy receives only the credentials in its settings.
   private func isSent(_ role: FieldRole?, isExpecting: Bool) -> Bool {
     switch role {
     case .host, .contentLength, .transferEncoding, .proxyAuthorization, .proxyConnection: false
@@ -83,7 +88,7 @@ extension EngineRequest {
     guard coding == nil, let length = body.byteCount else {
       return try HeadSerializer.appendLine(name: "Transfer-Encoding", value: "chunked", to: &bytes)
     }
-    // RFC 9110 §8.6: a length of 0 is sent if the method defines a meaning for content.
+    // RFC 9110 §8.6: a Content-Length of 0 is sent if the method defines a meaning for content.
     if length > 0 || method == "POST" || method == "PUT" || method == "PATCH" {
       try HeadSerializer.appendLine(name: "Content-Length", value: String(length), to: &bytes)
     }
@@ -91,14 +96,15 @@ extension EngineRequest {
 }
 
 extension EngineRequest {
-  /// The head that is sent directly to an origin, parsed from its bytes, or nil if it can't be serialized.
+  /// The head as it is sent to the origin without a proxy, parsed from its serialized form. Nil if the head can't be
+  /// serialized.
   package var head: RequestHead? { head(by: .direct) }
 
-  /// Returns the head that is sent on a route, parsed from its bytes, or nil if it can't be serialized.
+  /// Returns the head as it is sent on a route, parsed from its serialized form. Returns nil if the head can't be serialized.
   func head(by route: Route) -> RequestHead? {
-    let manner = manner
+    let traits = traits
     let key = PoolKey(origin: uri.origin, route: route, tls: nil)
-    guard let bytes = try? writeHead(manner, isExpecting: manner.expectsContinue, for: key, into: []) else {
+    guard let bytes = try? writeHead(traits, isExpecting: traits.expectsContinue, for: key, into: []) else {
       return nil
     }
     var limits = Limits()

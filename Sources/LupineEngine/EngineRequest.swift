@@ -12,18 +12,19 @@ public struct EngineRequest: Sendable {
   /// The header fields, sent in this order after Host.
   ///
   /// A Host field replaces the one derived from the URI. The engine derives Content-Length and Transfer-Encoding from the body,
-  /// and ignores these fields here. It also ignores Proxy-Authorization and Proxy-Connection, because a proxy's credentials
-  /// belong in the proxy's URL.
+  /// and ignores the caller's. It also ignores Proxy-Authorization and Proxy-Connection, because a proxy's credentials belong
+  /// in the proxy's URL.
   ///
   /// With `Expect: 100-continue`, the engine waits for the server's `100 Continue`, at most `timeouts.awaitContinue`, before it
   /// sends the body. If the server responds with 417, the engine sends the request again without the expectation.
   public var fields: Fields
   /// The body. Empty by default.
   ///
-  /// If the request has an Upgrade field and `upgrade` in Connection, the body isn't part of the request. It is sent unchanged
-  /// once the server has switched protocols (101). The response's body then contains the server's bytes in that protocol.
+  /// If the request has an Upgrade field, and Connection contains `upgrade`, the body isn't part of the request. It is sent
+  /// unchanged once the server has switched protocols (101). The response's body then contains the server's bytes in that
+  /// protocol.
   public var body: RequestBody
-  /// The coding with which the body is compressed while it is sent, or nil, the default, for none. The engine adds the
+  /// The coding with which the body is compressed while it is sent. None if nil (the default). The engine adds the
   /// Content-Encoding field and sends the body chunked. Few servers support coded requests.
   public var bodyCoding: ContentCoding?
   /// The time limits of the exchange.
@@ -31,13 +32,39 @@ public struct EngineRequest: Sendable {
   /// Whether a response body with a Content-Encoding is decoded before it is delivered. True by default.
   public var decodesContent = true
   /// Whether the client certificate of the engine's TLS settings is presented to a server that requests one. True by default.
-  /// `RedirectRule` sets it to false for another origin, for which the certificate isn't intended.
+  /// `RedirectRule` sets this property to false for another origin, because the certificate isn't intended for that origin.
   public var presentsIdentity = true
   /// The maximum length of the decoded response body in bytes. If the body exceeds it, the exchange fails with `.bodyTooLarge`.
   /// Unlimited by default, because the body is delivered as it arrives.
   public var bodyBytesMax = Int.max
+  /// The priority among the requests that wait for a connection, from 0 to 1. 0.5 by default. Requests with a higher priority
+  /// get a connection first. Requests with equal priority get one in order of arrival. The priority doesn't affect requests
+  /// that already have a connection.
+  public var priority: Float = 0.5
+  /// The settings of the request's connection that differ from the engine's. None if nil (the default).
+  public var connection: ConnectionSettings? {
+    get { extras?.value.connection }
+    set { changeExtras { $0.connection = newValue } }
+  }
+  /// The decision about the client certificate for this request's origin, or nil to use the certificate of the engine's TLS
+  /// settings. `RedirectRule` sets it to nil for another origin.
+  package var identityChoice: IdentityChoice? {
+    get { extras?.value.identityChoice }
+    set { changeExtras { $0.identityChoice = newValue } }
+  }
+  /// The request's requirements of its connection. If nil, the request uses a shared connection and the proxy credentials in
+  /// the settings.
+  package var connectionDemand: ConnectionDemand? {
+    get { extras?.value.connectionDemand }
+    set { changeExtras { $0.connectionDemand = newValue } }
+  }
   /// Bytes to send instead of the serialized request, on a dedicated connection.
-  var rawBytes: [UInt8]?
+  var rawBytes: [UInt8]? {
+    get { extras?.value.rawBytes }
+    set { changeExtras { $0.rawBytes = newValue } }
+  }
+  /// The settings that few requests have. A single reference holds them, to keep copies of requests cheap.
+  private(set) var extras: Extras?
 
   /// Creates a request. User information in the URI becomes Basic credentials, unless `fields` contains Authorization.
   public init(
@@ -53,6 +80,48 @@ public struct EngineRequest: Sendable {
       // user-pass = user-id ":" password (RFC 7617 §2). The colon is needed even if the URI has no password.
       let credentials = PercentCoding.decode(userInfo.utf8.contains(UInt8(ascii: ":")) ? userInfo : userInfo + ":")
       self.fields.append(name: "Authorization", value: BasicCredentials.fieldValue(userPass: credentials))
+    }
+  }
+}
+
+extension EngineRequest {
+  /// Settings that few requests have.
+  final class Extras: Sendable {
+    struct Value: Sendable {
+      var connection: ConnectionSettings?
+      var identityChoice: IdentityChoice?
+      var connectionDemand: ConnectionDemand?
+      var rawBytes: [UInt8]?
+
+      /// Whether the request has none of these settings.
+      var isEmpty: Bool {
+        connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil
+      }
+    }
+
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+  }
+
+  private mutating func changeExtras(_ change: (inout Extras.Value) -> Void) {
+    var value = extras?.value ?? Extras.Value()
+    change(&value)
+    // Doesn't allocate an object for extras that are all nil, because most calls set a property that was nil to nil.
+    if value.isEmpty { extras = nil } else { extras = Extras(value) }
+  }
+}
+
+/// A decision about the client certificate for an origin.
+package enum IdentityChoice: Sendable, Hashable {
+  /// No certificate is presented.
+  case anonymous
+  case present(TLSIdentity)
+
+  package var identity: TLSIdentity? {
+    switch self {
+    case .anonymous: nil
+    case .present(let identity): identity
     }
   }
 }

@@ -4,7 +4,7 @@ public import LupineReactor
 public import LupineTLS
 public import LupineWire
 
-/// The measurements of one request and its response on one connection.
+/// The measurements of one request and its response.
 ///
 /// An instant is nil if its event didn't occur. For example, a reused connection has no lookup, connect or TLS handshake.
 public struct ExchangeMetrics: Sendable {
@@ -14,9 +14,9 @@ public struct ExchangeMetrics: Sendable {
   public var resolveStart: Instant? { opening?.resolveStart }
   /// The end of the host's lookup.
   public var resolveEnd: Instant? { opening?.resolveEnd }
-  /// The start of connecting.
+  /// The time when connecting began.
   public var connectStart: Instant? { opening?.connectStart }
-  /// The time when the connection was ready, including TLS.
+  /// The time when the connection was ready for the request, after the TLS handshake if there is one.
   public var connectEnd: Instant? { opening?.connectEnd }
   /// The start of the proxy handshake.
   public var proxyStart: Instant? { opening?.proxyStart }
@@ -39,7 +39,7 @@ public struct ExchangeMetrics: Sendable {
 
   /// The length of the request head in bytes.
   public internal(set) var requestHeadBytes = 0
-  /// The number of request body bytes that were taken for sending, after compression and without framing.
+  /// The number of request body bytes taken from the body's source to be sent, after compression and without framing.
   public internal(set) var requestBodyBytes: UInt64 = 0
   /// The length of the final response head in bytes.
   public internal(set) var responseHeadBytes = 0
@@ -50,7 +50,7 @@ public struct ExchangeMetrics: Sendable {
 
   /// The connection's number, which is unique within its loop, or nil if the exchange used no connection.
   public var connectionID: UInt64? { connection?.id }
-  /// Whether the connection had served an earlier request, or had been idle since it was opened.
+  /// Whether the connection had served an earlier request, or had been idle after it was opened.
   public internal(set) var isReusedConnection = false
   /// The reason why the connection isn't reused after a complete response, or nil if it is reused or the exchange failed.
   public internal(set) var closeReason: CloseReason?
@@ -66,7 +66,7 @@ public struct ExchangeMetrics: Sendable {
   /// The negotiated TLS parameters, or nil without TLS.
   public var tls: TLSInfo? { connection?.tls }
 
-  /// The record of the connection, or of one that couldn't be opened. All exchanges on the connection share it.
+  /// The record of the connection, or of the attempt to open it if that failed. All exchanges on the connection share it.
   var connection: ConnectionRecord?
   private var opening: OpeningTimes? { isReusedConnection ? nil : connection?.opening }
 
@@ -74,7 +74,16 @@ public struct ExchangeMetrics: Sendable {
     self.start = start
   }
 
-  /// Resets the measurements of an attempt, before the request is sent again.
+  /// Creates the measurements of a response from a cache, which has no connection.
+  package init(cachedResponseRequestedAt start: Instant, servedAt end: Instant, bodyBytes: UInt64) {
+    self.start = start
+    responseStart = end
+    responseEnd = end
+    self.end = end
+    decodedBodyBytes = bodyBytes
+  }
+
+  /// Resets the measurements of the previous attempt, before the request is sent again.
   mutating func restart() {
     (requestStart, requestEnd, responseStart, responseEnd, end) = (nil, nil, nil, nil, nil)
     (requestHeadBytes, requestBodyBytes, responseHeadBytes, responseBodyBytes, decodedBodyBytes) = (0, 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-// Failure: a type for the errors of all layers below the engine. `EngineError` adds the phase and the origin.
+// Failure: the error of any layer below the engine. `EngineError` adds the phase and the origin.
 
 internal import LupineCoding
 internal import LupineReactor
@@ -48,5 +48,13 @@ extension CodingError {
   /// The exceeded limit of decoded bytes, or nil for other errors.
   fileprivate var bytesMax: Int? {
     if case .decodedBytesMax(let bytesMax) = cause { Int(clamping: bytesMax) } else { nil }
+  }
+}
+
+extension EngineError {
+  /// The names in DER of the authorities whose certificates the server accepts. Nil unless the server requested a client
+  /// certificate, the client presented none, and the request wasn't sent for this reason.
+  package var requestedAuthorities: [[UInt8]]? {
+    if case .tls(let error) = cause { error.requestedAuthorities } else { nil }
   }
 }

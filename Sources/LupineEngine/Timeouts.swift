@@ -28,7 +28,7 @@ public enum Phase: String, Sendable, Hashable, CaseIterable {
 /// The time limits of an exchange. Nil means no limit; fractions of a second are possible.
 ///
 /// While the response is paused, by `ExchangeHandle.pause` or because the window is used up, the limits of the phases are
-/// suspended, except those for opening a connection. `total` is never suspended. The limits of 60 s are those of Foundation's
+/// suspended, except those for opening a connection. `total` is never suspended. The defaults of 60 s equal Foundation's
 /// `timeoutIntervalForRequest`.
 public struct Timeouts: Sendable, Hashable {
   /// The time limit for waiting for a free connection. 60 s by default.
@@ -46,10 +46,11 @@ public struct Timeouts: Sendable, Hashable {
   /// The maximum pause during which no byte of the request can be sent. 60 s by default.
   /// Waiting for the body's producer doesn't count.
   public var send: Duration? = .seconds(60)
-  /// The time to wait for `100 Continue` if the request has `Expect: 100-continue`. 1 s by default, as in curl and Go. Afterward
-  /// the body is sent anyway (RFC 9110 §10.1.1), so the exchange doesn't fail.
+  /// The time to wait for `100 Continue` if the request has `Expect: 100-continue`. 1 s by default, as in curl and Go.
+  /// Afterward the body is sent anyway (RFC 9110 §10.1.1), so this limit never fails the exchange.
   public var awaitContinue: Duration? = .seconds(1)
-  /// The time limit from the request's last byte to the response's first byte, and between interim responses. 60 s by default.
+  /// The maximum time from the request's last byte, or from an interim response, to the first byte of the next response. 60 s
+  /// by default.
   public var firstByte: Duration? = .seconds(60)
   /// The maximum pause between two bytes of the response. 60 s by default.
   public var idle: Duration? = .seconds(60)
@@ -60,8 +61,8 @@ public struct Timeouts: Sendable, Hashable {
   /// Creates the default limits.
   public init() {}
 
-  /// Creates limits with the same value for each phase, like an inactivity timer, and a total
-  /// limit. Only `awaitContinue` keeps its default.
+  /// Creates limits with the same value for each phase, like an inactivity timer, and a total limit. `awaitContinue` keeps its
+  /// default.
   public init(everyPhase limit: Duration?, total: Duration?) {
     (poolWait, resolve, connect, proxy, tls) = (limit, limit, limit, limit, limit)
     (send, firstByte, idle) = (limit, limit, limit)

@@ -12,13 +12,13 @@ public struct TraceEvent: Sendable {
   public enum Kind: Sendable {
     /// The loop received a request.
     case exchangeStarted(exchange: UInt64, method: String, uri: URI)
-    /// The exchange waits for a connection, and none is being opened on its behalf.
+    /// The exchange waits for a connection, and no connection is being opened on its behalf.
     case exchangeWaits(exchange: UInt64)
-    /// The loop starts to open a connection on behalf of an exchange.
+    /// The loop began to open a connection for an exchange.
     case connectionStarted(connection: UInt64, origin: Origin, exchange: UInt64)
     /// The lookup of a host returned these addresses.
     case hostResolved(connection: UInt64, host: String, addresses: [SocketAddress])
-    /// The loop starts to connect to an address.
+    /// The loop began to connect to an address.
     case addressTried(connection: UInt64, address: SocketAddress)
     /// Connecting to an address failed. The loop may try other addresses.
     case addressFailed(connection: UInt64, error: SystemError)

@@ -11,7 +11,8 @@ extension TLSContext {
   ///   - privateKeyPEM: The key of the server's certificate.
   ///   - applicationProtocols: The protocols that ALPN may select, most preferred first.
   ///   - versions: The TLS versions allowed.
-  ///   - clientAuthorityPEM: If set, clients must present a certificate of this authority.
+  ///   - clientAuthorityPEM: If set, the server requests a certificate of this authority.
+  ///   - requiresClientCertificate: Whether a client must present the requested certificate.
   ///   - stapledResponse: An OCSP response in DER for clients that request one, or empty for none.
   /// - Throws: `TLSError.Code.configuration` if the certificate and the key can't be used together.
   package convenience init(
@@ -20,12 +21,16 @@ extension TLSContext {
     applicationProtocols: [String] = ["http/1.1"],
     versions: ClosedRange<TLSVersion> = .v1_2 ... .v1_3,
     clientAuthorityPEM: [UInt8]? = nil,
+    requiresClientCertificate: Bool = true,
     stapledResponse: [UInt8] = []
   ) throws(TLSError) {
     let context = try Self.make(TLS_server_method(), from: versions.lowerBound, upTo: versions.upperBound)
     try Self.use(
       TLSIdentity(certificatePEM: serverCertificatePEM, privateKeyPEM: privateKeyPEM), context.pointer)
-    if let clientAuthorityPEM { try Self.demandClientCertificate(from: clientAuthorityPEM, context.pointer) }
+    if let clientAuthorityPEM {
+      try Self.requestClientCertificate(
+        from: clientAuthorityPEM, isRequired: requiresClientCertificate, context.pointer)
+    }
     let answers = ServerAnswers(protocols: try Self.encode(applicationProtocols), staple: stapledResponse)
     // SAFETY: `answers` lives as long as the new object, which every session of the context retains.
     let argument = Unmanaged.passUnretained(answers).toOpaque()
@@ -34,8 +39,8 @@ extension TLSContext {
     self.init(configured: context, argument: answers)
   }
 
-  private static func demandClientCertificate(
-    from authorityPEM: [UInt8], _ context: OpaquePointer
+  private static func requestClientCertificate(
+    from authorityPEM: [UInt8], isRequired: Bool, _ context: OpaquePointer
   ) throws(TLSError) {
     try trust([.pem(authorityPEM)], context)
     _ = try PEM.forEachCertificate(in: authorityPEM) { authority throws(TLSError) in
@@ -44,7 +49,7 @@ extension TLSContext {
         throw .configurationFromQueue("The clients' authority can't be named.")
       }
     }
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (isRequired ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nil)
     // OpenSSL resumes sessions with client certificates only if the context has a session ID context.
     let name = Array("lupine".utf8)
     SSL_CTX_set_session_id_context(context, name, UInt32(name.count))
@@ -55,7 +60,7 @@ extension TLSContext {
 private final class ServerAnswers: Sendable {
   /// The supported protocols, in ALPN's encoding.
   let protocols: [UInt8]
-  /// The OCSP response in DER that the server staples to handshakes. Empty for none.
+  /// The DER-encoded OCSP response that the server staples to its handshakes. Empty if it staples none.
   let staple: [UInt8]
 
   init(protocols: [UInt8], staple: [UInt8]) {

@@ -1,4 +1,4 @@
-// ThrowawayAuthority+OCSP: valid and invalid OCSP responses for tests.
+// ThrowawayAuthority+OCSP: valid and invalid OCSP responses and revocation lists for tests.
 
 internal import CLupineOpenSSL
 internal import Glibc
@@ -27,9 +27,10 @@ extension ThrowawayAuthority {
   ///   - nextUpdate: The end of the response's validity, in seconds from now, or nil to omit it.
   ///   - responder: The signer, or nil for this authority.
   ///   - hashIsSHA256: Whether the CertID uses SHA-256 instead of SHA-1.
+  ///   - request: The request in DER whose nonce the response repeats, or nil for no nonce.
   package func ocspResponse(
     for identity: Identity, _ status: OCSPStatus = .good, thisUpdate: Int = -60, nextUpdate: Int? = 3600,
-    responder: Identity? = nil, hashIsSHA256: Bool = false
+    responder: Identity? = nil, hashIsSHA256: Bool = false, answering request: [UInt8]? = nil
   ) throws(TLSError) -> [UInt8] {
     let leaf = try identity.certificate()
     let issuer = try self.identity.certificate()
@@ -47,11 +48,59 @@ extension ThrowawayAuthority {
     defer {
       for time in [start, end, revoked] { ASN1_STRING_free(time) }
     }
+    if let request { try Self.copyNonce(of: request, to: basic.pointer) }
     // SAFETY: the response copies the identifier and the times, and retains the signer's certificate.
     guard OCSP_basic_add1_status(basic.pointer, name.pointer, status.number, 0, revoked, start, end) != nil,
       OCSP_basic_sign(basic.pointer, signer.pointer, signersKey.pointer, EVP_sha256(), nil, 0) == 1
     else { throw .configurationFromQueue("A throwaway OCSP response can't be created.") }
     return Self.encode(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic.pointer)
+  }
+
+  private static func copyNonce(of request: [UInt8], to basic: OpaquePointer) throws(TLSError) {
+    let parsed = request.withUnsafeBufferPointer { bytes in
+      // SAFETY: OpenSSL reads at most `count` bytes.
+      var next = bytes.baseAddress
+      return d2i_OCSP_REQUEST(nil, &next, bytes.count)
+    }
+    guard let parsed = Owned(parsed, freeing: OCSP_REQUEST_free), OCSP_copy_nonce(basic, parsed.pointer) == 1 else {
+      throw .configurationFromQueue("The request has no nonce.")
+    }
+  }
+
+  /// Returns a revocation list in DER, signed by this authority.
+  ///
+  /// - Parameters:
+  ///   - revoked: The certificates on the list.
+  ///   - thisUpdate: The start of the list's validity, in seconds from now.
+  ///   - nextUpdate: The end of the list's validity, in seconds from now, or nil to omit it.
+  ///   - signer: The signer's key, or nil for this authority's.
+  package func revocationList(
+    revoking revoked: [Identity] = [], thisUpdate: Int = -60, nextUpdate: Int? = 3600, signer: Identity? = nil
+  ) throws(TLSError) -> [UInt8] {
+    let issuer = try identity.certificate()
+    let key = try PEM.privateKey(in: (signer ?? identity).privateKeyPEM)
+    ERR_clear_error()
+    guard let list = Owned(X509_CRL_new(), freeing: X509_CRL_free) else { throw .outOfMemory("a revocation list") }
+    let start = time(adding: thisUpdate)
+    let end = nextUpdate.flatMap { time(adding: $0) }
+    defer { for time in [start, end] { ASN1_STRING_free(time) } }
+    // SAFETY: the list copies the name, the times and the serial numbers, and takes ownership of its entries.
+    guard X509_CRL_set_version(list.pointer, 1) == 1,
+      X509_CRL_set_issuer_name(list.pointer, X509_get_subject_name(issuer.pointer)) == 1,
+      X509_CRL_set1_lastUpdate(list.pointer, start) == 1,
+      end == nil || X509_CRL_set1_nextUpdate(list.pointer, end) == 1
+    else { throw .configurationFromQueue("A throwaway revocation list can't be made.") }
+    for identity in revoked {
+      let certificate = try identity.certificate()
+      guard let entry = X509_REVOKED_new(),
+        X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(certificate.pointer)) == 1,
+        X509_REVOKED_set_revocationDate(entry, start) == 1, X509_CRL_add0_revoked(list.pointer, entry) == 1
+      else { throw .configurationFromQueue("A certificate can't be revoked.") }
+    }
+    guard X509_CRL_sort(list.pointer) == 1, X509_CRL_sign(list.pointer, key.pointer, EVP_sha256()) > 0 else {
+      throw .configurationFromQueue("A throwaway revocation list can't be signed.")
+    }
+    return der(of: list.pointer, i2d_X509_CRL)
   }
 
   /// Returns an error response of a responder, such as status 3 for tryLater (RFC 6960 §4.2.1).
@@ -68,6 +117,14 @@ private func time(adding seconds: Int) -> UnsafeMutablePointer<ASN1_GENERALIZEDT
 }
 
 extension ThrowawayAuthority.Identity {
+  /// The certificate in DER.
+  package var certificateDER: [UInt8] {
+    get throws(TLSError) {
+      let certificate = try certificate()
+      return der(of: certificate.pointer, i2d_X509)
+    }
+  }
+
   /// The first certificate in the identity's text.
   fileprivate func certificate() throws(TLSError) -> Owned {
     var first: OpaquePointer?

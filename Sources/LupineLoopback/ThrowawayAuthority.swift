@@ -64,26 +64,31 @@ package struct ThrowawayAuthority: Sendable {
   /// Issues a certificate, by default for a server.
   ///
   /// Without names and addresses, the certificate has only a common name, and clients refuse it. With `mustStaple`, the
-  /// certificate requires a stapled OCSP response (RFC 7633).
+  /// certificate requires a stapled OCSP response (RFC 7633). `responders` and `lists` are the addresses of OCSP responders
+  /// and revocation lists.
   package func issue(
     commonName: String = "Lupine throwaway server",
     names: [String] = [],
     addresses: [String] = [],
     validity: Validity = .valid,
     purpose: Purpose = .server,
-    mustStaple: Bool = false
+    mustStaple: Bool = false,
+    responders: [String] = [],
+    lists: [String] = []
   ) throws(TLSError) -> Identity {
     var extensions = leafExtensions(purpose, names: names, addresses: addresses)
     if mustStaple { extensions.append((NID_tlsfeature, "status_request")) }
+    extensions += revocationExtensions(responders: responders, lists: lists)
     return try certify(commonName, extensions, seconds: validity.seconds, issuer: identity)
   }
 
   /// Issues an intermediate authority. Servers must send its certificate with the certificates that it issues.
-  package func issueAuthority(commonName: String = "Lupine throwaway intermediate CA") throws(TLSError)
-    -> ThrowawayAuthority
-  {
-    ThrowawayAuthority(
-      signingWith: try certify(commonName, authorityExtensions, seconds: Validity.valid.seconds, issuer: identity))
+  package func issueAuthority(
+    commonName: String = "Lupine throwaway intermediate CA", responders: [String] = [], lists: [String] = []
+  ) throws(TLSError) -> ThrowawayAuthority {
+    let extensions = authorityExtensions + revocationExtensions(responders: responders, lists: lists)
+    return ThrowawayAuthority(
+      signingWith: try certify(commonName, extensions, seconds: Validity.valid.seconds, issuer: identity))
   }
 
   /// Creates a self-signed server certificate.
@@ -106,6 +111,17 @@ private let authorityExtensions: [(Int32, String)] = [
   (NID_key_usage, "critical,keyCertSign,cRLSign"),
   (NID_subject_key_identifier, "hash"),
 ]
+
+private func revocationExtensions(responders: [String], lists: [String]) -> [(Int32, String)] {
+  var extensions: [(Int32, String)] = []
+  if !responders.isEmpty {
+    extensions.append((NID_info_access, responders.map { "OCSP;URI:\($0)" }.joined(separator: ",")))
+  }
+  if !lists.isEmpty {
+    extensions.append((NID_crl_distribution_points, lists.map { "URI:\($0)" }.joined(separator: ",")))
+  }
+  return extensions
+}
 
 private func leafExtensions(
   _ purpose: ThrowawayAuthority.Purpose, names: [String], addresses: [String]

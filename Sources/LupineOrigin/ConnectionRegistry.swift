@@ -1,4 +1,4 @@
-// ConnectionRegistry: the state that a server's threads share: open sockets, running threads and whether the server has
+// ConnectionRegistry: the state that a server's threads share: the open sockets, the running threads, and whether the server has
 // stopped.
 
 internal import LupineLoopback
@@ -15,7 +15,7 @@ final class ConnectionRegistry: Sendable {
     var requests = 0
   }
 
-  /// A gate that opens when the server stops.
+  /// The gate that opens when the server stops.
   let stopped = Gate()
   private let condition: Condition<State>
 
@@ -58,7 +58,7 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Returns the socket of an open connection, or nil if it isn't open.
+  /// Returns the socket of the connection with this index, or nil if that connection is closed.
   func socket(_ index: Int) -> Socket? { condition.state.open[index] }
 
   /// Removes a connection. Its socket is closed when the last reference to it is released.
@@ -67,12 +67,13 @@ final class ConnectionRegistry: Sendable {
     _ = condition.update { $0.open.removeValue(forKey: index) }
   }
 
-  /// Blocks for `duration` and returns true. Returns false immediately if the server stops.
+  /// Blocks for `duration` and returns true. If the server stops earlier, returns false at that time.
   func pause(for duration: Duration) -> Bool {
     !condition.wait(until: .now + duration) { $0.isStopped }
   }
 
-  /// Wakes all threads that are blocked in `accept`, in a read or write, at a gate or in a pause.
+  /// Marks the server as stopped, and wakes all threads that are blocked in `accept`, in a read or write, at a gate or in a
+  /// pause.
   func shutDown() {
     let (listener, open) = condition.update { state in
       state.isStopped = true

@@ -1,4 +1,4 @@
-// DemoRoutes: the routes of the demo, which also serve tests without special requirements.
+// DemoRoutes: the paths that the demo's server serves. Tests that need no special server use them too.
 
 internal import LupineCoding
 internal import LupineWire
@@ -7,8 +7,8 @@ internal import LupineWire
 package enum DemoRoutes {
   /// Returns the reply to a request, which is a 404 for unknown paths.
   ///
-  /// - `/json`: a small document. `/gzip`, `/deflate`, `/br`: the same document with that content coding.
-  /// - `/echo`, `/form`, `/json-echo`: the request as JSON.
+  /// - `/json`: a small JSON document. `/gzip`, `/deflate`, `/br`: the same document with that content coding.
+  /// - `/echo`, `/form`, `/json-echo`: a JSON description of the request.
   /// - `/stream`: five lines of JSON, each in a chunk. `/big?bytes=N`: N bytes of `Pattern`.
   /// - `/redirect`: 302 to `/json`. `/redirect-other?to=URL`: 302 to that URL.
   /// - `/status/N`: the status N, 200 to 599. `/slow`: no reply until the client closes the connection.
@@ -62,7 +62,7 @@ package enum DemoRoutes {
     return .object(members)
   }
 
-  /// Returns an object of the items. If a name is repeated, its member is an array of its values.
+  /// Returns a JSON object with one member for each name in `items`. The values of a repeated name are collected in an array.
   private static func object(_ items: [ReceivedRequest.Item]) -> JSONValue {
     var names: [String] = []
     var values: [String: [JSONValue]] = [:]
@@ -85,7 +85,7 @@ package enum DemoRoutes {
   }
 
   private static func redirect(to location: String) -> Reply {
-    // A line end in the client's value would end the Location field.
+    // A line end in the client's value would end the Location field, and the client could add fields to the response.
     guard !location.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       return refuse("a URL without control characters")
     }

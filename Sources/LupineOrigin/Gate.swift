@@ -1,4 +1,4 @@
-// Gate: a latch with which tests and their server's threads wait for each other without sleeping.
+// Gate: a latch with which a test and its server's threads wait for each other without sleeping.
 
 internal import LupineLoopback
 internal import LupineReactor
@@ -19,7 +19,7 @@ package final class Gate: Sendable {
   /// Whether `open` has been called.
   package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  /// Opens the gate for all current and future waiters. Further calls have no effect.
+  /// Opens the gate for all present and future waiters. Further calls have no effect.
   package func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
@@ -54,7 +54,7 @@ package final class Gate: Sendable {
     _ = isPassed.wait { $0 }
   }
 
-  /// Calls `body` once: immediately if the gate is open, or otherwise when the gate is opened, on the thread that opens it.
+  /// Calls `body` once. If the gate is open, calls it immediately. Otherwise, the thread that opens the gate calls it.
   private func whenOpen(_ body: @escaping @Sendable () -> Void) {
     let isOpen = state.withLock { state in
       if !state.isOpen { state.waiters.append(body) }

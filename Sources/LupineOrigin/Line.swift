@@ -4,21 +4,20 @@ internal import LupineLoopback
 internal import LupineReactor
 internal import LupineTLS
 
-/// The maximum number of bytes per read: 64 KiB, the largest segment on loopback.
+/// The maximum number of bytes per read: 64 KiB, the size of the largest segment on loopback.
 private let readBytesMax = 64 * 1024
 
-/// The byte stream of a connection, as its handler reads and writes it. It isn't
-/// Sendable; only the connection's thread may use it.
+/// The byte stream of a connection, without TLS or decrypted. It isn't Sendable: only the connection's thread may use it.
 protocol Line: AnyObject {
   var socket: Socket { get }
   /// The negotiated TLS parameters, or nil without TLS.
   var tlsInfo: TLSInfo? { get }
-  /// Blocks until bytes arrive, and returns them. Returns an empty array when the client has closed its side, with TLS
-  /// after close_notify.
+  /// Blocks until bytes arrive, and returns them. Returns an empty array once the client has closed its side of the connection
+  /// (with TLS: once the client has sent close_notify).
   func read() throws -> [UInt8]
   /// Blocks until the kernel has accepted all bytes.
   func write(_ bytes: [UInt8]) throws
-  /// Sends close_notify with TLS, and does nothing without TLS. The socket stays open.
+  /// With TLS, sends close_notify. Without TLS, does nothing. The socket stays open.
   func sayGoodbye() throws
 }
 
@@ -41,23 +40,24 @@ final class PlainLine: Line {
   func sayGoodbye() {}
 }
 
-/// A connection with TLS.
+/// A connection with TLS. The TLS records are sent on another line: a socket, or the TLS connection to a proxy.
 final class TLSLine: Line {
-  let socket: Socket
+  private let below: any Line
   private var session: TLSSession
   private var plaintext = [UInt8](repeating: 0, count: readBytesMax)
 
-  /// The number of bytes encrypted before they are sent, so that a large body isn't in memory twice.
+  /// The maximum number of bytes to encrypt before they are sent: 256 KiB, so that memory doesn't contain a large body twice.
   private static let writeBytesMax = 256 * 1024
 
-  /// Performs the handshake. `received` has the bytes already read from the client.
-  init(_ socket: Socket, _ context: TLSContext, received: [UInt8]) throws {
-    self.socket = socket
+  /// Performs the TLS handshake on the line `below`. `received` contains the bytes that were already read from the client.
+  init(_ below: any Line, _ context: TLSContext, received: [UInt8]) throws {
+    self.below = below
     session = try TLSSession(server: context)
     if !received.isEmpty { session.receive(received.span.bytes) }
     while try handshake() == .needMoreBytes { try receive() }
   }
 
+  var socket: Socket { below.socket }
   var tlsInfo: TLSInfo? { session.info }
 
   func read() throws -> [UInt8] {
@@ -73,7 +73,7 @@ final class TLSLine: Line {
       case .bytes(let count): return Array(plaintext[..<count])
       case .closed: return []
       case .needMoreBytes:
-        // Reading may have queued an answer, for example to a key update.
+        // Reading may have queued an answer that must be sent, for example to a KeyUpdate message.
         try flush()
         try receive()
       }
@@ -101,20 +101,20 @@ final class TLSLine: Line {
       try flush()
       return step
     } catch {
-      // Sends the alert with the reason to the client.
+      // Sends the client the TLS alert that states the reason.
       try? flush()
       throw error
     }
   }
 
-  private func receive() throws(SystemError) {
-    let ciphertext = try socket.receive()
+  private func receive() throws {
+    let ciphertext = try below.read()
     if ciphertext.isEmpty { session.receiveEnd() } else { session.receive(ciphertext.span.bytes) }
   }
 
-  private func flush() throws(SystemError) {
+  private func flush() throws {
     var output: [UInt8] = []
     session.drainOutput(into: &output)
-    try socket.sendAll(output)
+    try below.write(output)
   }
 }

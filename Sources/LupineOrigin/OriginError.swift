@@ -1,6 +1,6 @@
-// OriginError: the errors that end a handler.
+// OriginError: the errors of the origin server.
 
-/// An error that ends a handler, in addition to those of sockets, TLS and LupineWire.
+/// An error of the server, which usually ends the handler of a connection. Sockets, TLS and LupineWire have separate errors.
 package enum OriginError: Error, Sendable, Hashable {
   /// The listening address isn't numeric.
   case notAnAddress(String)
@@ -10,7 +10,8 @@ package enum OriginError: Error, Sendable, Hashable {
   case bodyTooLarge(limit: Int)
   /// The client closed the connection in the middle of a request.
   case truncatedRequest
-  /// The status or a field that the handler has set would break the response. `Peer.send` accepts any bytes.
+  /// A status or field from the handler isn't valid in a response head. The associated value names it. `Peer.send` accepts any
+  /// bytes.
   case invalidResponse(String)
   /// The handler has already closed this connection.
   case closed
@@ -38,7 +39,7 @@ extension OriginError: CustomStringConvertible {
 }
 
 extension OriginError {
-  /// Whether the request is at fault, so that the server responds with 400.
+  /// Whether the client's request caused the error, so that the server responds with 400.
   var isClientsFault: Bool {
     switch self {
     case .malformedRequestLine, .malformedContentLength, .unsupportedTransferCoding, .bodyTooLarge: true

@@ -1,18 +1,18 @@
-// OriginServer: a small HTTP/1.1 server on loopback for the demo and tests, in the client's process. One blocking thread per
-// connection runs a handler, which may also send bytes that real servers don't send.
+// OriginServer: a small HTTP/1.1 server on loopback for the demo and tests, in the client's process. Each connection has a
+// blocking thread, which runs a handler. The handler may also send bytes that real servers don't send.
 
 internal import LupineLoopback
 internal import LupineReactor
 
 /// A server that listens from `init` until `stop` and calls its handler on a separate thread for each connection.
 package final class OriginServer: Sendable {
-  /// The port that was passed to `init`, or that the kernel chose.
+  /// The port on which the server listens: the port passed to `init`, or the one chosen by the kernel.
   package let port: UInt16
   /// The server's URL without a path or final slash, such as "http://127.0.0.1:40123" or "https://localhost:40123".
   package let url: String
   private let registry: ConnectionRegistry
 
-  /// Starts to listen on a numeric address, on a free port if `port` is 0.
+  /// Starts to listen on a numeric address. If `port` is 0, the kernel chooses a free port.
   ///
   /// With `tls`, the handler is only called after a successful handshake. When the handler returns or throws, the
   /// server closes the connection.
@@ -45,7 +45,7 @@ package final class OriginServer: Sendable {
   }
 
   deinit {
-    // Doesn't wait for the threads, because one of them may release the last reference.
+    // Doesn't wait for the threads, because one of them may have released the last reference to the server.
     registry.shutDown()
   }
 
@@ -69,7 +69,7 @@ private struct Acceptor: Sendable {
   let tls: ServerIdentity?
   let handler: @Sendable (Peer) throws -> Void
 
-  /// The pause before another attempt if the process has no descriptor or thread for a connection.
+  /// The delay before the server retries after the process has run out of descriptors or threads: 10 ms.
   private static let retryPause = Duration.milliseconds(10)
 
   func run() {
@@ -101,7 +101,7 @@ private struct Acceptor: Sendable {
       if let tls { try peer.startTLS(tls) }
       try handler(peer)
     } catch {
-      // Errors caused by the client aren't reported, because tests check what the client observes.
+      // Errors of the handler aren't reported, because tests check what the client observes.
     }
     peer.close()
   }

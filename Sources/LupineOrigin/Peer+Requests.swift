@@ -86,13 +86,15 @@ extension Peer {
     }
   }
 
-  /// "A server [...] SHOULD ignore at least one empty line (CRLF) received prior to the request-line." (9112 §2.2)
+  /// Skips empty lines before a request. "A server [...] SHOULD ignore at least one empty line (CRLF) received prior to the
+  /// request-line." (RFC 9112 §2.2)
   private func skipEmptyLines() {
     let count = unread.prefix { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }.count
     unread.removeFirst(count)
   }
 
-  /// Blocks until bytes arrive. If the connection ends, returns false between two requests, and throws an error within a request.
+  /// Blocks until bytes arrive, and returns true. If the connection ends instead, returns false between two requests, and throws
+  /// an error within a request.
   private func fill(isBetweenRequests: Bool) throws -> Bool {
     do {
       unread = try receive()
@@ -106,7 +108,7 @@ extension Peer {
   }
 }
 
-/// The framing of a request's body. A request without both fields has no body (RFC 9112 §6.3).
+/// The framing of a request's body. A request with neither Transfer-Encoding nor Content-Length has no body (RFC 9112 §6.3).
 private enum RequestFraming {
   case length(UInt64)
   case chunked
@@ -117,7 +119,7 @@ private enum RequestFraming {
       self = .chunked
       return
     }
-    // Content-Length = 1*DIGIT. Several lines form a list, which isn't valid.
+    // Content-Length = 1*DIGIT. Several field lines would form a list, which isn't valid.
     let value = fields.list("content-length") ?? "0"
     guard value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let length = UInt64(value) else {
       throw .malformedContentLength(value)

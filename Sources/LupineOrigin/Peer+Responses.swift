@@ -7,11 +7,12 @@ package import LupineWire
 extension Peer {
   /// Sends a response with Content-Length. Omits the body for a HEAD request, and for 204 and 304.
   ///
-  /// Throws `OriginError.invalidResponse` if the status or a field would break the head.
+  /// Throws `OriginError.invalidResponse` if the status or a field isn't valid in a response head.
   package func respond(status: Int = 200, fields: Fields = Fields(), body: [UInt8] = []) throws {
     let isBodiless = lastMethod == "HEAD" || status == 204 || status == 304
     var fields = fields
-    // A 204 must not have a Content-Length (RFC 9110 §8.6). In a 304, it would have to be the length of the 200 response.
+    // A 204 must not have a Content-Length (RFC 9110 §8.6). In a 304, the value would have to be the length of the body of the
+    // 200 response.
     if status != 204, status != 304, !fields.contains("content-length") {
       fields.append(name: "Content-Length", value: String(body.count))
     }
@@ -42,8 +43,8 @@ extension Peer {
     try send(Array("0\r\n".utf8) + lines(trailers))
   }
 
-  /// Responds to requests until the client or a reply closes the connection. Responds with 400 to malformed requests,
-  /// and with 500 if `reply` throws.
+  /// Responds to each request with the result of `reply`, until the client or a reply closes the connection. Responds with 400 to
+  /// malformed requests, and with 500 if `reply` throws.
   package func serve(_ reply: (ReceivedRequest) throws -> Reply) throws {
     while let request = try readOrRefuse() {
       let answer: Reply
@@ -58,7 +59,8 @@ extension Peer {
     }
   }
 
-  /// Sends a reply, adapted to the request. For `.hold`, returns when the client has closed the connection.
+  /// Sends a reply in the form that the request's method and HTTP version require. For `.hold`, sends nothing, and returns when
+  /// the client has closed the connection.
   package func send(_ reply: Reply, to request: ReceivedRequest) throws {
     var fields = reply.fields
     if request.minorVersion == 0, request.isPersistent { fields.append(name: "Connection", value: "keep-alive") }

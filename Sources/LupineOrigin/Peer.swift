@@ -7,16 +7,16 @@ package import LupineTLS
 
 /// The connection of a client. It isn't Sendable; only its handler's thread may use it.
 package final class Peer {
-  /// The number of the connection, in the order in which the server accepted them, from 0.
+  /// The connection's zero-based index, in the order in which the server accepted its connections.
   package let connectionIndex: Int
-  /// The method of the last request. A response to HEAD has no body (RFC 9110 §9.3.2).
+  /// The method of the last request. It is kept because a response to HEAD has no body (RFC 9110 §9.3.2).
   var lastMethod = ""
-  /// Bytes received but not yet consumed.
+  /// The bytes that were received, but not yet consumed.
   var unread: [UInt8] = []
   let registry: ConnectionRegistry
   private var line: (any Line)?
 
-  /// Returns nil if the connection has been removed.
+  /// Returns nil if the connection has already been removed from the registry.
   init?(index: Int, registry: ConnectionRegistry) {
     guard let socket = registry.socket(index) else { return nil }
     connectionIndex = index
@@ -27,13 +27,13 @@ package final class Peer {
   /// The negotiated TLS parameters, or nil without TLS.
   package var tlsInfo: TLSInfo? { line?.tlsInfo }
 
-  /// Performs a TLS handshake as the server. All later bytes use TLS. It is for connections that start without TLS, with a
-  /// CONNECT request. Throws if the handshake fails.
+  /// Performs a TLS handshake as the server. All later bytes are sent with TLS. Use this method if a connection starts without
+  /// TLS, for example with a CONNECT request. Throws if the handshake fails.
   package func startTLS(_ identity: ServerIdentity) throws {
-    let socket = try openLine().socket
+    let below = try openLine()
     let received = unread
     unread = []
-    line = try TLSLine(socket, identity.context, received: received)
+    line = try TLSLine(below, identity.context, received: received)
   }
 }
 
@@ -53,7 +53,7 @@ extension Peer {
     try openLine().socket.sendAll(bytes)
   }
 
-  /// Blocks until bytes arrive, and returns them. Returns an empty array if the client has closed its side.
+  /// Blocks until bytes arrive, and returns them. Returns an empty array if the client has closed its side of the connection.
   package func receive() throws -> [UInt8] {
     if unread.isEmpty { return try openLine().read() }
     let bytes = unread
@@ -82,18 +82,18 @@ extension Peer {
   /// The way in which a client's connection ended.
   package struct Ending: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-      /// The client closed its side. With TLS, it sent close_notify before.
+      /// The client closed its side of the connection. With TLS, the client sent close_notify before.
       case closed
-      /// The client closed its side of a TLS connection without close_notify.
+      /// The client closed its side of a TLS connection without sending close_notify.
       case truncated
       /// The connection was reset.
       case reset
-      /// The server stopped first.
+      /// The server stopped before the client ended the connection.
       case stopped
     }
 
     package let cause: Cause
-    /// The number of bytes received before the end that the handler hadn't read.
+    /// The number of bytes that were received before the end, but not read by the handler.
     package let byteCount: Int
   }
 
@@ -120,7 +120,8 @@ extension Peer {
   /// Closes the sending direction without close_notify, as if the response had been cut off.
   package func finishSendingWithoutNotify() { line?.socket.shutdownSending() }
 
-  /// Blocks until the client has closed its side or the server has stopped. Discards the bytes that still arrive.
+  /// Blocks until the client has closed its side of the connection or the server has stopped. Discards the bytes that still
+  /// arrive.
   package func awaitClose() throws(OriginError) -> Ending {
     let line = try openLine()
     var byteCount = unread.count

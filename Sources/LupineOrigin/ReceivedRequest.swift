@@ -4,10 +4,10 @@ package import LupineWire
 
 /// A request from a client.
 package struct ReceivedRequest: Sendable {
-  /// A decoded name and value of the target's query, or of a body in application/x-www-form-urlencoded.
+  /// A decoded name with its value, from the query of the request target, or from a body in application/x-www-form-urlencoded.
   package struct Item: Sendable, Hashable {
     package let name: String
-    /// The decoded value. Empty if there was no "=".
+    /// The decoded value, which is empty if there was no "=".
     package let value: String
 
     package init(name: String, value: String) {
@@ -19,10 +19,10 @@ package struct ReceivedRequest: Sendable {
   package let method: String
   /// The request target as received.
   package let target: String
-  /// The minor version: 0 for HTTP/1.0.
+  /// The minor version of HTTP: 0 for HTTP/1.0, and 1 for HTTP/1.1.
   package let minorVersion: UInt8
   package let fields: Fields
-  /// The head as received, including the empty line at its end.
+  /// The request head as received, including the empty line at its end.
   package let rawHead: [UInt8]
   /// The body, without the chunked coding.
   package internal(set) var body: [UInt8] = []
@@ -45,10 +45,10 @@ package struct ReceivedRequest: Sendable {
 }
 
 extension ReceivedRequest {
-  /// The target's path, percent-encoded.
+  /// The path of the request target, percent-encoded.
   package var path: String { String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })) }
 
-  /// The items of the target's query, in order.
+  /// The items of the request target's query, in order.
   package var query: [Item] {
     let bytes = target.utf8
     guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return [] }
@@ -61,7 +61,7 @@ extension ReceivedRequest {
   /// Returns the value of the first query item with this name, or nil if there is none.
   package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
-  /// Whether the client may use the connection for another request (RFC 9112 §9.3).
+  /// Whether the connection persists after this request, so that the client may send another one (RFC 9112 §9.3).
   package var isPersistent: Bool {
     minorVersion == 0
       ? fields.connectionHas(option: "keep-alive") && !fields.connectionHas(option: "close")
@@ -87,7 +87,7 @@ extension Fields {
 }
 
 extension ReceivedRequest.Item {
-  // name "=" value, joined by "&"; "+" means a space (the URL standard's application/x-www-form-urlencoded).
+  // item *( "&" item ), with item = name [ "=" value ]; "+" means a space (the URL standard's application/x-www-form-urlencoded).
   fileprivate static func decode(_ bytes: some Collection<UInt8>) -> [Self] {
     bytes.split(separator: UInt8(ascii: "&")).map { part in
       let name = part.prefix { $0 != UInt8(ascii: "=") }
@@ -95,7 +95,7 @@ extension ReceivedRequest.Item {
     }
   }
 
-  /// Returns the decoded text. Invalid percent-encodings are kept, and bytes that aren't UTF-8 become U+FFFD.
+  /// Returns the percent-decoded text. Invalid percent-encodings are kept, and bytes that aren't UTF-8 become U+FFFD.
   private static func percentDecoded(_ text: some Collection<UInt8>) -> String {
     let text = Array(text)
     var bytes: [UInt8] = []

@@ -3,7 +3,7 @@
 package import LupineCoding
 package import LupineWire
 
-/// A response to a request, or none.
+/// A response to a request, or the decision to send none.
 package struct Reply: Sendable {
   /// The body of a response and its framing.
   package enum Content: Sendable {
@@ -47,14 +47,14 @@ package struct Reply: Sendable {
   package static var hold: Reply { Reply(.hold) }
 }
 
-/// A sequence of bytes in which each byte depends on its offset, so that tests detect lost, duplicated or reordered bytes.
+/// A sequence of bytes in which each byte depends on its offset, so that tests notice lost, duplicated or reordered bytes.
 package enum Pattern {
-  // A prime, so that pieces cut at powers of two differ.
+  // The period is a prime number, so that blocks whose sizes are powers of two differ from each other.
   private static let period = 251
 
   /// Returns the byte at an offset.
   package static func byte(at offset: UInt64) -> UInt8 { UInt8(offset % UInt64(period)) }
 
-  /// The bytes sent per write: 64,256, a multiple of the period, so that all blocks are equal.
+  /// The bytes sent per write: 64,256 bytes. This is a multiple of the period, so that the same block can be sent repeatedly.
   static let block = (0..<256 * period).map { UInt8($0 % period) }
 }

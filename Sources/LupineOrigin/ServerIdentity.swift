@@ -1,23 +1,25 @@
-// ServerIdentity: the certificate of a TLS server, and the authority that its clients must trust.
+// ServerIdentity: the certificate of a TLS server, and the certificate authority that its clients must trust.
 
 package import LupineLoopback
 package import LupineTLS
 
-/// A server's certificate, ready for use, with the authority that issued it.
+/// A server's TLS context with its certificate, and the certificate of the authority that issued it.
 package struct ServerIdentity: Sendable {
   let context: TLSContext
-  /// The authority's certificate, for use as the clients' trust root.
+  /// The authority's certificate in PEM, for use as the clients' trust anchor.
   package let authorityPEM: [UInt8]
 
-  /// Creates an identity from a certificate and its key.
+  /// Creates an identity from a certificate and its private key.
   ///
   /// - Parameters:
-  ///   - identity: The server's certificate and its key.
-  ///   - authorityPEM: The certificate of the issuing authority.
+  ///   - identity: The server's certificate and private key.
+  ///   - authorityPEM: The certificate of the authority that issued the server's certificate.
   ///   - applicationProtocols: The protocols that ALPN may select, most preferred first.
   ///   - versions: The TLS versions allowed.
-  ///   - clientAuthorityPEM: If set, clients must present a certificate of this authority.
-  ///   - stapledResponse: An OCSP response in DER for clients that request one, or empty for none.
+  ///   - clientAuthorityPEM: If not nil, the server requests a client certificate that was issued by this authority.
+  ///   - requiresClientCertificate: Whether a client must present the requested certificate.
+  ///   - stapledResponse: The OCSP response in DER that the server staples for clients that request one. If empty, the server
+  ///     staples none.
   /// - Throws: `TLSError.Code.configuration` if the certificate and the key can't be used together.
   package init(
     _ identity: ThrowawayAuthority.Identity,
@@ -25,12 +27,13 @@ package struct ServerIdentity: Sendable {
     applicationProtocols: [String] = ["http/1.1"],
     versions: ClosedRange<TLSVersion> = .v1_2 ... .v1_3,
     clientAuthorityPEM: [UInt8]? = nil,
+    requiresClientCertificate: Bool = true,
     stapledResponse: [UInt8] = []
   ) throws(TLSError) {
     context = try TLSContext(
       serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM,
       applicationProtocols: applicationProtocols, versions: versions, clientAuthorityPEM: clientAuthorityPEM,
-      stapledResponse: stapledResponse)
+      requiresClientCertificate: requiresClientCertificate, stapledResponse: stapledResponse)
     self.authorityPEM = authorityPEM
   }
 

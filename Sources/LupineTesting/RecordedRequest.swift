@@ -3,18 +3,18 @@
 public import Foundation
 import LupineURLSession
 
-/// A request as the session would have sent it, with its whole body.
+/// A request as the session would have sent it to the network, with its entire body.
 public struct RecordedRequest: Sendable, CustomStringConvertible {
   /// The method, such as "GET".
   public let method: String
   /// The URL.
   public let url: URL?
-  /// The header fields by name.
+  /// The values of the header fields by name.
   public let headerFields: [String: String]
   /// The body, which is empty if there is none.
   public let body: Data
 
-  /// Records a request and reads its body stream.
+  /// Copies a request. If its body is a stream, reads the stream to its end.
   init(_ request: URLRequest) {
     method = request.httpMethod ?? "GET"
     url = request.url
@@ -45,6 +45,6 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     return data
   }
 
-  /// The number of bytes read at once.
+  /// The maximum number of bytes per read of a body stream: 64 KiB.
   private static let pieceBytes = 65_536
 }

@@ -1,8 +1,8 @@
-// RequestPattern: the conditions that a request must meet for a rule to answer it.
+// RequestPattern: the conditions that a request must meet so that a rule answers it.
 
 public import Foundation
 
-/// The conditions that a request must meet for a rule to answer it. The request must meet all of them.
+/// The conditions of a rule. The rule answers only requests that meet all of them.
 ///
 /// ```swift
 /// let pattern = RequestPattern.get("/users").query("page", "2").header("Accept", "application/json")
@@ -78,17 +78,17 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     adding("a body of \(body.count) bytes") { $0.body == body }
   }
 
-  /// Requires a JSON body that is equal to a value, regardless of the order of its keys and of its white space.
+  /// Requires a JSON body that is equal to `json`, regardless of white space and the order of keys.
   public func json(_ json: String) -> RequestPattern {
     let expected = Self.canonical(Data(json.utf8))
     return adding("JSON \(json)") { expected != nil && Self.canonical($0.body) == expected }
   }
 
-  /// Requires any other condition.
+  /// Requires a condition that a closure checks.
   ///
   /// - Parameters:
-  ///   - description: The condition in a few words, for reports about requests that no rule answers.
-  ///   - holds: Returns whether the request meets the condition. Called on any thread.
+  ///   - description: The condition in a few words. An ``UnmatchedRequest`` error contains this text.
+  ///   - holds: A closure that returns whether the request meets the condition. It may be called on any thread.
   public func matching(
     _ description: String, _ holds: @escaping @Sendable (RecordedRequest) -> Bool
   ) -> RequestPattern { adding(description, holds) }
@@ -98,7 +98,7 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     conditions.isEmpty ? "any request" : conditions.map(\.description).joined(separator: ", ")
   }
 
-  /// Returns the conditions that a request doesn't meet.
+  /// Returns the descriptions of the conditions that a request doesn't meet.
   func unmet(by request: RecordedRequest) -> [String] {
     conditions.filter { !$0.holds(request) }.map(\.description)
   }

@@ -33,7 +33,7 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
 
   override func stopLoading() { isStopped.withLock { $0 = true } }
 
-  /// The maximum delay: 100 years, to stay far below the clock's maximum.
+  /// The maximum delay of a reply: 100 years, which is far below the clock's maximum.
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func send(_ reply: StubReply) {
@@ -47,7 +47,7 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
         let response = HTTPURLResponse(
           url: url, statusCode: reply.status, httpVersion: "HTTP/1.1", headerFields: fields)
       else { return client.urlProtocol(self, didFailWithError: URLError(.badServerResponse)) }
-      if let next = redirect(response) {
+      if let next = request.redirected(by: response) {
         return client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
       }
       client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
@@ -57,26 +57,5 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
     case .complete: client.urlProtocolDidFinishLoading(self)
     case .failure(let error): client.urlProtocol(self, didFailWithError: error)
     }
-  }
-
-  /// Returns the request to which a response redirects, or nil if it doesn't redirect. As over the network (RFC 9110 §15.4), a
-  /// 303, and a 301 or 302 of a POST, redirect to a GET without a body.
-  private func redirect(_ response: HTTPURLResponse) -> URLRequest? {
-    guard [301, 302, 303, 307, 308].contains(response.statusCode),
-      let location = response.value(forHTTPHeaderField: "Location"),
-      let url = URL(string: location, relativeTo: request.url)?.absoluteURL
-    else { return nil }
-    var next = request
-    next.url = url
-    let method = request.httpMethod ?? "GET"
-    if response.statusCode == 303 && method != "HEAD" || [301, 302].contains(response.statusCode) && method == "POST" {
-      next.httpMethod = "GET"
-      next.httpBody = nil
-      for name in ["Content-Type", "Content-Length"] { next.setValue(nil, forHTTPHeaderField: name) }
-    }
-    if url.host != request.url?.host || url.port != request.url?.port || url.scheme != request.url?.scheme {
-      for name in ["Authorization", "Cookie"] { next.setValue(nil, forHTTPHeaderField: name) }
-    }
-    return next
   }
 }

@@ -12,11 +12,11 @@ public struct StubReply: Sendable {
 
   /// The status code.
   public var status: Int
-  /// The header fields by name.
+  /// The values of the header fields by name.
   public var headerFields: [String: String]
   /// The body.
   public var body: Data
-  /// The time before the reply. None by default.
+  /// The time to wait before the reply begins. Zero by default.
   public var delay = Duration.zero
   /// The number of parts in which the body is delivered. 1 by default. The parts have the same length, except for the last one.
   public var pieceCount = 1
@@ -33,17 +33,17 @@ public struct StubReply: Sendable {
   /// A reply without a body.
   public static func status(_ status: Int) -> StubReply { StubReply(status: status) }
 
-  /// A reply with text.
+  /// A reply with a plain text body in UTF-8.
   public static func text(_ text: String, status: Int = 200) -> StubReply {
     StubReply(status: status, headerFields: ["Content-Type": "text/plain; charset=utf-8"], body: Data(text.utf8))
   }
 
-  /// A reply with JSON.
+  /// A reply with a JSON body.
   public static func json(_ json: String, status: Int = 200) -> StubReply {
     StubReply(status: status, headerFields: ["Content-Type": "application/json"], body: Data(json.utf8))
   }
 
-  /// A reply with a value encoded as JSON. Throws the encoder's error.
+  /// A reply whose body is a value encoded as JSON. Throws the encoder's error.
   public static func json(
     encoding value: some Encodable, status: Int = 200, encoder: JSONEncoder = JSONEncoder()
   ) throws -> StubReply {
@@ -56,17 +56,17 @@ public struct StubReply: Sendable {
     StubReply(status: status, headerFields: ["Location": url])
   }
 
-  /// A reply without a response. The task fails with `error`.
+  /// A failure without a response. The task fails with `error`.
   public static func error(_ error: any Error) -> StubReply {
     var reply = StubReply()
     (reply.hasResponse, reply.ending) = (false, .failure(error))
     return reply
   }
 
-  /// A reply without a response, because the connection is lost. The task fails with `URLError.networkConnectionLost`.
+  /// A failure without a response, as if the connection were lost. The task fails with `URLError.networkConnectionLost`.
   public static var reset: StubReply { .error(URLError(.networkConnectionLost)) }
 
-  /// Returns a reply that truncates the body. After `byteCount` bytes, the connection is lost, and the task fails with
+  /// Returns a copy of the reply with a truncated body. After `byteCount` bytes of the body, the task fails with
   /// `URLError.networkConnectionLost`.
   public func cut(afterByteCount byteCount: Int) -> StubReply {
     var reply = self
@@ -75,14 +75,14 @@ public struct StubReply: Sendable {
     return reply
   }
 
-  /// Returns a reply that is delayed.
+  /// Returns a copy of the reply that begins after a delay.
   public func delayed(by delay: Duration) -> StubReply {
     var reply = self
     reply.delay = delay
     return reply
   }
 
-  /// Returns a reply that delivers its body in `count` parts.
+  /// Returns a copy of the reply that delivers its body in `count` parts.
   public func inPieces(_ count: Int) -> StubReply {
     var reply = self
     reply.pieceCount = count

@@ -13,8 +13,8 @@ import Synchronization
 /// let (data, _) = try await session.data(from: URL(string: "https://api.example.com/users/7")!)
 /// ```
 ///
-/// The latest rule whose pattern matches a request answers it. A request that no rule answers fails with an ``UnmatchedRequest``,
-/// which lists the rules that nearly match. Stubs can be used on any thread, and by several sessions.
+/// If several rules match a request, the rule that was added last answers it. If no rule matches, the request fails with an
+/// ``UnmatchedRequest`` error, which lists the rules that nearly match. Stubs can be used on any thread, and by several sessions.
 public final class Stubs: Sendable {
   private struct Rule: Sendable {
     let pattern: RequestPattern
@@ -35,7 +35,7 @@ public final class Stubs: Sendable {
 
   /// Returns a configuration for sessions whose requests these stubs answer.
   ///
-  /// - Parameter configuration: The configuration to copy. An ephemeral one by default.
+  /// - Parameter configuration: The configuration to copy. An ephemeral configuration by default.
   public func configuration(from configuration: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
     let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
     install(in: copy)
@@ -48,9 +48,13 @@ public final class Stubs: Sendable {
     configuration.protocolContext = self
   }
 
-  /// Adds a rule with one or more replies. Each request gets the next reply, and the last reply is repeated.
+  /// Adds a rule with one or more replies. Matching requests get the replies in order. Further requests get the last reply again.
   public func reply(to pattern: RequestPattern, with first: StubReply, _ others: StubReply...) {
-    let replies = [first] + others
+    reply(to: pattern, with: [first] + others)
+  }
+
+  /// Adds a rule with at least one reply.
+  func reply(to pattern: RequestPattern, with replies: [StubReply]) {
     add(Rule(pattern: pattern) { _, count in replies[min(count, replies.count - 1)] })
   }
 
@@ -58,12 +62,13 @@ public final class Stubs: Sendable {
   ///
   /// - Parameters:
   ///   - pattern: The pattern that a request must match.
-  ///   - reply: Returns the reply to a request. Called on a queue that belongs to the request.
+  ///   - reply: A closure that returns the reply to a request. Called on a queue that belongs to the request, so calls for
+  ///     different requests may be concurrent.
   public func reply(to pattern: RequestPattern, by reply: @escaping @Sendable (RecordedRequest) -> StubReply) {
     add(Rule(pattern: pattern) { request, _ in reply(request) })
   }
 
-  /// The requests received so far, in the order of their arrival, including those that no rule has answered.
+  /// The requests received so far, in order of arrival. Requests that no rule has answered are included.
   public var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
   /// Returns the requests received so far that match a pattern.
@@ -76,13 +81,13 @@ public final class Stubs: Sendable {
 
   private func add(_ rule: Rule) { state.withLock { $0.rules.append(rule) } }
 
-  /// Records a request, and returns the reply of its rule.
+  /// Records a request, and returns the reply of the rule that matches it. Throws an error if no rule does.
   func answer(_ request: RecordedRequest) throws(UnmatchedRequest) -> StubReply {
     let rules = state.withLock { state in
       state.requests.append(request)
       return state.rules
     }
-    // Conditions are the caller's code, so they are checked outside the lock.
+    // The patterns' conditions may be the caller's code, so they are checked outside the lock.
     guard let index = rules.lastIndex(where: { $0.pattern.unmet(by: request).isEmpty }) else {
       throw UnmatchedRequest(request, patterns: rules.map(\.pattern))
     }

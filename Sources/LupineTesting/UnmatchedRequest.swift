@@ -24,7 +24,7 @@ public struct UnmatchedRequest: LocalizedError, CustomStringConvertible, Sendabl
       .map { "\($0.element.pattern), but not \($0.element.unmet.joined(separator: ", "))" }
   }
 
-  /// The request and the rules that nearly match.
+  /// The request, and the rules that nearly match, each with the conditions that the request doesn't meet.
   public var description: String {
     let start = "No stub answers \(request)."
     return nearMatches.isEmpty

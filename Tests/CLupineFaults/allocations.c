@@ -1,4 +1,4 @@
-// Failing allocations of OpenSSL, zlib and brotli.
+// Failing allocations of OpenSSL, zlib, brotli and zstd.
 #include "counting.h"
 
 #include <brotli/decode.h>
@@ -7,6 +7,11 @@
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <zlib.h>
+
+#ifdef LUPINE_ZSTD
+#define ZSTD_STATIC_LINKING_ONLY // for the decoder with another allocator
+#include <zstd.h>
+#endif
 
 static bool lacks(const char *call) {
   struct fault fault;
@@ -55,3 +60,13 @@ static void brotli_free(void *opaque, void *memory) { free(memory); }
 BrotliDecoderState *BrotliDecoderCreateInstance(brotli_alloc_func allocate, brotli_free_func release, void *opaque) {
   return NEXT(BrotliDecoderCreateInstance)(brotli_malloc, brotli_free, NULL);
 }
+
+#ifdef LUPINE_ZSTD
+static void *zstd_malloc(void *opaque, size_t count) {
+  return lacks("ZSTD_allocFunction") ? NULL : malloc(count);
+}
+
+static void zstd_free(void *opaque, void *memory) { free(memory); }
+
+ZSTD_DCtx *ZSTD_createDCtx(void) { return ZSTD_createDCtx_advanced((ZSTD_customMem){zstd_malloc, zstd_free, NULL}); }
+#endif

@@ -28,8 +28,14 @@ const char *const *lupine_faults_calls(enum lupine_fault_group group) {
       "epoll_create1", "eventfd", "epoll_ctl", "epoll_wait", "getaddrinfo", "pthread_create", "open", "fstat", "pread",
       "pwrite", "ftruncate", "close", "rename", "renameat2", NULL};
   static const char *const openssl[] = {"CRYPTO_malloc", "CRYPTO_realloc", NULL};
-  static const char *const codings[] = {"zalloc", "brotli_alloc_func", NULL};
-  const char *const *const groups[] = {calls, openssl, codings};
+  static const char *const codings[] = {
+      "zalloc", "brotli_alloc_func",
+#ifdef LUPINE_ZSTD
+      "ZSTD_allocFunction",
+#endif
+      NULL};
+  static const char *const records[] = {"fdatasync", "flock", "unlink", "mkdir", NULL};
+  const char *const *const groups[] = {calls, openssl, codings, records};
   return groups[group];
 }
 

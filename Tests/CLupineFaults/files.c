@@ -1,10 +1,11 @@
-// Failing calls on files: by path in the run's folder, and by descriptor if the program itself calls.
+// Fails calls on files: those with a path in the run's folder, and those with a descriptor if the program itself makes them.
 #include "counting.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,4 +80,28 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
   struct fault fault;
   if (FAILS_AT(from, "renameat2", E(EXDEV), E(ENOSPC), E(EACCES), E(EIO), E(EINVAL))) return failed(fault.code);
   return NEXT(renameat2)(from_folder, from, to_folder, to, flags);
+}
+
+int fdatasync(int fd) {
+  struct fault fault;
+  if (FAILS("fdatasync", E(EIO), E(ENOSPC), E(EINTR))) return failed(fault.code);
+  return NEXT(fdatasync)(fd);
+}
+
+int flock(int fd, int operation) {
+  struct fault fault;
+  if (FAILS("flock", E(ENOLCK), E(EINTR))) return failed(fault.code);
+  return NEXT(flock)(fd, operation);
+}
+
+int unlink(const char *path) {
+  struct fault fault;
+  if (FAILS_AT(path, "unlink", E(EACCES), E(EIO), E(EROFS))) return failed(fault.code);
+  return NEXT(unlink)(path);
+}
+
+int mkdir(const char *path, mode_t mode) {
+  struct fault fault;
+  if (FAILS_AT(path, "mkdir", E(ENOSPC), E(EACCES), E(EROFS))) return failed(fault.code);
+  return NEXT(mkdir)(path, mode);
 }

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("ChannelBinding")
 struct ChannelBindingTests {
-  @Test("a certificate is hashed with its signature's hash function, or with SHA-256 instead of SHA-1")
+  @Test(
+    "the certificate's signature determines the hash function of its channel binding; SHA-256 replaces SHA-1"
+  )
   func functions() {
     let vectors: [([UInt8], MessageDigest)] = [
       (CertificateVectors.sha256, .sha256), (CertificateVectors.sha384, .sha384), (CertificateVectors.sha1, .sha256),
@@ -17,7 +19,8 @@ struct ChannelBindingTests {
     }
   }
 
-  @Test("there is no binding for a signature without a hash function or for bytes that aren't one certificate")
+  @Test(
+    "there is no channel binding if the signature has no hash function, or the bytes aren't exactly one certificate")
   func none() {
     #expect(!CertificateVectors.ed25519.isEmpty && ChannelBinding(serverCertificate: CertificateVectors.ed25519) == nil)
     #expect(ChannelBinding(serverCertificate: []) == nil)
@@ -25,7 +28,7 @@ struct ChannelBindingTests {
   }
 
   @Test(
-    "hash functions and HMAC return their published values",
+    "the hash functions and HMAC return the values in their published test vectors",
     arguments: [
       // RFC 1321 §A.5, and the examples of NIST for the message "abc".
       (.md5, "900150983cd24fb0d6963f7d28e17f72"),

@@ -12,7 +12,7 @@ func digestChallenge(_ line: String) throws -> DigestChallenge {
 }
 
 extension DigestSession {
-  /// Returns a proof for GET /x without content.
+  /// Returns the Digest proof for GET /x without content.
   fileprivate mutating func proof(clientNonce: String = "c", target: String = "/x") throws -> DigestProof {
     try proof(method: "GET", target: target, clientNonce: clientNonce) { _ in nil }
   }
@@ -30,7 +30,9 @@ struct DigestTests {
     try DigestSession(try digestChallenge(line), credential: credential)
   }
 
-  @Test("a challenge is answered with the published or independently computed response", arguments: DigestVector.all)
+  @Test(
+    "each Digest response equals a published one, or one that was computed independently",
+    arguments: DigestVector.all)
   func vectors(_ vector: DigestVector) throws {
     var session = try DigestSession(
       try digestChallenge(vector.challenge),
@@ -47,7 +49,7 @@ struct DigestTests {
     #expect(Dictionary(uniqueKeysWithValues: parameters.map { ($0.name, $0.value) }) == vector.parameters)
   }
 
-  @Test("parameters are quoted only where RFC 7616 §3.4 requires it")
+  @Test("Digest parameters are quoted only where RFC 7616 §3.4 requires it")
   func quoting() throws {
     var session = try session(
       "Digest realm=\"a\\\"b\\\\\", nonce=n, algorithm=md5-SESS, qop=auth, opaque=\"\", userhash=TRUE")
@@ -62,7 +64,7 @@ struct DigestTests {
   }
 
   @Test(
-    "a user name is quoted, or sent in username* if the server supports UTF-8 or it can't be quoted",
+    "a user name is sent quoted, or as username* if the server supports UTF-8 or the name can't be quoted",
     arguments: [
       ("me", "", "username=\"me\""), ("m\"e\\", "", "username=\"m\\\"e\\\\\""), ("é", "", "username=\"é\""),
       ("é", ", charset=utf-8", "username*=UTF-8''%C3%A9"), ("me", ", charset=UTF-8", "username=\"me\""),
@@ -77,7 +79,8 @@ struct DigestTests {
 
   // MARK: Challenges
 
-  @Test("missing parameters of a challenge have their defaults, and names and tokens are case-insensitive")
+  @Test(
+    "missing parameters of a challenge have their default values, and parameter names and tokens are case-insensitive")
   func defaults() throws {
     let minimal = try digestChallenge("digest REALM=r, Nonce=n")
     #expect(minimal.algorithm == DigestAlgorithm(.md5) && minimal.protection == .legacy && minimal.domain == [])
@@ -90,7 +93,7 @@ struct DigestTests {
   }
 
   @Test(
-    "a challenge that can't be answered is refused with the reason",
+    "a challenge that can't be answered is refused with an error that states the reason",
     arguments: [
       ("Digest", .missing("realm")), ("Digest nonce=n", .missing("realm")), ("Digest realm=r", .missing("nonce")),
       ("Digest abc=", .missing("realm")), ("Digest realm=r, nonce=n, algorithm=SHA-512", .unknownAlgorithm),
@@ -105,14 +108,14 @@ struct DigestTests {
     #expect(throws: defect) { try digestChallenge(line) }
   }
 
-  @Test("URIs in a challenge's domain beyond the limit are dropped")
+  @Test("if a challenge's domain parameter lists more URIs than the limit, the excess URIs are dropped")
   func domains() throws {
     let list = String(repeating: "/a ", count: 10_000)
     #expect(
       try digestChallenge("Digest realm=r, nonce=n, domain=\"\(list)\"").domain.count == DigestChallenge.domainCountMax)
   }
 
-  @Test("content that can't be hashed in advance is refused if the server accepts only auth-int")
+  @Test("if the server accepts only auth-int, a request whose content can't be hashed in advance is refused")
   func unknownContent() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth-int")
     #expect(throws: DigestSession.Failure.contentIsUnknown) { try session.proof() }
@@ -120,7 +123,8 @@ struct DigestTests {
 
   // MARK: Nonces
 
-  @Test("each proof has the next nonce count, and a -sess session keeps the client nonce of its first request")
+  @Test(
+    "the nonce count (nc) increases with each request, and a -sess algorithm keeps the first request's client nonce")
   func counting() throws {
     var plain = try session("Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256")
     #expect(try plain.proof(clientNonce: "c1").parameter("nc") == "00000001")
@@ -135,7 +139,7 @@ struct DigestTests {
     #expect(next.parameter("response") == "5a5e3ece2a631536bfe9fc135284a3ae")
   }
 
-  @Test("a next nonce announced by the server is used in the following request, with count 1")
+  @Test("if the server announces a next nonce, the following request uses it, with nonce count 1")
   func nextNonce() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256")
     let first = try session.proof()
@@ -153,7 +157,7 @@ struct DigestTests {
     #expect(try session.proof().parameter("nonce") == "n2")
   }
 
-  @Test("a challenge of the same realm and algorithm renews the nonce, and any other challenge doesn't")
+  @Test("a challenge replaces a Digest session's nonce only if its realm and algorithm match the session's")
   func renewal() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth")
     _ = try session.proof()
@@ -166,7 +170,7 @@ struct DigestTests {
     #expect(try session.proof().parameter("nonce") == "n2")
   }
 
-  @Test("the count of an earlier nonce continues when the server sends it again, unless too many nonces came between")
+  @Test("if the server reuses a recent nonce, the nonce count continues from its previous value")
   func returningNonce() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth")
     func count(_ nonce: String) throws -> String? {
@@ -185,7 +189,7 @@ struct DigestTests {
   private let challenge = "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
 
   @Test(
-    "a server's rspauth is valid only for the request that it answers",
+    "an rspauth proves the server's identity only for the request to which the server responds",
     arguments: [
       ("rspauth=\"a0324a39089809cf7f1c106fe43eee9e5d9d4e4009dbb8da184379558387a332\"", .proven),
       (
@@ -206,7 +210,7 @@ struct DigestTests {
     #expect(try session.proof().verify(DigestInformation(field)) { content } == verdict)
   }
 
-  @Test("an rspauth that covers the content proves nothing if the content is unknown")
+  @Test("an rspauth with qop=auth-int isn't accepted as proof if the response's content is unknown")
   func unknownResponseContent() throws {
     var session = try session(challenge)
     let information = DigestInformation("qop=auth-int, rspauth=x, nextnonce=\"m\"")
@@ -214,7 +218,7 @@ struct DigestTests {
     #expect(try session.proof().verify(information) { nil } == .unproven)
   }
 
-  @Test("descriptions and mirrors of credentials, sessions and proofs contain no password or key")
+  @Test("the descriptions and mirrors of credentials, Digest sessions and proofs contain no password or key")
   func secrecy() throws {
     let secret = PasswordCredential(user: "me", password: "s3cret")
     var session = try DigestSession(try digestChallenge(challenge), credential: secret)

@@ -75,7 +75,8 @@ struct DigestVector: Sendable, CustomTestStringConvertible {
         "nonce": "dcd98b7102dd2f0e8b11d0f600bfb0c093", "response": "1949323746fe6a43ef61f9606e7febea",
         "opaque": "5ccc069c403ebaf9f0171e9517f40e41",
       ]),
-    // RFC 7616 §3.9.2, with the user name and the response of erratum 4897: the RFC's were computed with another function.
+    // RFC 7616 §3.9.2, with the user name and the response of erratum 4897: those in the RFC were computed with another hash
+    // function.
     DigestVector(
       name: "RFC 7616 §3.9.2 with a hashed user name",
       challenge: """

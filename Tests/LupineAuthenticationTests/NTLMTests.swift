@@ -34,7 +34,7 @@ struct NTLMTests {
     NTLMAttribute(identifier: 1, value: NTLMMessage.utf16("Server")),
   ])
 
-  @Test("the response to the example in MS-NLMP 4.2.4 has the published key, proof, bytes and session key")
+  @Test("the NTLMv2 values for the example in MS-NLMP 4.2.4 equal the published ones")
   func publishedResponse() throws {
     let key = try NTLMResponse.key(user: "User", domain: "Domain", password: "Password")
     #expect(hex(key) == "0c868a403bfd7a93a3001ef22ef02e3f")
@@ -48,7 +48,7 @@ struct NTLMTests {
         + "02000c0044006f006d00610069006e0001000c005300650072007600650072000000000000000000")
   }
 
-  @Test("each character of a user name is converted to uppercase, but not of the domain and the password")
+  @Test("for NTLM, the user name is converted to uppercase character by character; domain and password are unchanged")
   func upperCase() throws {
     let keys = try ["straße", "STRAßE"].map { try NTLMResponse.key(user: $0, domain: "d", password: "p") }
     #expect(keys[0] == keys[1])
@@ -75,19 +75,19 @@ struct NTLMTests {
     return message + information
   }
 
-  private func parameters(user: String = "Domain\\User", binding: ChannelBinding? = nil) -> NTLMHandshake.Parameters {
-    NTLMHandshake.Parameters(
+  private func parameters(user: String = "Domain\\User", binding: ChannelBinding? = nil) -> NTLMHandshake.Context {
+    NTLMHandshake.Context(
       credential: PasswordCredential(user: user, password: "Password"), host: "h.example", binding: binding,
       time: 0x0102_0304_0506_0708, nonce: Self.clientNonce)
   }
 
-  /// Returns the payload of the last message whose fields are at a position.
+  /// Returns the payload of the last NTLM message whose length and offset are stored at `position`.
   private func payload(at position: Int, of message: [UInt8]) -> [UInt8] {
     let offset = Int(message.littleEndianWord(at: position + 4))
     return Array(message[offset..<offset + Int(message.littleEndianHalf(at: position))])
   }
 
-  @Test("the first message requests NTLMv2 and contains neither a domain nor a workstation")
+  @Test("the first NTLM message requests NTLMv2, and contains neither a domain nor a workstation")
   func first() {
     var handshake = NTLMHandshake()
     #expect(
@@ -95,7 +95,7 @@ struct NTLMTests {
         == "4e544c4d53535000" + "01000000" + "058288a2" + "0000000000000000" + "0000000000000000" + "0a0000000000000f")
   }
 
-  @Test("the last message contains the response, an LM response of zeros, and a valid integrity code")
+  @Test("the last NTLM message contains the NTLMv2 response, an LM response of zeros, and a valid integrity code")
   func last() throws {
     let time = NTLMAttribute(identifier: NTLMAttribute.timestamp, value: [1, 2, 3, 4, 5, 6, 7, 8])
     let replaced = NTLMAttribute(identifier: NTLMAttribute.flags, value: [0, 0, 0, 0])
@@ -110,7 +110,7 @@ struct NTLMTests {
     #expect(payload(at: 44, of: last).isEmpty && payload(at: 52, of: last).isEmpty)
     #expect(last.littleEndianWord(at: 60) == 0xA288_8205)
 
-    // The proof covers the server's time and the attributes, with those that the client adds.
+    // The NTLMv2 proof covers the server's time and all attributes, including those that the client adds.
     let response = payload(at: 20, of: last)
     let key = try NTLMResponse.key(user: "User", domain: "Domain", password: "Password")
     let proof = try NTLMResponse.code(Self.serverNonce + response[16...], key: key)
@@ -125,7 +125,7 @@ struct NTLMTests {
     #expect(try NTLMResponse.code(first + server + last, key: try NTLMResponse.code(proof, key: key)) == code)
   }
 
-  @Test("the client's time is sent if the server sends none, and a user name with @ has no domain")
+  @Test("without a time from the server, NTLM sends the client's time; for a user name with @, the domain is empty")
   func ownTime() throws {
     var handshake = NTLMHandshake()
     _ = handshake.start()
@@ -134,7 +134,7 @@ struct NTLMTests {
     #expect(payload(at: 28, of: last).isEmpty && payload(at: 36, of: last) == NTLMMessage.utf16("me@d.example"))
   }
 
-  @Test("over TLS, the last message contains the hash of the channel binding (RFC 5929 §4)")
+  @Test("over TLS, the last NTLM message contains the hash of the channel binding (RFC 5929 §4)")
   func channelBinding() throws {
     let binding = try #require(ChannelBinding(serverCertificate: CertificateVectors.sha256))
     let hash = try #require(MessageDigest.sha256.hash(CertificateVectors.sha256))
@@ -149,14 +149,16 @@ struct NTLMTests {
 
   // MARK: Refusals
 
-  @Test("a server without NTLMv2 is refused", arguments: [0xA200_8205, 0xA288_8204, 0xA208_8205] as [UInt32])
+  @Test(
+    "a server that doesn't support NTLMv2 is refused", arguments: [0xA200_8205, 0xA288_8204, 0xA208_8205] as [UInt32])
   func oldVersions(flags: UInt32) {
     var handshake = NTLMHandshake()
     _ = handshake.start()
     #expect(throws: NTLMError.versionIsTooOld) { try handshake.answer(challenge(flags: flags), with: parameters()) }
   }
 
-  @Test("a response without a challenge is an error, and a second challenge means that the credential was refused")
+  @Test(
+    "a 401 without an NTLM challenge is an error, and a second challenge means that the credential was refused")
   func order() throws {
     var handshake = NTLMHandshake()
     #expect(throws: NTLMError.refused) { try handshake.answer(challenge(), with: parameters()) }
@@ -167,7 +169,7 @@ struct NTLMTests {
   }
 
   @Test(
-    "a message with invalid lengths or offsets is refused",
+    "an NTLM message with invalid lengths or offsets is refused",
     arguments: [
       (40, [0xFF, 0xFF], "target information"), (44, [0xFF, 0xFF, 0xFF, 0xFF], "target information"),
       (44, [47, 0, 0, 0], "target information"), (44, [57, 0, 0, 0], "target information"), (8, [3], "header"),
@@ -182,7 +184,7 @@ struct NTLMTests {
     #expect(throws: NTLMError.malformed(part)) { try NTLMChallenge(message) }
   }
 
-  @Test("a truncated challenge and a challenge longer than the limit are refused")
+  @Test("an NTLM challenge that is truncated, or longer than the limit, is refused")
   func truncation() {
     let message = challenge()
     for length in message.indices {

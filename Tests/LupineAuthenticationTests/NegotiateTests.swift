@@ -23,14 +23,14 @@ struct NegotiateTests {
     NegotiateHandshake(ScriptedContext(steps: steps, expected: tokens))
   }
 
-  @Test("Kerberos sends one token, and the server's token in the final response proves the server's identity")
+  @Test("with Kerberos, the client sends one token, and the token in the final response proves the server's identity")
   func kerberos() throws {
     var handshake = handshake([.proceed([1]), .established(nil, isMutual: true)], expecting: [nil, [2]])
     #expect(try handshake.start() == [1])
     try handshake.finish([2])
   }
 
-  @Test("a context with several steps answers each challenge, and may be established before the last response")
+  @Test("if the security context needs several steps, each challenge is answered with the token of the next step")
   func severalSteps() throws {
     var handshake = handshake([.proceed([1]), .established([3], isMutual: true)], expecting: [nil, [2]])
     #expect(try handshake.start() == [1])
@@ -39,7 +39,7 @@ struct NegotiateTests {
   }
 
   @Test(
-    "a server that doesn't prove its identity is refused, also in later calls",
+    "a server that doesn't prove its identity is refused, even if it sends a token later",
     arguments: [
       (.established(nil, isMutual: false), [2]), (.proceed([3]), [2]), (.established(nil, isMutual: true), nil),
     ] as [(SecurityContextStep, [UInt8]?)])
@@ -50,14 +50,25 @@ struct NegotiateTests {
     #expect(throws: Handshake.Failure.serverIsUnproven) { try handshake.finish([2]) }
   }
 
-  @Test("an invalid token from the server is an error of the context")
+  @Test("if the server sends an invalid token, the handshake fails with the security context's error")
   func defectiveToken() throws {
     var handshake = handshake([.proceed([1]), .established(nil, isMutual: true)], expecting: [nil, [2]])
     _ = try handshake.start()
     #expect(throws: Handshake.Failure.context(SecurityContextError("defective token"))) { try handshake.finish([9]) }
   }
 
-  @Test("a challenge without a token, or one after the context is established, means that the server refused")
+  @Test(
+    "a 401 whose token completes the security context is final, whether or not the token proves the server's identity")
+  func refusedUser() throws {
+    for isMutual in [true, false] {
+      var handshake = handshake([.proceed([1]), .established(nil, isMutual: isMutual)], expecting: [nil, [2]])
+      _ = try handshake.start()
+      #expect(throws: Handshake.Failure.refused) { try handshake.answer([2]) }
+      #expect(throws: Handshake.Failure.refused) { try handshake.finish([2]) }
+    }
+  }
+
+  @Test("a challenge without a token, or after the security context's last step, means that the credential was refused")
   func refusals() throws {
     var handshake = handshake([.proceed([1])], expecting: [nil])
     _ = try handshake.start()
@@ -68,7 +79,7 @@ struct NegotiateTests {
     #expect(throws: Handshake.Failure.refused) { try complete.answer([2]) }
   }
 
-  @Test("the handshake fails if the server sends more tokens than the limit")
+  @Test("the handshake fails if the server sends more tokens than the limit allows")
   func endless() throws {
     let count = Handshake.stepsMax
     var handshake = handshake(

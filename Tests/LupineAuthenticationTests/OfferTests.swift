@@ -15,7 +15,7 @@ struct OfferTests {
   }
 
   @Test(
-    "offers are sorted by strength, and unknown and malformed challenges are omitted",
+    "the offered authentication schemes are sorted by strength, without unknown schemes and malformed challenges",
     arguments: [
       ("Basic realm=b, Digest realm=d, nonce=n, Negotiate, NTLM", ["negotiate -", "ntlm -", "MD5 d", "basic b"]),
       (
@@ -41,7 +41,7 @@ struct OfferTests {
     #expect(names(line) == expected)
   }
 
-  @Test("the tokens of NTLM and Negotiate are decoded with and without padding")
+  @Test("NTLM and Negotiate tokens are decoded with or without base64 padding")
   func tokens() {
     let offers = AuthenticationOffer.ranked(Challenge.parse("NTLM QQ==, Negotiate QUI"))
     #expect(offers.map(\.content) == [.negotiate(token: [0x41, 0x42]), .ntlm(token: [0x41])])
@@ -60,14 +60,14 @@ struct OfferTests {
 
   private static let digest = "Digest realm=r, nonce=n, qop=auth"
 
-  @Test("a server that has used Digest doesn't receive the password unencrypted")
+  @Test("Basic isn't used without TLS if the server has offered Digest before")
   func basicInClear() throws {
     #expect(try downgrade(to: "Basic realm=r", after: [Self.digest]) == .basicInClear)
     #expect(try downgrade(to: "Basic realm=r", after: []) == nil)
     #expect(try downgrade(to: "Basic realm=r", after: [Self.digest], isEncrypted: true) == nil)
   }
 
-  @Test("a challenge whose qop was removed is refused")
+  @Test("a challenge without qop is refused if an earlier challenge of the server had one")
   func protectionRemoved() throws {
     let legacy = "Digest realm=r, nonce=n"
     #expect(try downgrade(to: legacy, after: [Self.digest]) == .protectionRemoved)
@@ -76,7 +76,7 @@ struct OfferTests {
     #expect(try downgrade(to: Self.digest, after: [legacy]) == nil)
   }
 
-  @Test("a hash function that is weaker than an earlier one is refused")
+  @Test("a challenge with a weaker hash function than an earlier challenge is refused")
   func weakerAlgorithm() throws {
     let strong = Self.digest + ", algorithm=SHA-512-256"
     #expect(

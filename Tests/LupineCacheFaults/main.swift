@@ -15,7 +15,7 @@ guard lupine_faults_begin(folder) else { fatalError("OpenSSL has already allocat
 /// Reports a broken rule.
 struct Problem: Error { let text: String }
 
-/// Two blocks, which depend on the version.
+/// A body for each version. It has two blocks, whose bytes depend on the version.
 let bodies = (0...2).map { version in
   (0..<RecordFormat.blockByteCount + 500).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ version) }
 }
@@ -63,7 +63,7 @@ func use() throws {
   guard let store = try? DiskStore(folder: folder, capacity: 1_000_000) else { return }
   _ = try read(store)
   try? LupineCacheFaults.store(2, in: store)
-  // Only the metadata of the second version may be replaced.
+  // Replaces the metadata only of a record whose body is that of version 2.
   var seconds: [UInt64] = []
   store.forEachRecord(of: "u") { if $0.response.fields.first("Body") == "2" { seconds.append($0.id) } }
   if let id = seconds.last {
@@ -75,7 +75,7 @@ func use() throws {
   _ = try read(store)
 }
 
-/// Fails the n-th call in one of its ways. Returns whether a call failed.
+/// Makes the n-th call fail in one of the possible ways. Returns whether a call failed.
 func run(_ call: String, _ n: Int, _ variant: Int) throws -> Bool {
   let clean = try DiskStore(folder: folder, capacity: 1_000_000)
   try clean.removeAll()

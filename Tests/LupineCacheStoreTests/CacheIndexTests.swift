@@ -8,7 +8,7 @@ import Testing
 @testable import LupineCacheStore
 
 @Suite struct CacheIndexTests {
-  @Test("the least recently used records are evicted until the others fit within the capacity")
+  @Test("if the index exceeds its capacity, the least recently used records are evicted until the others fit")
   func eviction() {
     var index = CacheIndex<String, String>(capacity: 100)
     for (id, name) in ["a", "b", "c"].enumerated() {
@@ -24,7 +24,7 @@ import Testing
     #expect(index.records(for: "a").isEmpty)
   }
 
-  @Test("a URI has at most as many records as the limit, and the oldest record makes room for a new one")
+  @Test("a URI has at most as many records as the limit, and adding another removes the oldest")
   func recordsPerURI() {
     var index = CacheIndex<String, Int>(capacity: 1_000_000)
     let max = CacheIndex<String, Int>.responsesPerURIMax
@@ -34,11 +34,12 @@ import Testing
   }
 
   @Test(
-    "after random operations, the index contains the same records as a simple list", arguments: 0..<repetitions(of: 50))
+    "after random operations, the index contains the same records as a simple reference list",
+    arguments: 0..<repetitions(of: 50))
   func model(_ seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     var index = CacheIndex<Int, Int>(capacity: 60)
-    /// The least recently used one first.
+    /// The records, the least recently used one first.
     var list: [(id: UInt64, key: Int, size: Int)] = []
     for step in 0..<300 {
       let id = UInt64(random.number(0...20))
@@ -66,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("the store in memory replaces superseded responses and keeps the others")
+  @Test("the store in memory replaces superseded responses and keeps all others")
   func memory() {
     let store = MemoryStore<Int>(capacity: 1_000_000)
     func insert(_ foo: String, _ content: Int) {
@@ -85,7 +86,26 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("the store in memory counts bodies and fields, and stays within its capacity")
+  @Test("a record read from disk isn't restored to memory while changes to the disk are in progress")
+  func restoring() {
+    let store = MemoryStore<Int>(capacity: 1_000_000)
+    let record = MemoryStore<Int>.Record(uri: "u", response: .sample(), content: 1)
+    func isRestored() -> Bool {
+      store.restore(record) { _ in false }
+      return !store.records(for: "u").isEmpty
+    }
+    store.beginChange()
+    store.beginChange()
+    #expect(!isRestored())
+    store.endChange()
+    #expect(!isRestored())
+    store.endChange()
+    #expect(isRestored())
+    store.restore(record) { _ in true }
+    #expect(store.records(for: "u").count == 1)
+  }
+
+  @Test("the store in memory counts the bytes of bodies and fields, and stays within its capacity")
   func memoryCapacity() {
     let store = MemoryStore<Int>(capacity: 10_000)
     for number in 0..<20 {

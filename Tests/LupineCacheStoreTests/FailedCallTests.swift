@@ -1,11 +1,11 @@
-// FailedCallTests: the store while system calls fail, in a program in which they can be made to.
+// FailedCallTests: runs LupineCacheFaults, a program that uses the store while system calls fail.
 
 import Foundation
 import LupineTestSupport
 import Testing
 
 @Suite struct FailedCallTests {
-  @Test("after the n-th system call has failed in each possible way, for every n, each record is complete or absent")
+  @Test("whichever system call fails, and however it fails, each record is then complete or absent")
   func failedCalls() async throws {
     let folder = try StoreFolder()
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

@@ -15,7 +15,7 @@ import Testing
     return URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineCacheWriter").path
   }
 
-  @Test("writers that are killed at random times leave only complete records, within the capacity")
+  @Test("after writers are killed at random times, all records are complete and within the capacity")
   func killing() throws {
     let program = try Self.program()
     let folder = try StoreFolder()
@@ -57,7 +57,7 @@ import Testing
         #expect(found.body == body)
       }
     }
-    // No record was damaged: none has been deleted.
+    // No record was damaged, because none has been deleted.
     #expect(checked == store.count && checked > 0)
   }
 }

@@ -1,6 +1,7 @@
 // RecordFormatTests: records read back as written, and damaged ones are refused.
 
 import LupineCache
+import LupineRecords
 import LupineTestSupport
 import LupineWire
 import Testing
@@ -9,7 +10,7 @@ import Testing
 
 @Suite struct RecordFormatTests {
   @Test(
-    "the checksum returns the values of the xxHash specification",
+    "the checksum function returns the values of the xxHash specification",
     arguments: [
       ("", 0xEF46_DB37_51D8_E999), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
       ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
@@ -29,7 +30,7 @@ import Testing
         bodyForm: .decoded, bodyByteCount: 3)),
   ]
 
-  @Test("a head is read back as it was written", arguments: heads)
+  @Test("a record's head is read back as it was written", arguments: heads)
   func roundTrip(_ head: RecordHead) {
     #expect(RecordHead(head.bytes, bodyByteCount: head.response.bodyByteCount) == head)
     let preamble = RecordPreamble(head: head.bytes, bodyByteCount: 5, id: 7)
@@ -37,7 +38,7 @@ import Testing
     #expect(preamble.matches(head.bytes))
   }
 
-  @Test("a head that is truncated at any byte, or followed by other bytes, is refused", arguments: heads)
+  @Test("a record's head that is truncated at any byte, or followed by more bytes, is refused", arguments: heads)
   func cut(_ head: RecordHead) {
     for count in 0..<head.bytes.count {
       #expect(RecordHead(Array(head.bytes.prefix(count)), bodyByteCount: 0) == nil)
@@ -45,7 +46,7 @@ import Testing
     #expect(RecordHead(head.bytes + [0], bodyByteCount: 0) == nil)
   }
 
-  @Test("a preamble or head with any changed byte doesn't match its checksum", arguments: heads)
+  @Test("the checksum detects a change of any byte of a record's preamble or head", arguments: heads)
   func changed(_ head: RecordHead) {
     let preamble = RecordPreamble(head: head.bytes, bodyByteCount: 5, id: 7)
     for index in preamble.bytes.indices {
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("no sequence of bytes makes the parser of heads trap", arguments: 0..<repetitions(of: 200))
+  @Test("no sequence of bytes crashes the parser of record heads", arguments: 0..<repetitions(of: 200))
   func mutations(_ seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     let telling: [UInt8] = [0, 1, 0x7F, 0x80, 0xFF]
@@ -74,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("a preamble of another version, or with a head larger than the limit, is refused")
+  @Test("a record's preamble with another version, or with a head larger than the limit, is refused")
   func limits() {
     let head = RecordHead(uri: "u", response: .sample()).bytes
     var bytes = RecordPreamble(head: head, bodyByteCount: 0, id: 1).bytes
@@ -86,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "a file's size is the sum of its parts, or nil if the sum overflows",
+    "a record file's size is the sum of its parts, or nil if the sum overflows",
     arguments: [
       (0, 140), (1, 149), (65_536, 65_684), (65_537, 65_693), (UInt64.max, nil), (UInt64(Int64.max), nil),
     ] as [(UInt64, UInt64?)])
@@ -95,7 +96,7 @@ import Testing
   }
 
   @Test(
-    "only the names of records are parsed as names of records",
+    "a file name is parsed as a record's name only if it is valid",
     arguments: [
       ("0123456789abcdef-00000000000000ff-1f3a.lupine", true), ("0123456789abcdef-00000000000000ff-0.lupine", true),
       ("0123456789abcdef-00000000000000ff-01.lupine", false), ("0123456789ABCDEF-00000000000000ff-1.lupine", false),

@@ -71,7 +71,7 @@ extension StoredResponse {
 func body(_ count: Int, version: Int = 1) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + version) } }
 
 extension DiskStore {
-  /// Stores a response. Records of the same `Foo` are superseded.
+  /// Stores a response. It supersedes the stored responses to requests with the same field Foo.
   @discardableResult
   func store(_ uri: String, _ response: StoredResponse, _ body: [UInt8], id: UInt64) throws -> UInt64 {
     let writer = try writer(uri: uri, response: response, id: id)

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "a stored response is served only if its freshness, both messages' directives and the policy permit it",
+    "a stored response is served only if its freshness, the Cache-Control directives and the cache policy permit it",
     arguments: [
       Row(decision: "fresh"),
       Row(age: 59, decision: "fresh"),
@@ -38,6 +38,9 @@ import Testing
       Row(response: "no-cache, no-cache=foo, max-age=60", decision: "forward: validationRequired"),
       Row(response: "must-revalidate, max-age=60", decision: "fresh"),
       Row(response: "private, max-age=60", decision: "fresh"),
+      Row(response: "unknown, unknown=\"no-cache, no-store\", max-age=60", decision: "fresh"),
+      Row(
+        request: ["Cache-Control: max-stale"], response: "max-age=60, proxy-revalidate", age: 61, decision: "maxStale"),
       // max-age in the request.
       Row(request: ["Cache-Control: max-age=10"], decision: "fresh"),
       Row(request: ["Cache-Control: max-age=9"], decision: "forward: requestDirective"),
@@ -108,7 +111,7 @@ import Testing
     #expect(CacheDecision.decide(request, [response], at: row.age).word == row.decision)
   }
 
-  @Test("without a stored response, the request is forwarded, unless the caller accepts only stored responses")
+  @Test("if there is no stored response, the request is forwarded, unless the caller accepts only stored responses")
   func miss() throws {
     #expect(CacheDecision.decide(try .get(), [], at: 0).word == "forward: nothingStored")
     #expect(CacheDecision.decide(try .get(policy: .storedElseLoad), [], at: 0).word == "forward: nothingStored")
@@ -116,7 +119,7 @@ import Testing
     #expect(CacheDecision.decide(try .get(["Cache-Control: only-if-cached"]), [], at: 0) == .gatewayTimeout)
   }
 
-  @Test("a GET with content isn't answered from the cache")
+  @Test("a GET request with content isn't answered from the cache")
   func contentOfRequest() throws {
     var request = try CacheRequest.get()
     request.content = .present
@@ -133,7 +136,7 @@ import Testing
     #expect(decision.forwarding?.nominated == [0])
   }
 
-  @Test("a served response contains its current age, which replaces an Age field, for each status of the response")
+  @Test("a fresh or stale response is served with its current age, which replaces the stored Age field")
   func ageOfServed() throws {
     let fresh = try stored(["Cache-Control: max-age=60", "Age: 20", "age: 3"])
     let hit = try #require(CacheDecision.decide(try .get(), [fresh], at: 5).hit)
@@ -153,7 +156,7 @@ import Testing
     #expect(hit.response.body == .none)
   }
 
-  @Test("fields that no-cache names aren't served without validation")
+  @Test("fields listed in a no-cache directive aren't served without validation")
   func qualifiedNoCache() throws {
     let lines = ["Cache-Control: max-age=60, no-cache=\"Foo, bar\"", "FOO: 1", "Bar: 2", "Baz: 3"]
     let served = try #require(CacheDecision.decide(try .get(), [try stored(lines)], at: 1).hit?.response.fields)
@@ -161,7 +164,7 @@ import Testing
     #expect(served.first("Baz") == "3")
   }
 
-  @Test("among several matching responses, one with Vary is preferred, then the one with the latest Date")
+  @Test("of several matching responses, one with Vary is preferred, and of those the one with the latest Date")
   func mostRecent() throws {
     let cacheable = "Cache-Control: max-age=600"
     let older = try stored([cacheable, "Date: \(date(-5))"], at: 2)

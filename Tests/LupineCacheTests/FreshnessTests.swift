@@ -10,13 +10,15 @@ import Testing
   struct Lifetime: Sendable, CustomTestStringConvertible {
     let lines: [String]
     var status = 200
+    /// The time in Date, in seconds after the response's arrival.
+    var sent: Int64 = 0
     let lifetime: FreshnessLifetime
 
-    var testDescription: String { "\(status) \(lines)" }
+    var testDescription: String { "\(status) \(lines), sent \(sent)" }
   }
 
   @Test(
-    "the lifetime is max-age, or else the time until Expires, or else a tenth of the time since the last modification",
+    "a response's freshness lifetime is max-age, else the time until Expires, else a tenth of the time since Last-Modified",
     arguments: [
       Lifetime(lines: ["Cache-Control: max-age=60"], lifetime: .maxAge(60)),
       Lifetime(lines: ["Cache-Control: MAX-AGE=\"60\""], lifetime: .maxAge(60)),
@@ -26,11 +28,11 @@ import Testing
       Lifetime(lines: ["CDN-Cache-Control: max-age=60"], lifetime: .unknown),
       Lifetime(lines: ["Cache-Control: max-age=2147483649"], lifetime: .maxAge(2_147_483_648)),
       Lifetime(lines: ["Cache-Control: max-age=99999999999999999999999"], lifetime: .maxAge(2_147_483_648)),
-      // Repeated: the first one counts.
+      // If a directive or a field is repeated, the first value is used.
       Lifetime(lines: ["Cache-Control: max-age=60, max-age=3600"], lifetime: .maxAge(60)),
       Lifetime(lines: ["Cache-Control: max-age=60", "Cache-Control: max-age=1"], lifetime: .maxAge(60)),
       Lifetime(lines: ["Expires: \(date(7))", "Expires: \(date(9))"], lifetime: .expires(7)),
-      // Invalid information means stale.
+      // A response with an invalid lifetime is stale.
       Lifetime(lines: ["Cache-Control: max-age", "Expires: \(date(60))"], lifetime: .invalid),
       Lifetime(lines: ["Cache-Control: max-age=", "Expires: \(date(60))"], lifetime: .invalid),
       Lifetime(lines: ["Cache-Control: max-age=-1", "Expires: \(date(60))"], lifetime: .invalid),
@@ -44,13 +46,16 @@ import Testing
       Lifetime(lines: ["Expires: Thu, 18 Aug 2050 2:01:18 GMT"], lifetime: .invalid),
       Lifetime(lines: ["Expires: 18 Aug 2050 02:01:18 GMT"], lifetime: .invalid),
       Lifetime(lines: ["Expires: \(date(-60))"], lifetime: .expires(0)),
+      Lifetime(lines: ["Expires: \(date(60))"], sent: -30, lifetime: .expires(90)),
       // Dates in all forms, in any case.
       Lifetime(lines: ["Expires: Tue, 14 Nov 2023 22:14:20 GMT"], lifetime: .expires(60)),
       Lifetime(lines: ["Expires: tUE, 14 nOV 2023 22:14:20 gmt"], lifetime: .expires(60)),
       Lifetime(lines: ["Expires: Tuesday, 14-Nov-23 22:14:20 GMT"], lifetime: .expires(60)),
       Lifetime(lines: ["Expires: Tue Nov 14 22:14:20 2023"], lifetime: .expires(60)),
-      // Heuristics only without explicit times, for the status codes that allow it or with public.
+      // A heuristic lifetime is used only without an explicit one, if the status code allows heuristics or with the directive
+      // public.
       Lifetime(lines: ["Last-Modified: \(date(-1000))"], lifetime: .heuristic(100)),
+      Lifetime(lines: ["Last-Modified: \(date(-1000))"], sent: -500, lifetime: .heuristic(50)),
       Lifetime(lines: ["Last-Modified: \(date(-10_000_000))"], lifetime: .heuristic(86_400)),
       Lifetime(lines: ["Last-Modified: \(date(1000))"], lifetime: .heuristic(0)),
       Lifetime(lines: ["Last-Modified: \(date(-1000))", "Expires: 0"], lifetime: .invalid),
@@ -63,7 +68,7 @@ import Testing
       Lifetime(lines: [], lifetime: .unknown),
     ])
   func lifetime(_ row: Lifetime) throws {
-    let response = try stored(row.lines + ["Date: \(date())"], status: row.status)
+    let response = try stored(row.lines + ["Date: \(date(row.sent))"], status: row.status)
     #expect(response.lifetime == row.lifetime)
   }
 
@@ -83,7 +88,7 @@ import Testing
   }
 
   @Test(
-    "the age is the larger of Date's and Age's values, plus the exchange's delay and the time in the cache",
+    "a response's age is the larger of its age by Date and its Age plus delay, plus the time in the cache",
     arguments: [
       Age(lines: ["Date: \(date())"], age: 5),
       Age(lines: ["Date: \(date(-30))"], age: 35),
@@ -92,10 +97,10 @@ import Testing
       Age(lines: ["Date: \(date(-30))", "Age: 20"], age: 35),
       Age(lines: ["Date: \(date())", "Age: 20"], delay: 3, age: 28),
       Age(lines: ["Date: \(date())"], delay: 3, age: 8),
-      // Without a valid date, the time of the response counts.
+      // Without a valid Date, the time at which the response was received is used.
       Age(lines: [], age: 5),
       Age(lines: ["Date: now"], age: 5),
-      // The first member counts; an invalid one is ignored.
+      // The first member of Age is used. An invalid value is ignored.
       Age(lines: ["Age: 20, 90"], age: 25),
       Age(lines: ["Age: 20", "Age: 90"], age: 25),
       Age(lines: ["Age: -20"], age: 5),
@@ -116,7 +121,7 @@ import Testing
     #expect(!response.isFresh(now: start + 60))
   }
 
-  @Test("a response from the future, because the clock was set back, has the maximum age")
+  @Test("if the clock was set back to before a response was received, the response has the maximum age")
   func clockSetBack() throws {
     let response = try stored(["Cache-Control: max-age=60"])
     #expect(response.currentAge(now: start - 1) == CacheLimits.deltaSecondsMax)

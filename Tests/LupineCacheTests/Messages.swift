@@ -35,7 +35,7 @@ extension CacheRequest {
 }
 
 extension StoreDecision {
-  /// Decides about a response that is received at `start` plus `at`, at once after its request.
+  /// Decides about storing a response that is received `seconds` after `start`, and `delay` seconds after its request was sent.
   static func decide(
     _ lines: [String], status: Int = 200, to request: CacheRequest, at seconds: Int64 = 0, delay: Int64 = 0
   ) -> StoreDecision {

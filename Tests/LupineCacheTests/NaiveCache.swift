@@ -1,4 +1,4 @@
-// NaiveCache: the rules of RFC 9111 again, written sentence by sentence over dictionaries, to compare decisions with.
+// NaiveCache: a second, simple implementation of RFC 9111 over dictionaries, with which the cache's decisions are compared.
 
 import LupineWire
 
@@ -12,7 +12,7 @@ struct NaiveResponse {
   var response: Message
   var sent: Int
   var received: Int
-  /// Nil for all sessions.
+  /// The session to which the response belongs, or nil if all sessions share it.
   var session: String?
   var mustValidate = false
 }
@@ -132,7 +132,7 @@ enum NaiveCache {
   static func updated(
     _ request: Message, _ session: String, tag: String, _ stored: [NaiveResponse]
   ) -> Set<Int> {
-    // Only the tags that are sent can come back: the selected one and strong ones of the session.
+    // A 304 contains only a tag that the request has sent: the selected response's, or a strong tag that the session may read.
     let readable = stored.indices.filter { stored[$0].session == nil || stored[$0].session == session }
     return Set(readable.filter { stored[$0].response["etag"] == tag })
   }

@@ -23,7 +23,7 @@ import Testing
   }
 }
 
-/// One URI's stored responses, in both forms, and the random events that change them.
+/// One URI's stored responses in the forms of both implementations, and the random events that change them.
 private struct History {
   private var random: SplitMix64
   private var now = 0

@@ -27,7 +27,7 @@ import Testing
       Vary(first: [], second: ["Bar: 1"], matches: true),
       Vary(vary: "foo, , BAR", first: ["Foo: 1", "Bar: 2"], second: ["Bar: 2", "Foo: 1"], matches: true),
       Vary(vary: "foo, , BAR", first: ["Foo: 1", "Bar: 2"], second: ["Bar: 3", "Foo: 1"], matches: false),
-      // Lines are combined. White space and case matter unless the grammar is known.
+      // Field lines with the same name are combined. White space and case matter unless the field's grammar is known.
       Vary(first: ["Foo: 1", "Foo: 2"], second: ["Foo: 1, 2"], matches: true),
       Vary(first: ["Foo: 1, 2"], second: ["Foo: 2, 1"], matches: false),
       Vary(first: ["Foo: 1, 2"], second: ["Foo: 1,2"], matches: false),
@@ -56,7 +56,7 @@ import Testing
     #expect(word == (row.matches ? "fresh" : "forward: noVariant"))
   }
 
-  @Test("values that differ only in bytes that aren't UTF-8 don't match")
+  @Test("field values that differ only in bytes that aren't valid UTF-8 don't match for Vary")
   func varyBytes() throws {
     var first = try CacheRequest.get()
     first.fields.append(name: "Foo", valueBytes: [0xE4])
@@ -69,7 +69,7 @@ import Testing
 
   struct Partition: Sendable, CustomTestStringConvertible {
     var request: [String] = []
-    var credentials = CacheRequest.ConnectionCredentials.none
+    var credentials = CacheRequest.OtherCredentials.none
     var response: [String] = []
     let isShared: Bool
 
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "a response that was requested with credentials, or sets a cookie, is served only to its own session",
+    "a response to a request with credentials, or that sets a cookie, is served only to the session that received it",
     arguments: [
       Partition(isShared: true),
       Partition(request: ["Authorization: Basic eA=="], isShared: false),
@@ -88,16 +88,16 @@ import Testing
     ])
   func partition(_ row: Partition) throws {
     var request = try CacheRequest.get(row.request, session: "first")
-    request.connectionCredentials = row.credentials
+    request.otherCredentials = row.credentials
     let response = try stored(row.response + ["Cache-Control: max-age=60", "ETag: \"1\""], to: request)
     #expect(CacheDecision.decide(try .get(session: "first"), [response], at: 1).word == "fresh")
     let other = CacheDecision.decide(try .get(row.request, session: "second"), [response], at: 1)
     #expect(other.word == (row.isShared ? "fresh" : "forward: nothingStored"))
-    // Its entity tag may identify a user.
+    // The stored entity tag isn't sent, because it may identify the other session's user.
     #expect(other.forwarding?.fields.contains("If-None-Match") != true)
   }
 
-  @Test("a session's response stays in that session when a request without credentials confirms it")
+  @Test("a response that belongs to one session isn't shared after a request without credentials has revalidated it")
   func partitionOfFreshened() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""], to: .get(["Cookie: a=b"]))
     let outcome = try ForwardingOutcome.answer(304, ["ETag: \"1\""], to: .get(), [response], at: 1)
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "a shared response that is confirmed with credentials, or with a new cookie, then belongs to that session")
+    "a shared response belongs to one session once it is revalidated with credentials, or by a 304 that sets a cookie")
   func partitionAfterCredentials() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""])
     let answer = ["ETag: \"1\""]
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test("a range isn't served for HEAD, from a decoded body, or from a response other than a 200")
+  @Test("a range isn't served for HEAD, nor from a stored response with a decoded body or a status other than 200")
   func rangeExceptions() throws {
     let request = try CacheRequest.get(["Range: bytes=0-9"])
     let lines = ["Cache-Control: max-age=60", "Content-Encoding: gzip"]

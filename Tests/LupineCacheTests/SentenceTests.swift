@@ -1,21 +1,37 @@
-// SentenceTests: each test in the table of sentences exists.
+// SentenceTests: each sentence in the table has a test, and a mutation that breaks its rule.
 
 import Foundation
 import Testing
 
 @Suite struct SentenceTests {
-  /// The text of the tests of the cache and of its store.
-  private static let tests: String = {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let files = ["LupineCacheTests", "LupineCacheStoreTests"].flatMap { target in
-      let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: target).path)
-      return (names ?? []).filter { $0.hasSuffix("Tests.swift") }.map { folder.appending(path: "\(target)/\($0)") }
-    }
-    return files.compactMap { try? String(contentsOf: $0, encoding: .utf8) }.joined()
-  }()
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Returns the text of the files in a folder of `Tests` whose names have the suffix.
+  private static func text(in path: String, suffix: String) -> String {
+    let folder = folder.appending(path: path)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    return names.filter { $0.hasSuffix(suffix) }
+      .compactMap { try? String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
+  }
+
+  /// The text of the tests of the cache, of its store and of its use by sessions.
+  private static let tests = ["LupineCacheTests", "LupineCacheStoreTests", "LupineURLSessionTests/Caching"]
+    .map { text(in: $0, suffix: "Tests.swift") }.joined()
+
+  /// The quotes from sentences in the tables of mutations: the section and the first words.
+  private static let mutated = text(in: "Mutants", suffix: ".txt").split(separator: "\n")
+    .filter { $0.hasPrefix("sentence: ") }.map { $0.dropFirst("sentence: ".count) }
 
   @Test("each sentence of RFC 9111 and RFC 5861 has a test", arguments: Sentence.all)
   func sentence(_ sentence: Sentence) {
     #expect(Self.tests.contains("\"\(sentence.test)\""), "no test \"\(sentence.test)\"")
+  }
+
+  @Test(
+    "each sentence has a mutation that breaks its rule, unless the cache fulfills it by never doing something",
+    arguments: Sentence.all)
+  func mutation(_ sentence: Sentence) {
+    let isMutated = Self.mutated.contains { "\(sentence.section) \(sentence.text)".hasPrefix($0) }
+    #expect(isMutated != sentence.isByAbsence)
   }
 }

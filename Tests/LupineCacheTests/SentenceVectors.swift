@@ -1,19 +1,23 @@
 // SentenceVectors: the normative sentences of RFC 9111 §3 to §5 and RFC 5861 that apply to a private cache, each with the
-// test that fails without it. Sentences for shared caches, senders and intermediaries are left out, and those that the
-// cache fulfils by never doing something have the test that shows it.
+// test that fails without its rule. The edits in Tests/Mutants/cache-rules.txt remove the rules one by one. Sentences for shared
+// caches, senders and intermediaries are left out, and those about optional features that the cache lacks, such as combining
+// partial responses.
 
 import Testing
 
-/// A sentence, shortened, and the name of its test.
+/// A shortened sentence of the RFC, and the name of the test that fails without the sentence's rule.
 struct Sentence: Sendable, CustomTestStringConvertible {
   let section: String
   let text: String
   let test: String
+  /// Whether the cache fulfils the sentence by never doing something, so that no edit can remove a rule. The test shows it.
+  let isByAbsence: Bool
 
-  init(_ section: String, _ text: String, _ test: String) {
+  init(_ section: String, _ text: String, _ test: String, byAbsence isByAbsence: Bool = false) {
     self.section = section
     self.text = text
     self.test = test
+    self.isByAbsence = isByAbsence
   }
 
   var testDescription: String { "\(section): \(text)" }
@@ -21,25 +25,33 @@ struct Sentence: Sendable, CustomTestStringConvertible {
   /// The names of tests that occur several times.
   private static let storing = "a response is stored unless its method, status code, directives or Vary forbid it"
   private static let serving =
-    "a stored response is served only if its freshness, both messages' directives and the policy permit it"
+    "a stored response is served only if its freshness, the Cache-Control directives and the cache policy permit it"
   private static let lifetime =
-    "the lifetime is max-age, or else the time until Expires, or else a tenth of the time since the last modification"
+    "a response's freshness lifetime is max-age, else the time until Expires, else a tenth of the time since Last-Modified"
   private static let age =
-    "the age is the larger of Date's and Age's values, plus the exchange's delay and the time in the cache"
+    "a response's age is the larger of its age by Date and its Age plus delay, plus the time in the cache"
   private static let vary =
     "a response with Vary is used only for requests with equivalent values of the fields that it names"
   private static let own =
-    "a caller's own conditions are evaluated for a fresh response, except those that only the origin evaluates"
+    "conditions set by the caller are evaluated against a fresh response, except those that only the origin can evaluate"
   private static let selection =
-    "a 304 updates all responses with its strong tag, or else the latest one with its weak tag, or else none"
+    "a 304 updates all stored responses that have its strong tag, or the latest one that has its weak tag, or none"
+  private static let shared =
+    "if several variants share a weak tag or a date, a 304 with it updates only the variant that the request selects"
+  private static let anonymous =
+    "a 304 without validators updates the only stored response if that response has no validators either"
   private static let updated =
-    "a 304 replaces all fields that it contains, except those that describe the stored body or the connection"
+    "a 304's fields replace the stored fields, except those that describe the stored body or the connection"
   private static let invalidation =
     "a successful unsafe request invalidates its URI, and the same-origin URIs in Location and Content-Location"
   private static let afterError =
     "after a server or network error, a stale response is served within stale-if-error unless something forbids it"
   private static let head =
     "a response to HEAD updates a stored GET response with the same validators and length, or else invalidates it"
+  private static let background =
+    "a background revalidation omits the range and the conditions of the served request"
+  private static let fields = "all fields are stored as received, except those of the connection and of proxies"
+  private static let range = "a single range is served from a complete stored response of 1000 bytes"
 
   static let all: [Sentence] = [
     Sentence("1.2.2", "a delta-seconds that is too large MUST be considered 2147483648", lifetime),
@@ -52,22 +64,31 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "3", "MUST NOT store a 206 or 304, or with must-understand, unless the status code is understood", storing),
     Sentence("3", "MUST NOT store with no-store in the response", storing),
     Sentence("3", "MUST NOT store unless public, private, Expires, max-age or the status code allow it", storing),
+    Sentence("3.1", "MUST include all received response header fields, even unrecognized ones", fields),
+    Sentence("3.1", "Connection and the fields that it names MAY be removed before storage", fields),
+    Sentence("3.1", "other fields that aren't forwarded MAY be removed before storage", fields),
     Sentence(
-      "3.1", "MUST include all received response header fields, even unrecognized ones",
-      "all fields are stored as received, except those of the connection and of proxies"),
+      "3.1", "Proxy-Authenticate, Proxy-Authentication-Info and Proxy-Authorization MUST NOT be stored", fields),
     Sentence(
-      "3.1", "Connection and the fields that it names MAY be removed before storage",
-      "all fields are stored as received, except those of the connection and of proxies"),
-    Sentence(
-      "3.1", "Proxy-Authenticate, Proxy-Authentication-Info and Proxy-Authorization MUST NOT be stored",
-      "all fields are stored as received, except those of the connection and of proxies"),
+      "3.1", "MAY discard trailer fields, and MUST NOT combine them with header fields",
+      "a trailer section isn't stored, and its fields aren't served", byAbsence: true),
     Sentence("3.2", "MUST add each header field of the provided response, replacing values already present", updated),
+    Sentence("3.2", "except for the fields that aren't stored", updated),
+    Sentence("3.2", "except for the fields of the body's processing, such as Content-Encoding", updated),
+    Sentence("3.2", "except for Content-Length", updated),
+    Sentence("3.2", "SHOULD limit the exceptions to what the stored body's integrity needs", updated),
     Sentence(
-      "3.2", "except for the fields that aren't stored, those of the body's processing, and Content-Length", updated),
+      "3.3", "MAY store an incomplete response only if it's recorded as incomplete",
+      "a writer that isn't committed leaves no file"),
     Sentence(
       "3.3", "MUST NOT store incomplete responses without support for ranges",
-      "a writer that isn't committed leaves no file"),
+      "an incomplete response to a validation in the background isn't stored"),
     Sentence("3.3", "MUST NOT store partial responses without support for combining them", storing),
+    Sentence(
+      "3.3", "MUST NOT use an incomplete response to answer requests",
+      "a record that is truncated or has extra bytes is deleted, even if its file name gives the changed size"
+    ),
+    Sentence("3.3", "MUST NOT send a partial response without the status code 206", range),
     // Constructing responses.
     Sentence(
       "4", "MUST NOT reuse unless the URI matches",
@@ -78,20 +99,30 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4", "MUST NOT reuse unless fresh, allowed to be stale, or successfully validated", serving),
     Sentence(
       "4", "MUST generate Age, replacing any, when served without validation",
-      "a served response contains its current age, which replaces an Age field, for each status of the response"),
+      "a fresh or stale response is served with its current age, which replaces the stored Age field"),
     Sentence("4", "MUST write unsafe methods through", serving),
     Sentence(
+      "4", "a response satisfies several requests at once only if it may be reused for each",
+      "requests that a response can't serve stop waiting before its body has arrived"),
+    Sentence(
       "4", "MUST use the most recent of several suitable responses",
-      "among several matching responses, one with Vary is preferred, then the one with the latest Date"),
+      "of several matching responses, one with Vary is preferred, and of those the one with the latest Date"),
+    Sentence(
+      "4", "MUST revalidate upon every use without a clock, or if the clock was set back",
+      "if the clock was set back to before a response was received, the response has the maximum age"),
+    Sentence("4.1", "fields match after combining lines, removing white space and normalizing values", vary),
     Sentence("4.1", "a field that is absent matches only if it is absent in both requests", vary),
     Sentence("4.1", "Vary with * always fails to match", storing),
     Sentence(
       "4.1", "SHOULD choose the most recent response with Vary if others omit it",
-      "among several matching responses, one with Vary is preferred, then the one with the latest Date"),
+      "of several matching responses, one with Vary is preferred, and of those the one with the latest Date"),
     Sentence(
       "4.2", "response_is_fresh = (freshness_lifetime > current_age)",
       "a response is fresh while its lifetime is greater than its age, and stale afterward"),
     Sentence("4.2", "SHOULD match dates case-insensitively", lifetime),
+    Sentence(
+      "4.2", "MUST represent Expires as the nearest time that isn't later than its value", lifetime, byAbsence: true),
+    Sentence("4.2", "MUST NOT let local time zones influence ages and expiration times", lifetime, byAbsence: true),
     Sentence("4.2", "SHOULD consider a date with a zone other than GMT invalid", lifetime),
     Sentence("4.2.1", "max-age, else Expires minus Date, else a heuristic", lifetime),
     Sentence("4.2.1", "of several values, the first should be used or the response be stale", lifetime),
@@ -103,35 +134,52 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "heuristic lifetimes apply to exactly the status codes that RFC 9110 defines as heuristically cacheable"),
     Sentence("4.2.2", "are encouraged to use no more than a tenth of the time since Last-Modified", lifetime),
     Sentence("4.2.3", "current_age from apparent_age, corrected_age_value and resident_time", age),
+    Sentence("4.2.3", "MUST interpret Age relative to the time of the request, not of the response", age),
     Sentence("4.2.4", "MUST NOT generate a stale response if a directive prohibits it", serving),
     Sentence("4.2.4", "MUST NOT generate a stale response unless it is explicitly permitted", serving),
     // Validation.
     Sentence(
       "4.3.1", "MUST send the entity tags of the responses being validated",
-      "a validation request contains the response's entity tag and Last-Modified as received"),
+      "a validation request contains the stored response's entity tag and Last-Modified as received"),
     Sentence(
       "4.3.1", "SHOULD send Last-Modified if a single response is being validated",
-      "a validation request contains the response's entity tag and Last-Modified as received"),
+      "a validation request contains the stored response's entity tag and Last-Modified as received"),
     Sentence(
       "4.3.1", "MAY validate responses that the request's fields don't select",
-      "If-None-Match lists the selected response's tag, then the strong tags of all other variants, latest first"),
+      "If-None-Match lists the entity tag of the selected response, then the other variants' strong tags, latest first"),
+    Sentence(
+      "4.3.1", "a request that the cache initiates has the method, URI and Vary's fields of the response", background),
     Sentence("4.3.2", "MUST NOT evaluate conditions that only an origin evaluates", own),
+    Sentence(
+      "4.3.2", "MUST NOT evaluate conditions of requests that no stored response can satisfy",
+      "a caller's own conditions are forwarded unchanged if no stored response can be served", byAbsence: true),
+    Sentence("4.3.2", "If-None-Match takes precedence over If-Modified-Since", own),
     Sentence("4.3.2", "SHOULD generate a 304 if the selected response matches If-None-Match or If-Modified-Since", own),
     Sentence(
       "4.3.2", "without Last-Modified, Date is compared",
-      "without Last-Modified, If-Modified-Since is compared with Date"),
+      "if a stored response has no Last-Modified, If-Modified-Since is compared with its Date"),
     Sentence(
-      "4.3.2", "SHOULD evaluate If-Range", "a single range is served from a complete stored response of 1000 bytes"),
+      "4.3.2", "without Last-Modified and Date, the time of arrival is compared",
+      "without Last-Modified and Date, If-Modified-Since is compared with the time at which the response was received"),
+    Sentence("4.3.2", "needs to evaluate If-Range", range),
+    Sentence(
+      "4.3.3", "after a 304, the stored response can be updated and reused",
+      "a 304 with a strong tag serves and updates the variant with that tag, even if the request's other fields differ"),
     Sentence(
       "4.3.3", "MUST use a full response to satisfy the request",
-      "a full response replaces the stored one, and errors other than server errors are passed on"),
+      "a full response to a validation request replaces the stored response, and a 4xx response is passed on"),
     Sentence("4.3.3", "can serve a stored response if a 5xx arrives while validating", afterError),
+    Sentence("4.3.4", "the responses to update are those that could have been chosen for the request", shared),
     Sentence("4.3.4", "a 304's strong validator updates all responses with it, and no others", selection),
     Sentence("4.3.4", "a 304's weak validator updates the most recent match", selection),
+    Sentence("4.3.4", "a 304 without a validator updates the only response if that has none either", anonymous),
+    Sentence("4.3.4", "MUST update the fields of these responses with those of the 304", updated),
     Sentence(
-      "4.3.4", "a 304 without a validator updates the only response if that has none either",
-      "a 304 without validators updates the only stored response if that response has no validators either"),
-    Sentence("4.3.5", "SHOULD update or invalidate the selectable responses after a 200 to HEAD", head),
+      "4.3.5", "SHOULD update or invalidate only the responses that could have been chosen",
+      "a response to HEAD changes only the variants that the request can select"),
+    Sentence("4.3.5", "SHOULD update a response if its validators and length match a 200 to HEAD", head),
+    Sentence("4.3.5", "SHOULD consider a response stale if they don't match", head),
+    Sentence("4.3.5", "MUST use the fields of the response to HEAD for the update", head),
     // Invalidation.
     Sentence("4.4", "MUST invalidate the target URI after a non-error response to an unsafe method", invalidation),
     Sentence("4.4", "MAY invalidate Location and Content-Location", invalidation),
@@ -148,7 +196,10 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("5.2.1.3", "min-fresh: a response that stays fresh for the seconds", serving),
     Sentence("5.2.1.4", "no-cache: no stored response without validation", serving),
     Sentence("5.2.1.5", "no-store: MUST NOT store any response to the request", storing),
-    Sentence("5.2.1.5", "no-store doesn't apply to a response that is already stored", serving),
+    Sentence(
+      "5.2.1.5", "no-store: MUST NOT store any part of a response that validates",
+      "the response to a request with no-store doesn't update the cache"),
+    Sentence("5.2.1.5", "no-store doesn't apply to a response that is already stored", serving, byAbsence: true),
     Sentence("5.2.1.7", "only-if-cached: a stored response or 504", serving),
     Sentence("5.2.2.1", "max-age: stale after the seconds", lifetime),
     Sentence("5.2.2.2", "must-revalidate: MUST NOT reuse a stale response without validation", serving),
@@ -157,20 +208,27 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("5.2.2.4", "no-cache: MUST NOT be used without validation", serving),
     Sentence(
       "5.2.2.4", "no-cache with fields: they're excluded from a response without validation",
-      "fields that no-cache names aren't served without validation"),
+      "fields listed in a no-cache directive aren't served without validation"),
     Sentence("5.2.2.5", "no-store: MUST NOT store any part", storing),
-    Sentence("5.2.2.7", "private: a private cache can store the response", storing),
-    Sentence("5.2.2.10", "s-maxage is for shared caches", lifetime),
-    Sentence("5.2.3", "MUST ignore unrecognized directives", serving),
+    Sentence(
+      "5.2.2.5", "no-store in a 304: MUST NOT use the response for other requests",
+      "after a 304 with no-store or Vary: *, the stored response is served and then removed"),
+    Sentence("5.2.2.7", "private: a private cache MAY store the response", storing),
+    Sentence("5.2.2.8", "proxy-revalidate is for shared caches", serving, byAbsence: true),
+    Sentence("5.2.2.9", "public: MAY store the response", storing),
+    Sentence("5.2.2.9", "public: heuristically cacheable without explicit freshness information", lifetime),
+    Sentence("5.2.2.10", "s-maxage is for shared caches", lifetime, byAbsence: true),
+    Sentence("5.2.3", "MUST ignore unrecognized directives", serving, byAbsence: true),
     Sentence("5.3", "MUST interpret invalid dates in Expires as in the past", lifetime),
     Sentence("5.3", "MUST ignore Expires with max-age", lifetime),
     // RFC 5861.
-    Sentence(
-      "RFC 5861 §3", "MAY serve a stale response up to the seconds, and SHOULD revalidate it meanwhile", serving),
+    Sentence("RFC 5861 §3", "MAY serve a stale response up to the seconds", serving),
+    Sentence("RFC 5861 §3", "SHOULD revalidate it meanwhile", background),
     Sentence("RFC 5861 §3", "SHOULD NOT serve it after the seconds", serving),
     Sentence(
       "RFC 5861 §4", "MAY serve a stale response after 500, 502, 503 or 504, regardless of freshness", afterError),
     Sentence("RFC 5861 §4", "SHOULD NOT serve a response that is staler than the limit", afterError),
     Sentence("RFC 5861 §4", "applies to one request or to all requests for the response", afterError),
+    Sentence("RFC 5861 §4", "stale responses SHOULD still be visibly stale, by their Age", afterError),
   ]
 }

@@ -48,7 +48,7 @@ import Testing
       Row(status: 302, response: ["Expires: 0"]),
       Row(status: 500, refusal: .notCacheable),
       Row(status: 404),
-      // no-store, also with an argument, beside a malformed neighbor, or on another line.
+      // no-store, also with an argument, next to a malformed directive, or on a second field line.
       Row(response: ["Cache-Control: no-store"], refusal: .noStore),
       Row(response: ["Cache-Control: No-Store=1"], refusal: .noStore),
       Row(response: ["Cache-Control: max-age=60, x=\"a, no-store"], refusal: .noStore),
@@ -110,6 +110,22 @@ import Testing
   @Test("a missing or invalid Date is replaced with the time of the response", arguments: [[], ["Date: 0"]])
   func missingDate(_ lines: [String]) throws {
     #expect(try stored(lines).fields == Fields(["Date: \(date())"]))
+  }
+
+  @Test(
+    "a response counts as reusable if it will be fresh, has a validator, or may be served stale",
+    arguments: [
+      ([], false), (["Cache-Control: max-age=0"], false), (["Cache-Control: max-age=1"], true),
+      (["Cache-Control: max-age=60, no-cache"], false), (["Cache-Control: no-cache", "ETag: \"1\""], true),
+      (["Last-Modified: \(date())"], true), (["Cache-Control: max-age=0, stale-while-revalidate=60"], true),
+      (["Cache-Control: stale-if-error=60"], true), (["Expires: 0"], false),
+    ] as [([String], Bool)])
+  func reusable(lines: [String], isReusable: Bool) throws {
+    let response = try stored(lines)
+    for policy in [CachePolicy.automatic, .reload, .validate] {
+      #expect(response.isReusable(under: policy) == isReusable)
+    }
+    #expect(response.isReusable(under: .storedElseLoad) && response.isReusable(under: .storedOnly))
   }
 
   @Test("a new response supersedes only the stored response that its request would have selected")

@@ -6,27 +6,7 @@ import Testing
 struct CodingLimitsTests {
   private static let zeros = [UInt8](repeating: 0, count: 10_000_000)
 
-  /// The number of bytes decoded before the decoder threw an error, and the error.
-  private func decodeUntilRefused(
-    _ coded: [UInt8], _ codings: [ContentCoding], _ limits: CodingLimits
-  ) throws -> (decodedBytes: Int, error: CodingError?) {
-    var decoder = try ContentDecoder(codings, limits: limits)
-    var scratch = [UInt8](repeating: 0, count: 64 << 10)
-    var offset = 0
-    var decodedBytes = 0
-    while true {
-      do throws(CodingError) {
-        let progress = try decoder.decode(coded.span.bytes.extracting(offset...), scratch: &scratch) { _ in }
-        offset += progress.consumed
-        decodedBytes += progress.produced
-        if progress.produced == 0 { return (decodedBytes, nil) }
-      } catch {
-        return (decodedBytes, error)
-      }
-    }
-  }
-
-  @Test("10 MB of zeros are refused at a limit of 1 MB", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("decoding 10 MB of zeros stops at the limit of 1 MB", arguments: ContentCoding.allCases)
   func decodedBytes(_ coding: ContentCoding) throws {
     let bomb = try ContentEncoder.encode(Self.zeros, as: coding)
     let limits = CodingLimits(decodedBytesMax: 1_000_000, expansionRatioMax: nil)
@@ -37,8 +17,8 @@ struct CodingLimitsTests {
   }
 
   @Test(
-    "a body of exactly the maximum size decodes, and a body that is one byte larger is refused",
-    arguments: [[.gzip], [.deflate], [.brotli], [], [.brotli, .gzip]] as [[ContentCoding]])
+    "a body of exactly the maximum size is decoded, and one that is a byte longer is refused",
+    arguments: ContentCoding.allCases.map { [$0] } + [[], [.brotli, .gzip]])
   func decodedBytesExactly(_ codings: [ContentCoding]) throws {
     let body = Array("0123456789".utf8)
     var coded = body
@@ -53,7 +33,7 @@ struct CodingLimitsTests {
     }
   }
 
-  @Test("a brotli bomb exceeds the default ratio, and is refused once it exceeds the floor")
+  @Test("a brotli bomb is refused for its expansion ratio before it has decoded to more than 1 MiB")
   func ratio() throws {
     let bomb = try ContentEncoder.encode(Self.zeros, as: .brotli)
     let result = try decodeUntilRefused(bomb, [.brotli], CodingLimits())
@@ -61,14 +41,15 @@ struct CodingLimitsTests {
     #expect(result.decodedBytes <= 1 << 20)
   }
 
-  @Test("one layer of deflate can't exceed the default ratio", arguments: [ContentCoding.gzip, .deflate])
+  @Test(
+    "a single layer of deflate can't exceed the default expansion ratio", arguments: [ContentCoding.gzip, .deflate])
   func ratioOfDeflate(_ coding: ContentCoding) throws {
     let coded = try ContentEncoder.encode(Self.zeros, as: coding, level: 9)
     #expect(Self.zeros.count / coded.count > 1000)
     #expect(try decodeUntilRefused(coded, [coding], CodingLimits()).error == nil)
   }
 
-  @Test("gzip within gzip exceeds the ratio, which is relative to the received bytes")
+  @Test("gzip within gzip is refused for the ratio of decoded bytes to received bytes")
   func ratioOfStack() throws {
     let bomb = try ContentEncoder.encode(ContentEncoder.encode(Self.zeros, as: .gzip), as: .gzip)
     let result = try decodeUntilRefused(bomb, [.gzip, .gzip], CodingLimits())
@@ -76,7 +57,7 @@ struct CodingLimitsTests {
     #expect(result.decodedBytes <= 1 << 20)
   }
 
-  @Test("a body smaller than the floor may have any ratio")
+  @Test("a body that decodes to fewer bytes than expansionFloorBytes may have any expansion ratio")
   func floor() throws {
     let coded = try ContentEncoder.encode(Array(Self.zeros[..<(1 << 20)]), as: .brotli)
     #expect(try decodeUntilRefused(coded, [.brotli], CodingLimits()).error == nil)
@@ -84,7 +65,7 @@ struct CodingLimitsTests {
     #expect(try decodeUntilRefused(coded, [.brotli], strict).error?.cause == .expansionRatioMax(1100))
   }
 
-  @Test("a bomb in the first layer is refused even if the second layer decodes it to an empty body")
+  @Test("a bomb in the first layer is refused, even if the second layer decodes the bomb to an empty body")
   func swallowed() throws {
     // Empty stored blocks (RFC 1951 §3.2.4): 3 MB of them decode to nothing.
     let blocks = Array(repeatElement([0x00, 0x00, 0x00, 0xff, 0xff] as [UInt8], count: 600_000).joined())
@@ -98,7 +79,7 @@ struct CodingLimitsTests {
     #expect(byBytes.error?.coding == .brotli)
   }
 
-  @Test("extreme limits don't trap", arguments: [0, 1, UInt64.max])
+  @Test("extreme values of the limits don't cause a trap", arguments: [0, 1, UInt64.max])
   func extremes(_ value: UInt64) throws {
     let coded = try ContentEncoder.encode(ContentEncoder.encode([1, 2, 3], as: .gzip), as: .gzip)
     let limits = CodingLimits(decodedBytesMax: value, expansionRatioMax: value, expansionFloorBytes: value)
@@ -106,7 +87,7 @@ struct CodingLimitsTests {
     #expect((error == nil) == (value == .max))
   }
 
-  @Test("five layers decode, and a sixth is refused")
+  @Test("a body with five layers of codings is decoded, and a sixth layer is refused")
   func layers() throws {
     var coded = Array("hello".utf8)
     let codings: [ContentCoding] = [.gzip, .brotli, .deflate, .gzip, .brotli]

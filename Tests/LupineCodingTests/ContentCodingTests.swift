@@ -4,25 +4,32 @@ import Testing
 
 @Suite("Content-Encoding")
 struct ContentCodingTests {
+  #if Zstd
+    private static let zstd: ContentCoding? = .zstd
+  #else
+    private static let zstd: ContentCoding? = nil
+  #endif
+
   @Test(
-    "the name of a coding is case-insensitive",
+    "the name of a content coding is case-insensitive",
     arguments: [
       ("gzip", ContentCoding.gzip), ("GZip", .gzip), ("x-gzip", .gzip), ("X-GZIP", .gzip), ("deflate", .deflate),
-      ("Deflate", .deflate), ("br", .brotli), ("BR", .brotli), ("identity", nil), ("", nil), ("gzip ", nil),
-      ("x-deflate", nil), ("compress", nil), ("zstd", nil), ("gz\u{49}p\u{0}", nil), ("@r", nil),
+      ("Deflate", .deflate), ("br", .brotli), ("BR", .brotli), ("zstd", zstd), ("ZStd", zstd), ("identity", nil),
+      ("", nil), ("gzip ", nil),
+      ("x-deflate", nil), ("compress", nil), ("zst", nil), ("gz\u{49}p\u{0}", nil), ("@r", nil),
     ] as [(String, ContentCoding?)])
   func names(_ name: String, coding: ContentCoding?) {
     #expect(ContentCoding(name: name) == coding)
     #expect(ContentCoding(name: name[...]) == coding)
   }
 
-  @Test("a coding is found by its registered name", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("each coding is found by its registered name", arguments: ContentCoding.allCases)
   func ownName(_ coding: ContentCoding) {
     #expect(ContentCoding(name: coding.name) == coding)
   }
 
   @Test(
-    "a list is parsed in order, without identity and empty elements",
+    "a list of codings is parsed in order, and identity and empty elements are left out",
     arguments: [
       ("", []), ("identity", []), ("gzip", [.gzip]), ("gzip, br", [.gzip, .brotli]), ("br,gzip", [.brotli, .gzip]),
       (" \tX-Gzip\t , ,, Identity,deflate,", [.gzip, .deflate]), (",", []), ("gzip,gzip", [.gzip, .gzip]),
@@ -32,7 +39,8 @@ struct ContentCodingTests {
     #expect(try ContentCoding.list(value) == codings)
   }
 
-  @Test("an unknown name in a list is refused", arguments: ["zstd", "gzip, zstd", "gzip;q=1", "gzip br", "gzip\u{0}"])
+  @Test(
+    "a list with an unknown coding is refused", arguments: ["lz4", "gzip, lz4", "gzip;q=1", "gzip br", "gzip\u{0}"])
   func unknown(_ value: String) throws {
     let error = failure { () throws(CodingError) in try ContentCoding.list(value) }
     guard case .unknownCoding(let name) = error?.cause else {
@@ -43,9 +51,9 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "a list with an unknown name has no codings to decode, or is an error if the limits refuse unknown codings",
+    "if a list contains an unknown coding, the body isn't decoded, or fails if the limits refuse unknown codings",
     arguments: [
-      "foo", "aws-chunked", "utf-8", "none", "binary", "zstd", "gzip, zstd", "zstd, gzip", "gzip;q=1",
+      "foo", "aws-chunked", "utf-8", "none", "binary", "lz4", "gzip, lz4", "lz4, gzip", "gzip;q=1",
       "gzip, br, x, gzip",
     ])
   func undecodable(_ value: String) throws {
@@ -60,7 +68,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "all known codings of a list are decoded, regardless of whether unknown codings are refused",
+    "a list of known codings is decoded, whether or not unknown codings are refused",
     arguments: [true, false])
   func decodable(refusesUnknown: Bool) throws {
     let limits = CodingLimits(refusesUnknownCodings: refusesUnknown)
@@ -69,7 +77,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "unknown codings count toward the limit of layers, regardless of their order", arguments: ["gzip", "foo", "br"])
+    "unknown codings count toward the limit of layers, wherever they are in the list", arguments: ["gzip", "foo", "br"])
   func tooManyUnknown(_ name: String) throws {
     let five = "\(name), foo, gzip, foo, gzip"
     #expect(try ContentCoding.decodable(five, limits: CodingLimits()) == [])
@@ -79,7 +87,7 @@ struct ContentCodingTests {
     }
   }
 
-  @Test("more codings than the limit are refused")
+  @Test("a list with more codings than the limit is refused")
   func tooMany() throws {
     let six = failure { () throws(CodingError) in try ContentCoding.list("br,br,br,br,br,br") }
     #expect(six?.cause == .tooManyLayers(max: 5))
@@ -87,7 +95,7 @@ struct ContentCodingTests {
     #expect(two?.cause == .tooManyLayers(max: 1))
   }
 
-  @Test("an error quotes an unknown name in a shortened and escaped form")
+  @Test("an error's description shortens and escapes the name of an unknown coding")
   func hostileName() throws {
     let value = "a\r\n\u{1b}[31m\u{9b}32m\u{2028}" + String(repeating: "x", count: 10_000)
     let error = failure { () throws(CodingError) in try ContentCoding.list(value) }
@@ -96,7 +104,7 @@ struct ContentCodingTests {
     #expect(text.unicodeScalars.allSatisfy { " " <= $0 && $0 <= "~" || $0 == "§" })
   }
 
-  @Test("an error states the coding, the cause, the position and the remedy")
+  @Test("an error's description states the coding, the cause, the position and the remedy")
   func description() throws {
     let damaged = try ContentEncoder.encode(Array("hello".utf8), as: .gzip).dropLast() + [1]
     let error = failure { () throws(CodingError) in try decode(Array(damaged), [.gzip]) }
@@ -108,14 +116,14 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "every error ends with a remedy",
+    "every error's description ends with a remedy",
     arguments: [
-      .unknownCoding("zstd"), .tooManyLayers(max: 5), .tooManyBrotliLayers(max: 1), .corrupt("text"), .checksum("text"),
-      .truncated, .trailingBytes,
+      .unknownCoding("lz4"), .tooManyLayers(max: 5), .tooManyBrotliLayers(max: 1), .tooManyZstdLayers(max: 1),
+      .corrupt("text"), .checksum("text"), .truncated, .trailingBytes,
       .decodedBytesMax(1), .expansionRatioMax(1), .outOfMemory, .internalFailure("text"),
     ] as [CodingError.Cause])
   func remedies(_ cause: CodingError.Cause) throws {
-    var error = try #require(failure { () throws(CodingError) in try ContentCoding.list("zstd") })
+    var error = try #require(failure { () throws(CodingError) in try ContentCoding.list("lz4") })
     error.cause = cause
     let sentences = error.description.split(separator: ". ")
     #expect(sentences.count == 2)

@@ -33,8 +33,7 @@ struct ContentEncoderTests {
   }
 
   @Test(
-    "a body that is encoded in pieces decodes to the original", arguments: [ContentCoding.gzip, .deflate, .brotli],
-    [1, 7, 5000])
+    "a body that is encoded piece by piece decodes to the original", arguments: ContentCoding.allCases, [1, 7, 5000])
   func pieces(_ coding: ContentCoding, outputBytes: Int) throws {
     for pieceBytes in [1, 999, 20_000] {
       let coded = try encode(coding, pieceBytes: pieceBytes, outputBytes: outputBytes)
@@ -42,8 +41,7 @@ struct ContentEncoderTests {
     }
   }
 
-  @Test(
-    "an encoder without input writes a valid empty stream", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("an encoder without input writes a valid empty stream", arguments: ContentCoding.allCases)
   func nothing(_ coding: ContentCoding) throws {
     let coded = try ContentEncoder.encode([], as: coding)
     #expect(!coded.isEmpty)
@@ -51,16 +49,23 @@ struct ContentEncoderTests {
   }
 
   @Test(
-    "a stream starts with the header of its format",
+    "an encoded stream starts with the header of its format",
     arguments: [(ContentCoding.gzip, "1f8b08000000000000"), (.deflate, "785e")])
   func header(_ coding: ContentCoding, hex: String) throws {
     let coded = try ContentEncoder.encode(Array("hello".utf8), as: coding)
     #expect(coded.starts(with: bytes(hex: hex)))
   }
 
-  @Test("a level outside of the valid range is clamped", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("a compression level outside of the valid range is limited to the range", arguments: ContentCoding.allCases)
   func levels(_ coding: ContentCoding) throws {
-    let highest = coding == .brotli ? 11 : 9
+    let highest =
+      switch coding {
+      case .brotli: 11
+      #if Zstd
+        case .zstd: 19
+      #endif
+      case .gzip, .deflate: 9
+      }
     let lowest = try ContentEncoder.encode(Self.body, as: coding, level: 0)
     #expect(try ContentEncoder.encode(Self.body, as: coding, level: .min) == lowest)
     let best = try ContentEncoder.encode(Self.body, as: coding, level: highest)
@@ -70,7 +75,7 @@ struct ContentEncoderTests {
     #expect(try decode(best, [coding]) == Self.body)
   }
 
-  @Test("encoding at an offset keeps the bytes before it")
+  @Test("encoding into a buffer at an offset leaves the bytes before the offset unchanged")
   func offset() throws {
     let body = Array("hello".utf8)
     var encoder = try ContentEncoder(.gzip)

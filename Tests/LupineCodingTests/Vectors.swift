@@ -1,5 +1,5 @@
-// Vector: coded bodies from Python 3.11's zlib and gzip modules and from libbrotlienc 1.0.9, and functions to decode
-// them.
+// Vector: coded bodies from Python 3.11's zlib and gzip modules, from libbrotlienc 1.0.9 and from zstd, and functions to
+// decode them.
 import LupineCoding
 import Testing
 
@@ -9,7 +9,7 @@ struct Vector: Sendable, CustomTestStringConvertible {
   var codings: [ContentCoding]
   var hex: String
   var decoded: String
-  /// The proper prefixes, by length, at which the body is complete.
+  /// The lengths of those proper prefixes that are complete bodies.
   var completeAt: Set<Int> = []
   /// The number of checked bytes at the end: CRC-32 and length for gzip, Adler-32 for zlib.
   var checksumBytes = 0
@@ -20,7 +20,9 @@ struct Vector: Sendable, CustomTestStringConvertible {
   static let text = String(
     repeating: "Content codings are primarily used to allow a representation to be compressed. ", count: 3)
 
-  static let all: [Vector] = [
+  static let all = zlibAndBrotli + zstd
+
+  private static let zlibAndBrotli: [Vector] = [
     Vector(
       name: "gzip", codings: [.gzip],
       hex: """
@@ -126,6 +128,26 @@ func decode(
   }
   try decoder.finish()
   return result
+}
+
+/// The number of bytes decoded before the decoder threw an error, and the error.
+func decodeUntilRefused(
+  _ coded: [UInt8], _ codings: [ContentCoding], _ limits: CodingLimits
+) throws -> (decodedBytes: Int, error: CodingError?) {
+  var decoder = try ContentDecoder(codings, limits: limits)
+  var scratch = [UInt8](repeating: 0, count: 64 << 10)
+  var offset = 0
+  var decodedBytes = 0
+  while true {
+    do throws(CodingError) {
+      let progress = try decoder.decode(coded.span.bytes.extracting(offset...), scratch: &scratch) { _ in }
+      offset += progress.consumed
+      decodedBytes += progress.produced
+      if progress.produced == 0 { return (decodedBytes, nil) }
+    } catch {
+      return (decodedBytes, error)
+    }
+  }
 }
 
 extension [UInt8] {

@@ -28,16 +28,25 @@ final class CannedServer: Sendable {
   ///   - isDeaf: Whether the server never accepts connections and has no room for waiting ones.
   ///   - cue: If set, the reply is sent as soon as this text was received, even if the request isn't complete.
   convenience init(replies: [String], isDeaf: Bool = false, answersAfter cue: String? = nil) throws {
-    try self.init(Socket.listenOnLoopback(backlog: isDeaf ? 0 : 16), replies, answersAfter: cue)
+    var condition: (@Sendable (String) -> Bool)?
+    if let cue { condition = { $0.contains(cue) } }
+    try self.init(Socket.listenOnLoopback(backlog: isDeaf ? 0 : 16), replies, answersWhen: condition)
+  }
+
+  /// Creates the same server, which sends the reply as soon as the request received so far satisfies a condition.
+  convenience init(replies: [String], answersWhen condition: @escaping @Sendable (String) -> Bool) throws {
+    try self.init(Socket.listenOnLoopback(backlog: 16), replies, answersWhen: condition)
   }
 
   /// Creates the same server on an abstract Unix socket.
   convenience init(abstractName: String, replies: [String]) throws {
     guard let address = SocketAddress(socketPath: "@\(abstractName)") else { throw CannotListen() }
-    try self.init(Socket.listen(on: address, backlog: 16), replies, answersAfter: nil)
+    try self.init(Socket.listen(on: address, backlog: 16), replies, answersWhen: nil)
   }
 
-  private init(_ listener: Socket, _ replies: [String], answersAfter cue: String?) throws {
+  private init(
+    _ listener: Socket, _ replies: [String], answersWhen condition: (@Sendable (String) -> Bool)?
+  ) throws {
     let received = Received()
     self.listener = listener
     self.received = received
@@ -45,7 +54,7 @@ final class CannedServer: Sendable {
     try LupineEngine.Thread.start(name: "canned-server") {
       for reply in replies {
         guard let connection = try? listener.accept() else { return }
-        let request = Self.readRequest(connection, until: cue)
+        let request = Self.readRequest(connection, until: condition)
         received.requests.withLock { $0.append(request) }
         // The client may have closed the connection, as some tests expect.
         try? connection.sendAll(reply.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
@@ -58,18 +67,18 @@ final class CannedServer: Sendable {
   }
 
   // Reads up to the end of the body according to Content-Length, or the last chunk.
-  private static func readRequest(_ connection: Socket, until cue: String?) -> String {
+  private static func readRequest(_ connection: Socket, until condition: ((String) -> Bool)?) -> String {
     var bytes: [UInt8] = []
-    while !isComplete(bytes, cue) {
+    while !isComplete(bytes, condition) {
       guard let piece = try? connection.receive(), !piece.isEmpty else { break }
       bytes += piece
     }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func isComplete(_ bytes: [UInt8], _ cue: String?) -> Bool {
+  private static func isComplete(_ bytes: [UInt8], _ condition: ((String) -> Bool)?) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self)
-    if let cue { return text.contains(cue) }
+    if let condition { return condition(text) }
     if text.contains("Transfer-Encoding: chunked\r\n") { return text.hasSuffix("\r\n0\r\n\r\n") }
     guard let end = text.range(of: "\r\n\r\n") else { return false }
     let length = text.range(of: "Content-Length: ").flatMap { range in

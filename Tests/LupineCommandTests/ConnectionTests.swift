@@ -42,14 +42,14 @@ struct ConnectionTests {
     ),
   ]
 
-  @Test("the last proxy option takes precedence", arguments: proxies)
+  @Test("if several proxy options are given, the last one applies", arguments: proxies)
   func proxy(arguments: [String], shown: String) async throws {
     let run = try await lupine(["-v"] + arguments)
     #expect(run.status == 0 && run.output == "small\n", "\(run.errors)")
     #expect(run.errors.contains(shown), "\(run.errors)")
   }
 
-  // Command lines for sh, and whether each uses the proxy, which doesn't listen.
+  // Command lines for sh, and whether each one uses the proxy. Nothing listens at the proxy's address.
   static let bypasses: [(line: String, isProxied: Bool)] = [
     ("http_proxy=127.0.0.1:1 $lupine", true),
     ("http_proxy=127.0.0.1:1 $lupine -x ''", false),
@@ -64,14 +64,15 @@ struct ConnectionTests {
   ]
 
   @Test(
-    "the environment's proxies have exceptions, and options take precedence over the environment", arguments: bypasses)
+    "proxy variables of the environment may have exceptions, and options take precedence over them", arguments: bypasses
+  )
   func exceptions(line: String, isProxied: Bool) async throws {
     let run = try await shell("unset no_proxy NO_PROXY; \(line) \(Self.page)")
     #expect(run.status == (isProxied ? 7 : 0), "\(run.errors)")
     #expect(run.output == (isProxied ? "" : "small\n"))
   }
 
-  @Test("an invalid URL in a proxy variable causes its exit status and one error line")
+  @Test("an invalid URL in a proxy variable causes the expected exit status and one error line")
   func malformedVariable() async throws {
     let run = try await shell("unset no_proxy NO_PROXY; http_proxy=http://secret@:1 $lupine \(Self.page)")
     #expect(run.status == 5 && run.hasOneErrorLine)
@@ -79,7 +80,8 @@ struct ConnectionTests {
       run.errors.contains("http_proxy: the host is neither a name nor an address") && !run.errors.contains("secret"))
   }
 
-  @Test("the last matching --resolve option replaces a lookup, and a name takes precedence over *")
+  @Test(
+    "the last --resolve entry for a name replaces the name's lookup, and takes precedence over an entry for *")
   func overrides() async throws {
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     let server = try CannedServer(replies: [reply, reply])
@@ -94,7 +96,7 @@ struct ConnectionTests {
     #expect(server.requests.map { $0.contains("Host: some.test:\(port)\r\n") } == [true, false])
   }
 
-  @Test("a Unix socket is used for every host, regardless of the environment's proxy")
+  @Test("a Unix socket is used for every host, even if the environment sets a proxy")
   func unixSocket() async throws {
     let run = try await shell(
       "http_proxy=127.0.0.1:1 $lupine -v --unix-socket \(Servers.nginxSocket) http://any.test/small.txt")
@@ -104,7 +106,7 @@ struct ConnectionTests {
     #expect(missing.status == 7 && missing.errors.contains("(connect: No such file or directory)"))
   }
 
-  @Test("an abstract socket has no file")
+  @Test("an abstract Unix socket is used without a file in the file system")
   func abstractSocket() async throws {
     let name = "lupine-" + UUID().uuidString
     let server = try CannedServer(abstractName: name, replies: ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"])
@@ -115,7 +117,7 @@ struct ConnectionTests {
     #expect(file.status == 7 && file.errors.contains("No such file"))
   }
 
-  @Test("connections use the specified local address or interface")
+  @Test("connections use the local address or interface that an option sets")
   func source() async throws {
     let run = try await lupine(["-v", "--interface", "127.0.0.2", Self.page])
     #expect(run.output == "small\n" && run.errors.contains(" from 127.0.0.2:"))

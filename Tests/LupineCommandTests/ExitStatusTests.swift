@@ -43,10 +43,10 @@ struct ExitStatusTests {
     Case(26, "/nowhere can't be read (open: No such file or directory). Check the file.", "-d", "@/nowhere", "a"),
     Case(26, "/tmp can't be read (read: Is a directory). Check the file.", "-F", "a=@/tmp", "a"),
     Case(
-      28, "the request wasn't complete within 0.25 s; it was in phase firstByte. Raise --max-time.", "-m", ".25",
+      28, "the request didn't finish within 0.25 s (phase: firstByte). Raise --max-time.", "-m", ".25",
       "\(Servers.httpbin)/delay/5"),
     Case(
-      28, "the request wasn't complete within 5 s; it was in phase receive. Raise --max-time.", "-m", "5", "-o",
+      28, "the request didn't finish within 5 s (phase: receive). Raise --max-time.", "-m", "5", "-o",
       "/dev/null",
       "\(Servers.nginx)/slow"),
     Case(35, "localhost supports no TLS version that is allowed here.", "-k", "https://localhost:28447"),
@@ -57,13 +57,13 @@ struct ExitStatusTests {
       35, "Use --tlsv1.2, --tlsv1.3 and --tls-max.", "-k", "--tls-max", "1.2", Servers.tls13Only),
     Case(
       45,
-      "(setsockopt(SO_BINDTODEVICE, no0): No such device). Check the address and the network. The option is "
-        + "--interface.",
+      "(setsockopt(SO_BINDTODEVICE, no0): No such device). Check the address and the network. Set the "
+        + "interface with --interface.",
       "--interface", "no0", Servers.nginx),
     Case(
       45,
-      "(bind to 192.0.2.1: Cannot assign requested address). Check the address and the network. The option is "
-        + "--interface.",
+      "(bind to 192.0.2.1: Cannot assign requested address). Check the address and the network. Set the "
+        + "interface with --interface.",
       "--interface", "192.0.2.1", Servers.nginx),
     Case(47, "redirected more than 20 times.", "-L", "\(Servers.httpbin)/redirect/21"),
     Case(52, "The server closed the connection without a response.", "\(Servers.nginx)/empty"),
@@ -82,6 +82,7 @@ struct ExitStatusTests {
     Case(60, "isn't for localhost but for wrong.example.", "--cacert", Servers.authority, "https://localhost:28445"),
     Case(60, "is self-signed", "--cacert", Servers.authority, "https://localhost:28446"),
     Case(77, "The trust roots can't be read from /nowhere", "--cacert", "/nowhere", Servers.nginxTLS),
+    Case(82, "The revocation lists can't be read from /nowhere", "--crlfile", "/nowhere", Servers.nginxTLS),
     Case(77, "The directory of trust roots /nowhere can't be opened", "--capath", "/nowhere", Servers.nginxTLS),
     Case(
       91, "localhost stapled no OCSP response", "--cert-status", "--cacert", Servers.authority, Servers.nginxTLS),
@@ -89,19 +90,19 @@ struct ExitStatusTests {
       91, "the certificate was revoked on 2025-01-01", "--cert-status", "--cacert", Servers.authority,
       Servers.revokedStaple),
     Case(
-      97, "the proxy requires credentials (407) and offers Basic.", "-x", Servers.httpProxyWithLogin, "-k",
+      97, "the proxy requires credentials (407). It offers Basic.", "-x", Servers.httpProxyWithLogin, "-k",
       Servers.nginxTLS),
     Case(
       97, "the proxy requires authentication", "--socks5", Servers.socksProxyWithLogin,
       Servers.nginx),
   ]
 
-  @Test("each error causes its exit status and one error line", arguments: cases)
+  @Test("each error causes its exit status and one line of error output", arguments: cases)
   func error(_ one: Case) async throws {
     let run = try await lupine(one.arguments)
     #expect(run.status == one.status)
     #expect(run.hasOneErrorLine && run.errors.hasPrefix("lupine: "), "\(run.errors)")
-    // Whether a name exists is the answer of a name server, which may be unreachable.
+    // If no name server can be reached, it is unknown whether the name exists.
     let hasNoAnswer =
       run.errors.contains("the host lookup failed (") && one.message.hasPrefix("the host name doesn't exist")
     #expect(run.errors.contains(one.message) || hasNoAnswer, "\(run.errors)")
@@ -119,14 +120,14 @@ struct ExitStatusTests {
     (61, "more than 5 content codings", "HTTP/1.1 200 OK\r\nContent-Encoding: a,b,c,d,e,f\r\n\r\nx"),
   ]
 
-  @Test("a body with an unknown coding is written as received")
+  @Test("a body with an unknown content coding is written as received")
   func unknownCoding() async throws {
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Encoding: zip\r\n\r\nx"])
     let run = try await lupine([server.url])
     #expect(run.status == 0 && run.errors.isEmpty && run.output == "x")
   }
 
-  @Test("each malformed response causes its exit status and one error line", arguments: replies)
+  @Test("each malformed response causes its exit status and one line of error output", arguments: replies)
   func brokenReply(status: Int32, message: String, reply: String) async throws {
     let server = try CannedServer(replies: [reply])
     let run = try await lupine(["-L", server.url])
@@ -136,7 +137,7 @@ struct ExitStatusTests {
     #expect(!run.errors.unicodeScalars.contains("\u{9B}"))
   }
 
-  @Test("connecting to a server that doesn't accept connections exceeds the connect timeout")
+  @Test("connecting to a server that doesn't accept connections fails at the connect timeout")
   func connectTimeout() async throws {
     let server = try CannedServer(replies: [], isDeaf: true)
     // The first connection fills the queue. The kernel drops the SYN of the next one.
@@ -153,41 +154,42 @@ struct ExitStatusTests {
       ))
   }
 
-  @Test("a certificate is accepted with --insecure or with its authority")
+  @Test("a certificate of an unknown authority is accepted with --insecure or with the authority's file")
   func insecure() async throws {
     #expect(try await lupine(["-k", "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
     #expect(try await lupine(["--cacert", Servers.authority, "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
   }
 
-  @Test("the time limit includes redirects")
+  @Test("the time limit of --max-time includes the time for redirects")
   func totalTime() async throws {
     let url = "\(Servers.httpbin)/redirect-to?url=/delay/5"
     let run = try await lupine(["-L", "-m", "0.6", url])
     #expect(run.status == 28 && run.errors.contains("within 0.6 s"))
   }
 
-  @Test("if the reader closes the pipe, the command ends without a message")
+  @Test("if the reader of the output closes the pipe, the command ends without an error message")
   func closedPipe() async throws {
     let run = try await shell("{ $lupine \(Servers.nginx)/big.bin; echo $? >&2; } | head -c 5 >/dev/null")
     #expect(run.errors == "23\n")
   }
 
-  @Test("if standard output is closed, the body isn't written anywhere")
+  @Test("if standard output is closed, the body isn't written to any other descriptor")
   func closedOutput() async throws {
     let run = try await shell("$lupine \(Servers.nginx)/small.txt >&-; echo $? >&2")
     #expect(run.errors.hasSuffix("(write: Bad file descriptor). Check the path and the free disk space.\n23\n"))
   }
 
-  @Test("help and version are written to standard output")
+  @Test("the help and the version are written to standard output")
   func help() async throws {
     let help = try await lupine(["--help"])
     #expect(help.status == 0 && help.errors.isEmpty)
     for word in [
       "-X, --request METHOD", "--connect-timeout SECONDS", "  52  the server closed", "-U, --proxy-user USER:PASSWORD",
+      "-u, --user USER:PASSWORD", "--oauth2-bearer TOKEN", "-n, --netrc", "  94  NTLM or Negotiate",
     ] {
       #expect(help.output.contains(word))
     }
-    for headline in ["Request", "Response", "Proxy", "Connection", "TLS", "Reports", "Exit status"] {
+    for headline in ["Request", "Response", "Login", "Proxy", "Connection", "TLS", "Reports", "Exit status"] {
       #expect(help.output.contains("\n\n\(headline):\n"))
     }
     #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 120 })

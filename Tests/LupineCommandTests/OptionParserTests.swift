@@ -1,7 +1,9 @@
 // OptionParserTests: parsing of the command line. The tests are serialized, because getopt_long has global state.
 
+import LupineAuthentication
 @testable import LupineCommand
 import LupineEngine
+import LupineTestSupport
 import Testing
 
 @Suite("Options", .serialized)
@@ -22,7 +24,7 @@ struct OptionParserTests {
     }
   }
 
-  @Test("short, long and joined forms of options are equivalent")
+  @Test("the short, long and joined forms of an option are equivalent")
   func forms() throws {
     let wanted = try options("--request", "PUT", "--output", "f", "--include")
     #expect(try options("-X", "PUT", "-o", "f", "-i") == wanted)
@@ -30,17 +32,17 @@ struct OptionParserTests {
     #expect(try options("--request=PUT", "--output=f", "--inc") == wanted)
   }
 
-  @Test("options may follow the URL, and -- ends the options")
+  @Test("options may follow the URL, and -- ends the list of options")
   func order() throws {
     guard case .transfer(_, let options) = try OptionParser.parse(["lupine", "http://a/", "-i"]) else {
       throw CommandError(.other, "not a transfer")
     }
     #expect(options.includesHead)
-    #expect(refusal(["http://a/", "--", "-v"]) == "only one URL is allowed; -v is another: see lupine --help")
+    #expect(refusal(["http://a/", "--", "-v"]) == "only one URL is allowed, not 2: see lupine --help")
   }
 
   @Test(
-    "a URL without a scheme is an http URL",
+    "a URL without a scheme is treated as an http URL",
     arguments: [
       ("example.com", "http://example.com/"), ("localhost:8080/x", "http://localhost:8080/x"),
       ("h/?u=https://x", "http://h/?u=https://x"), ("u:p@h", "http://h/"), ("[::1]:80/a", "http://[::1]/a"),
@@ -51,10 +53,19 @@ struct OptionParserTests {
   }
 
   @Test(
-    "an invalid command line is refused with the reason",
+    "an invalid command line is refused with an error that states the reason",
     arguments: [
       ([], "a URL is missing: see lupine --help"),
-      (["a", "b"], "only one URL is allowed; b is another: see lupine --help"),
+      (["a", "b"], "only one URL is allowed, not 2: see lupine --help"),
+      // A part of the URL or the field might be a secret.
+      (
+        ["http://u:se/cret@h/"],
+        "the URL is invalid. Percent-encode special characters of its login, such as %2F, or pass --user: see lupine --help"
+      ),
+      (
+        ["-H", "Authorization Bearer s3cret", "a"],
+        "the field \"Authorization\" has neither a colon nor a semicolon at its end: see lupine --help"
+      ),
       (["--foo", "a"], "--foo isn't an option: see lupine --help"),
       (["--foo=1", "a"], "--foo isn't an option: see lupine --help"),
       (["-q", "a"], "-q isn't an option: see lupine --help"),
@@ -69,7 +80,7 @@ struct OptionParserTests {
         ["-d", "a", "--json", "b", "c"], "--data, --json, --form and --upload-file can't be combined: see lupine --help"
       ),
       (["-H", "A", "a"], "the field \"A\" has neither a colon nor a semicolon at its end: see lupine --help"),
-      (["-H", ": b", "a"], "the field \": b\" has no name: see lupine --help"),
+      (["-H", ": b", "a"], "a field has a value but no name: see lupine --help"),
       (
         ["-H", "Content-Length: 1", "a"],
         "Content-Length is derived from the body and can't be set by --header: see lupine --help"
@@ -89,7 +100,10 @@ struct OptionParserTests {
       ),
       (["-d", "a", "-T", "f", "b"], "--data, --json, --form and --upload-file can't be combined: see lupine --help"),
       (["-T", "f", "-T", "g", "b"], "only one --upload-file is allowed; g is another: see lupine --help"),
-      (["--encode", "zip", "-d", "a", "b"], "--encode takes gzip, deflate or br, not \"zip\": see lupine --help"),
+      (
+        ["--encode", "zip", "-d", "a", "b"],
+        "--encode takes one of \(AcceptEncoding.command), not \"zip\": see lupine --help"
+      ),
       (["--encode", "br", "b"], "--encode requires a body: see lupine --help"),
       (
         ["-x", "http://u:secret@h:0", "b"],
@@ -100,6 +114,15 @@ struct OptionParserTests {
         "the options for SOCKS proxies take HOST:PORT; to use a URL, pass --proxy: see lupine --help"
       ),
       (["-U", "secret", "-x", "h", "b"], "--proxy-user takes USER:PASSWORD: see lupine --help"),
+      (["-u", "secret", "b"], "--user takes USER:PASSWORD: see lupine --help"),
+      (
+        ["--oauth2-bearer", "secret\r\nX: y", "b"],
+        "--oauth2-bearer takes a token of visible ASCII characters: see lupine --help"
+      ),
+      (
+        ["-u", "a:b", "--oauth2-bearer", "secret", "b"],
+        "--user and --oauth2-bearer can't be combined; remove one of them: see lupine --help"
+      ),
       (
         ["-U", "u:", "--socks5", "h", "b"],
         "the proxy: SOCKS 5 requires both a user name and a password of 1 to 255 bytes (RFC 1929 §2). Correct them, or "
@@ -165,7 +188,7 @@ struct OptionParserTests {
   }
 
   @Test(
-    "seconds are decimal numbers with fractions",
+    "an option's number of seconds may have a decimal fraction",
     arguments: [
       ("1", Duration.seconds(1)), ("0.25", .milliseconds(250)), (".5", .milliseconds(500)), ("3.", .seconds(3)),
       ("000000002", .seconds(2)), ("0.0000000019", .nanoseconds(1)), ("999999999", .seconds(999_999_999)),
@@ -176,7 +199,7 @@ struct OptionParserTests {
   }
 
   @Test(
-    "an invalid number of seconds is refused",
+    "an option with an invalid number of seconds is refused",
     arguments: ["", ".", "-1", "1e3", "0x1", "nan", "1,5", "1234567890", "1.2.3", "٣"])
   func notSeconds(text: String) {
     #expect(refusal(["-m", text, "a"])?.hasPrefix("--max-time takes a number of seconds") == true)
@@ -194,7 +217,7 @@ struct OptionParserTests {
     #expect(try options("--pass", "a", "-E", "f").identity.password == "a")
   }
 
-  @Test("options are applied to the engine's configuration")
+  @Test("the options are applied to the engine's configuration")
   func configuration() throws {
     let plain = try EngineConfiguration(options())
     #expect(plain.socket == SocketOptions() && plain.tls.trustRoots == [.system] && plain.proxy == .environment)
@@ -203,11 +226,12 @@ struct OptionParserTests {
     let changed = try EngineConfiguration(
       options(
         "--no-tcp-nodelay", "--keepalive-time", "7", "--interface", "::1", "--capath", "d", "--cacert", "f",
+        "--crlfile", "l",
         "--tls13-ciphers", "a:b", "--curves", "c:d", "--ciphers", "e:f", "--cert-status", "--trace"))
     #expect(!changed.socket.noDelay)
     #expect(changed.socket.keepAlive == .init(idle: .seconds(7), interval: .seconds(7)))
     #expect(changed.socket.localAddress == SocketAddress(numeric: "::1", port: 0) && changed.socket.interface == nil)
-    #expect(changed.tls.trustRoots == [.file("f"), .directory("d")])
+    #expect(changed.tls.trustRoots == [.file("f"), .directory("d")] && changed.tls.revocationListFile == "l")
     #expect(changed.tls.cipherSuites == ["a", "b"] && changed.tls.groups == ["c", "d"])
     #expect(changed.tls.cipherList == "e:f" && changed.tls.ocspStapling == .required && changed.tracer != nil)
 
@@ -217,7 +241,8 @@ struct OptionParserTests {
     #expect(undone.socket.localAddress == nil && undone.socket.interface == "eth0")
   }
 
-  @Test("the connect timeout also applies to the proxy, and waiting for 100 has a separate limit")
+  @Test(
+    "the connect timeout also applies to the proxy's handshake, and waiting for 100 (Continue) has a separate limit")
   func timeouts() throws {
     let uri = try OptionParser.uri("http://a/")
     let timeouts = try EngineRequest(options("--connect-timeout", "3", "--expect100-timeout", "0.5"), to: uri).timeouts
@@ -226,7 +251,31 @@ struct OptionParserTests {
     #expect(timeouts.awaitContinue == .milliseconds(500))
   }
 
-  @Test("header options add, empty and remove fields as in curl")
+  @Test("the options for authentication schemes accumulate, and Basic is the default")
+  func schemes() throws {
+    #expect(try options("-u", "a:b:c").login == PasswordCredential(user: "a", password: "b:c"))
+    #expect(try options("-u", "a:b").schemes.all == [.basic])
+    #expect(try options().schemes.sendsPasswordFirst)
+    #expect(try options("--basic", "--ntlm").schemes.all == [.basic, .ntlm])
+    #expect(try options("--digest", "--anyauth").schemes.all == [.basic, .digest, .ntlm, .negotiate])
+    let proxy = try options("--proxy-negotiate", "--proxy-digest", "--proxy-ntlm", "--proxy-basic")
+    #expect(proxy.proxySchemes.all == [.basic, .digest, .ntlm, .negotiate] && proxy.schemes.all == [.basic])
+    #expect(try options("--proxy-anyauth").proxySchemes == proxy.proxySchemes)
+    let negotiate = try options("--negotiate").schemes
+    #expect(!negotiate.sendsPasswordFirst)
+    #expect(negotiate.credential(PasswordCredential(user: "a", password: "b")).user.isEmpty)
+  }
+
+  @Test("--netrc and --netrc-file require a file, unless --netrc-optional is given")
+  func netrc() throws {
+    #expect(try options("-n").netrc.takesPrecedence)
+    let file = try options("--netrc-file", "f").netrc
+    #expect(file.takesPrecedence && file.path == "f")
+    #expect(try options().netrc.takesPrecedence == false)
+    #expect(try options("-n", "--netrc-optional").netrc.takesPrecedence == false)
+  }
+
+  @Test("-H adds a field, adds an empty field or removes a field, with the same syntax as curl")
   func fields() throws {
     let edits = try options("-H", "A:  b c ", "-H", "B;", "-H", "Accept:", "-H", "C: d:e").fieldEdits
     #expect(
@@ -236,7 +285,7 @@ struct OptionParserTests {
       ])
   }
 
-  @Test("help and version take precedence over later options, and errors in earlier options over help and version")
+  @Test("--help and --version take precedence over any later options, but not over earlier invalid options")
   func help() throws {
     #expect(try OptionParser.parse(["lupine", "-h", "--foo"]) == .help)
     #expect(try OptionParser.parse(["lupine", "-V"]) == .version)

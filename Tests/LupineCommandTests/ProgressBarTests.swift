@@ -8,7 +8,7 @@ import Testing
 struct ProgressBarTests {
   private let start = Instant(nanoseconds: 1_000_000_000)
 
-  @Test("if the length is known, the line shows the percentage, a bar, the bytes and the rate")
+  @Test("if the length is known, the progress line shows the percentage, a bar, the number of bytes and the rate")
   func known() {
     var bar = ProgressBar(total: 1000, now: start)
     _ = bar.advance(by: 500, now: start + .seconds(1)) { 80 }
@@ -17,21 +17,21 @@ struct ProgressBarTests {
     #expect(line.count == 79)
   }
 
-  @Test("if the length is unknown, the line shows the bytes and the rate")
+  @Test("if the length is unknown, the progress line shows the number of bytes and the rate")
   func unknown() {
     var bar = ProgressBar(total: nil, now: start)
     _ = bar.advance(by: 3 * 1024 * 1024, now: start) { 80 }
     #expect(bar.line(now: start + .seconds(2), width: 30) == "3.0 MiB, 1.5 MiB/s".padded(to: 29))
   }
 
-  @Test("a line is never wider than the terminal", arguments: [0, 1, 5, 20, 40, 55, 60, 200])
+  @Test("the progress line is never wider than the terminal", arguments: [0, 1, 5, 20, 40, 55, 60, 200])
   func narrow(width: Int) {
     var bar = ProgressBar(total: 7, now: start)
     _ = bar.advance(by: 9, now: start) { width }
     #expect(bar.line(now: start, width: width).count == max(width - 1, 0))
   }
 
-  @Test("the bar is drawn at most ten times per second, and once at the end")
+  @Test("the progress bar is drawn at most ten times per second, and once more at the end")
   func interval() {
     var bar = ProgressBar(total: 100, now: start)
     #expect(bar.advance(by: 1, now: start + .milliseconds(99)) { 20 } == nil)
@@ -42,7 +42,7 @@ struct ProgressBarTests {
   }
 
   @Test(
-    "byte counts are shown with binary units",
+    "numbers of bytes are shown with binary units",
     arguments: [
       (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1_048_575, "1023.9 KiB"),
       (268_435_456, "256.0 MiB"), (UInt64.max, "15.9 EiB"),
@@ -51,7 +51,7 @@ struct ProgressBarTests {
     #expect(count.bytesText == text)
   }
 
-  @Test("control characters from a peer are escaped")
+  @Test("control characters received from a peer are escaped")
   func printable() {
     #expect("a\u{1B}[2Jb\r\nc\u{9B}é".printable == "a\\u{1b}[2Jb\\u{d}\\u{a}c\\u{9b}é")
   }

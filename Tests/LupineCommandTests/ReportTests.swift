@@ -1,11 +1,12 @@
 // ReportTests: the output of --verbose, --timing and --trace.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @Suite("Reports", .timeLimit(.minutes(10)))
 struct ReportTests {
-  @Test("verbose output includes all heads and connections, without credentials")
+  @Test("verbose output contains all heads and connections, but no credentials")
   func verbose() async throws {
     let server = try CannedServer(replies: [
       "HTTP/1.1 302 Found\r\nSet-Cookie: secret3\r\nX: a\u{C2}\u{9B}b\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n",
@@ -21,7 +22,7 @@ struct ReportTests {
     let expected = [
       "* requesting from \(server.url)", "> GET /a HTTP/1.1", "> Host: 127.0.0.1:\(server.port)",
       "> User-Agent: lupine/0.1.0",
-      "> Accept: */*", "> Accept-Encoding: br, gzip, deflate", "> Cookie: [redacted]",
+      "> Accept: */*", "> Accept-Encoding: \(AcceptEncoding.command)", "> Cookie: [redacted]",
       "> Authorization: [redacted]", ">", "< HTTP/1.1 302 Found",
       "< Set-Cookie: [redacted]", "< X: a\\u{9b}b", "< Location: /b", "< Content-Length: 0", "<",
     ]
@@ -30,13 +31,15 @@ struct ReportTests {
     #expect(lines[expected.count + 1] == "* redirected to GET \(server.url)/b")
   }
 
-  @Test("verbose output includes the TLS version and cipher, and whether the certificate was verified")
+  @Test("verbose output contains the TLS version and cipher, and states whether the certificate was verified")
   func verboseTLS() async throws {
     try Servers.require()
     let url = "\(Servers.nginxTLS)/small.txt"
     let verified = try await lupine(["-v", "--cacert", Servers.authority, url])
-    #expect(
-      verified.errors.contains("* TLSv1.3, TLS_AES_256_GCM_SHA384, x25519, ALPN http/1.1, certificate verified\n"))
+    // Which AES cipher comes first depends on the processor.
+    let ciphers = "(TLS_AES_128_GCM_SHA256|TLS_AES_256_GCM_SHA384)"
+    let summary = try Regex("\\* TLSv1\\.3, \(ciphers), x25519, ALPN http/1\\.1, certificate verified\n")
+    #expect(verified.errors.contains(summary))
     #expect(verified.errors.contains("* certificate subject: CN=good\n"))
     let unverified = try await lupine(["-vk", url])
     #expect(unverified.errors.contains(", certificate not verified (--insecure)\n"))
@@ -51,22 +54,21 @@ struct ReportTests {
       #expect(run.errors.contains(try Regex("\n  \(row) +[0-9]+\\.[0-9]{3} +[0-9]+\\.[0-9]{3} ms\n")))
     }
     let length = run.output.utf8.count
-    for fact in [
-      "decoded      \(length) body bytes", "reused       no", "tls          TLSv1.3, TLS_AES_256_GCM_SHA384",
-    ] {
+    for fact in ["decoded      \(length) body bytes", "reused       no"] {
       #expect(run.errors.contains("\n  \(fact)\n"))
     }
+    #expect(run.errors.contains(try Regex("\n  tls          TLSv1\\.3, TLS_AES_(128_GCM_SHA256|256_GCM_SHA384)\n")))
     #expect(run.errors.contains(try Regex("\n  address      (127\\.0\\.0\\.1|\\[::1\\]):28443\n")))
   }
 
-  @Test("the timing table has a row for the proxy's handshake")
+  @Test("if a proxy is used, the timing table has a row for the proxy's handshake")
   func timingOfProxy() async throws {
     try Servers.require()
     let run = try await lupine(["--timing", "-k", "-x", Servers.httpProxy, "\(Servers.nginxTLS)/small.txt"])
     #expect(run.errors.contains(try Regex("\n  proxy +[0-9]+\\.[0-9]{3} +[0-9]+\\.[0-9]{3} ms\n")))
   }
 
-  @Test("the trace lists the steps in order")
+  @Test("the trace lists the steps of a request in order")
   func trace() async throws {
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
     let run = try await lupine(["--trace", server.url])
@@ -81,7 +83,7 @@ struct ReportTests {
     #expect(Array(steps.prefix(expected.count)) == expected.map { $0[...] })
   }
 
-  @Test("the trace includes the reason for a failed connection")
+  @Test("the trace contains the reason why a connection failed")
   func traceOfFailure() async throws {
     let run = try await lupine(["--trace", "127.0.0.1:1"])
     #expect(run.status == 7)
@@ -89,7 +91,7 @@ struct ReportTests {
     #expect(run.errors.contains("  request 1 failed: http://127.0.0.1:1: no server listens on the port."))
   }
 
-  @Test("the timing table is also printed for a request without a connection")
+  @Test("the timing table is printed even if a request has no connection")
   func timingOfNothing() async throws {
     let run = try await lupine(["--timing", "127.0.0.1:1"])
     #expect(run.status == 7)

@@ -14,6 +14,9 @@ enum Servers {
   static let tls13Only = TestServer.tls13.origin
   static let goodStaple = TestServer.goodStaple.origin
   static let revokedStaple = TestServer.revokedStaple.origin
+  /// Origins with NTLM; the second requires channel bindings.
+  static let ntlm = TestServer.ntlm.origin
+  static let ntlmTLS = TestServer.ntlmTLS.origin
   static let httpProxy = TestServer.squid.authority
   static let socksProxy = TestServer.socks.authority
   static let httpProxyWithLogin = TestServer.squidLogin.authority

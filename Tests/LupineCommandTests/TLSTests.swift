@@ -16,13 +16,13 @@ struct TLSTests {
     ["-E", Servers.clientArchive + ":wrong", "--cert-type", "P12", "--pass", "password"],
   ]
 
-  @Test("a client certificate is sent", arguments: identities)
+  @Test("a client certificate is sent to the server", arguments: identities)
   func identity(arguments: [String]) async throws {
     let run = try await lupine(Self.trust + arguments + [Servers.clients])
     #expect(run.status == 0 && run.output.contains("CN=client"), "\(run.output) \(run.errors)")
   }
 
-  @Test("a certificate and an encrypted key may be in one file, whose name may contain a colon")
+  @Test("a certificate and an encrypted key may be in the same file, and the file's name may contain a colon")
   func encryptedKey() async throws {
     let folder = try Folder()
     let run = try await shell(
@@ -53,13 +53,15 @@ struct TLSTests {
     (["--cert-status", Servers.goodStaple], "* the stapled OCSP response confirms the certificate\n"),
   ]
 
-  @Test("options determine the TLS version, cipher, group and stapling", arguments: settings)
+  @Test(
+    "options set the TLS version, cipher and group, and whether a stapled OCSP response is required",
+    arguments: settings)
   func setting(arguments: [String], shown: String) async throws {
     let run = try await lupine(["-v"] + Self.trust + arguments)
     #expect(run.status == 0 && run.errors.contains(shown), "\(run.errors)")
   }
 
-  @Test("a folder of authorities is trusted, alone or in addition to a file")
+  @Test("certificate authorities in a folder are trusted, with or without a file of other authorities")
   func trustFolder() async throws {
     let folder = try Folder()
     let page = "\(Servers.nginxTLS)/small.txt"
@@ -72,7 +74,32 @@ struct TLSTests {
     #expect(run.output == "60\nsmall\nsmall\n", "\(run.errors)")
   }
 
-  @Test("secrets are written to the file that SSLKEYLOGFILE names, and nowhere if the variable is empty")
+  @Test("a certificate is refused if its authority's revocation list contains it or is outdated")
+  func revocationList() async throws {
+    let folder = try Folder()
+    let pki = String(Servers.authority.dropLast("/ca.crt".count))
+    let lupine = "$lupine --cacert \(Servers.authority) --crlfile"
+    let run = try await shell(
+      """
+      cd \(folder.path) && cp \(pki)/ca.crt \(pki)/ca.key . && touch issued &&
+      printf '[ca]\\ndefault_ca=a\\n[a]\\ncertificate=ca.crt\\nprivate_key=ca.key\\ndatabase=issued\\ndefault_md=sha256\\n' >ca.cnf &&
+      openssl ca -config ca.cnf -gencrl -crldays 2 -out empty.pem 2>/dev/null &&
+      printf 'R\\t491231235959Z\\t250101000000Z\\t%s\\tunknown\\t/CN=x\\n' \
+        $(openssl x509 -in \(pki)/revoked.crt -noout -serial | cut -d= -f2) >issued &&
+      openssl ca -config ca.cnf -gencrl -crldays 2 -out full.pem 2>/dev/null &&
+      openssl ca -config ca.cnf -gencrl -crl_lastupdate 20200101000000Z -crl_nextupdate 20200102000000Z -out old.pem \
+        2>/dev/null;
+      for list in empty full old; do
+        for server in \(Servers.nginxTLS) \(Servers.revokedStaple); do
+          \(lupine) $list.pem $server/small.txt >/dev/null; echo "$list $?"
+        done
+      done
+      """)
+    #expect(run.output == "empty 0\nempty 0\nfull 0\nfull 60\nold 60\nold 60\n", "\(run.errors)")
+    #expect(run.errors.contains("certificate revoked") && run.errors.contains("revocationListFile"))
+  }
+
+  @Test("TLS secrets are written to the file that SSLKEYLOGFILE specifies, but not if the variable is empty")
   func keyLog() async throws {
     let folder = try Folder()
     let page = "\(Servers.nginxTLS)/small.txt"
@@ -81,6 +108,6 @@ struct TLSTests {
     #expect(run.status == 0 && run.output == "small\nsmall\n", "\(run.errors)")
     #expect(try folder.read("keys").contains("CLIENT_TRAFFIC_SECRET_0 "))
     let unusable = try await shell("SSLKEYLOGFILE=/nowhere/keys $lupine -k \(page)")
-    #expect(unusable.status == 23 && unusable.errors.contains("SSLKEYLOGFILE in the environment names the file."))
+    #expect(unusable.status == 23 && unusable.errors.contains("The environment variable SSLKEYLOGFILE names the file."))
   }
 }

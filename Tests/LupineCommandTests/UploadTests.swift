@@ -1,13 +1,14 @@
 // UploadTests: --upload-file, --encode and Expect.
 
 import Foundation
+import LupineEngine
 import Testing
 
 @Suite("Uploads", .timeLimit(.minutes(10)))
 struct UploadTests {
   private static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-  @Test("a file is sent by PUT with its length, and its name is appended to a URL that ends in a slash")
+  @Test("a file is sent by PUT with its length, and its name is appended to a URL that ends with a slash")
   func file() async throws {
     let folder = try Folder()
     let path = try folder.write("a b?.txt", "text")
@@ -23,7 +24,7 @@ struct UploadTests {
     #expect(server.requests.count == places.count)
   }
 
-  @Test("an empty file is sent with Content-Length 0, and the method can be set")
+  @Test("-T sends an empty file with Content-Length 0, and -X sets the method")
   func emptyFile() async throws {
     let folder = try Folder()
     let path = try folder.write("f", "")
@@ -33,7 +34,7 @@ struct UploadTests {
     #expect(request.hasPrefix("PATCH /f HTTP/1.1\r\n") && request.hasSuffix("Content-Length: 0\r\n\r\n"))
   }
 
-  @Test("standard input is sent in chunks, and the URL isn't changed")
+  @Test("standard input is sent in chunks, and no file name is appended to the URL")
   func standardInput() async throws {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await lupine(["-T", "-", server.url + "/d/"], input: "text")
@@ -43,7 +44,7 @@ struct UploadTests {
     #expect(request.hasSuffix("Transfer-Encoding: chunked\r\n\r\n4\r\ntext\r\n0\r\n\r\n"))
   }
 
-  @Test("standard input is sent before it has ended, and an early response ends the command")
+  @Test("standard input is sent before it has ended, and the command ends if the response arrives before that")
   func earlyAnswer() async throws {
     let folder = try Folder()
     let server = try CannedServer(
@@ -71,7 +72,7 @@ struct UploadTests {
     #expect(run.output.contains("5000000"), "\(run.output) \(run.errors)")
   }
 
-  @Test("a redirect of standard input as the body is an error, and a file is sent again")
+  @Test("a body from standard input can't be resent after a redirect, but a body from a file is resent")
   func redirect() async throws {
     let folder = try Folder()
     let path = try folder.write("f", "text")
@@ -83,7 +84,7 @@ struct UploadTests {
     #expect(server.requests[2].hasPrefix("PUT /b HTTP/1.1\r\n") && server.requests[2].hasSuffix("text"))
   }
 
-  @Test("unreadable input causes its exit status and error line")
+  @Test("input that can't be read causes the expected exit status and error line")
   func unreadable() async throws {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await shell("$lupine -T - \(server.url) < /tmp; echo $? >&2")
@@ -93,7 +94,7 @@ struct UploadTests {
     #expect(try await lupine(["-T", "/tmp", server.url]).status == 26)
   }
 
-  @Test("--encode compresses a body", arguments: ["gzip", "deflate", "br"])
+  @Test("--encode compresses the request's body", arguments: ContentCoding.allCases.map(\.name))
   func coding(name: String) async throws {
     let server = try CannedServer(replies: [Self.reply], answersAfter: "\r\n0\r\n\r\n")
     let run = try await lupine(["--encode", name, "-d", String(repeating: "a", count: 10_000), server.url])
@@ -103,7 +104,7 @@ struct UploadTests {
     #expect(request.utf8.count < 1_000)
   }
 
-  @Test("a compressed body decodes to the original")
+  @Test("the body that --encode compresses decodes to the original")
   func roundTrip() async throws {
     try Servers.require()
     let place = "\(Servers.nginx)/uploads/command-\(UUID().uuidString)"
@@ -115,7 +116,7 @@ struct UploadTests {
     #expect(try await lupine(["-X", "DELETE", place]).status == 0)
   }
 
-  @Test("with Expect: 100-continue, the body is sent after the 100 response")
+  @Test("with Expect: 100-continue, the body is sent after the 100 (Continue) response")
   func leave() async throws {
     try Servers.require()
     let run = try await lupine(["-v", "-H", "Expect: 100-continue", "-d", "12345", "\(Servers.apache)/count"])
@@ -123,12 +124,12 @@ struct UploadTests {
     #expect(run.errors.contains("\n< HTTP/1.1 100 Continue\n"))
   }
 
-  @Test("without a 100 response, the body is sent after --expect100-timeout")
+  @Test("without a 100 (Continue) response, the body is sent after the time of --expect100-timeout")
   func noLeave() async throws {
     let server = try CannedServer(replies: [Self.reply, Self.reply])
     let expecting = ["-H", "Expect: 100-continue", "-d", "x", server.url]
     let waiting = try await lupine(["--expect100-timeout", "50", "-m", "0.4"] + expecting)
-    #expect(waiting.status == 28 && waiting.errors.contains("in phase awaitContinue"), "\(waiting.errors)")
+    #expect(waiting.status == 28 && waiting.errors.contains("(phase: awaitContinue)"), "\(waiting.errors)")
     let impatient = try await lupine(["--expect100-timeout", "0.01"] + expecting)
     #expect(impatient.status == 0, "\(impatient.errors)")
   }

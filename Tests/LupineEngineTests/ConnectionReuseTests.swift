@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct ConnectionReuseTests {
-  @Test("consecutive requests use the same connection")
+  @Test("consecutive requests to an origin use the same connection")
   func reuse() async throws {
     let origin = try OriginServer.serving { _ in .text("hello") }
     defer { origin.stop() }
@@ -17,7 +17,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("requests beyond the connection limit wait, and all of them succeed")
+  @Test("requests beyond the connection limit wait for a connection, and all succeed")
   func waiters() async throws {
     let origin = try OriginServer.serving { .text($0.path) }
     defer { origin.stop() }
@@ -35,7 +35,7 @@ import Testing
     #expect(origin.connectionCount <= 3)
   }
 
-  @Test("a connection that the server closes while it is idle doesn't fail the next request")
+  @Test("if the server closes an idle connection, the next request still succeeds")
   func evictedWhileIdle() async throws {
     let closed = Gate()
     let origin = try OriginServer { peer in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("an idempotent request without a response on a reused connection is replayed")
+  @Test("if a reused connection is lost before the response, an idempotent request is replayed")
   func replayed() async throws {
     let seen = SeenRequests()
     let origin = try forgetfulOrigin(seen)
@@ -91,7 +91,7 @@ import Testing
     #expect(seen.methods == ["GET", "POST"])
   }
 
-  @Test("losing a new connection is an error, and the request isn't replayed")
+  @Test("if a new connection is lost, the request fails and isn't replayed")
   func freshConnectionIsNotReplayed() async throws {
     let origin = try OriginServer { peer in _ = try peer.readRequest() }
     defer { origin.stop() }

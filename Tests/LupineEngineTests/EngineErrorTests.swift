@@ -32,7 +32,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "the description of each code, in each phase and for each cause, is one line with place, event and remedy",
+    "an error's description is one line with place, event and remedy, for each code, phase and cause",
     arguments: EngineError.Code.allCases)
   func descriptions(code: EngineError.Code) {
     let causes = causes()
@@ -50,7 +50,7 @@ struct EngineErrorTests {
     }
   }
 
-  @Test("the description of a timeout contains its limit", arguments: Phase.allCases)
+  @Test("the description of a timeout states the time limit", arguments: Phase.allCases)
   func timeouts(phase: Phase) {
     let text = EngineError(.timedOut, phase, origin, cause: .limit(.milliseconds(1_250))).description
     #expect(text.contains("1.25 s"))
@@ -62,7 +62,7 @@ struct EngineErrorTests {
     #expect(Set(texts).count == Phase.allCases.count)
   }
 
-  @Test("a description contains the cause, or the value of the exceeded limit")
+  @Test("an error's description contains the cause, or the value of the exceeded limit")
   func causesAreTold() {
     let table: [(EngineError.Code, EngineError.Cause, String)] = [
       (.connectFailed, .system(SystemError(call: "connect", code: ENETUNREACH)), "connect: Network is unreachable"),
@@ -81,10 +81,10 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "text from a peer can't break the line of a description or control a terminal",
+    "text from a peer is escaped in a description, so that it can't break the line or control the terminal",
     arguments: ["\u{85}", "\u{2028}", "\u{2029}", "\u{9B}"])
   func hostileText(character: String) throws {
-    // The host of a Location reaches the description.
+    // The description contains the host of the Location field.
     var cause: URIError?
     do { _ = try URI("http://a/").resolving("http://b\(character)c/") } catch { cause = error }
     let text = EngineError(.malformedResponse, .receive, origin, cause: .uri(try #require(cause))).description
@@ -93,7 +93,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "durations are formatted in seconds with at most three decimals",
+    "durations are shown in seconds with at most three decimals",
     arguments: [
       (.zero, "0 s"), (.seconds(10), "10 s"), (.milliseconds(250), "0.25 s"), (.milliseconds(1), "0.001 s"),
       (.milliseconds(1_010), "1.01 s"), (.milliseconds(999), "0.999 s"), (.microseconds(999), "0 s"),

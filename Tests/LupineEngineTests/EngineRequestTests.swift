@@ -20,12 +20,12 @@ struct EngineRequestTests {
     let request = EngineRequest(
       method: method, uri: try URI(uri), fields: fields(pairs), body: body.isEmpty ? RequestBody() : RequestBody(body))
     let key = PoolKey(origin: request.uri.origin, tls: nil)
-    let bytes = try request.writeHead(request.manner, isExpecting: true, for: key, into: [])
+    let bytes = try request.writeHead(request.traits, isExpecting: true, for: key, into: [])
     return String(decoding: bytes, as: UTF8.self)
   }
 
   @Test(
-    "Host is the first field, and is derived from the URI",
+    "Host is the first field, and its value is derived from the URI",
     arguments: [
       ("http://a/b?c#d", "/b?c", "a"), ("http://A:80/", "/", "a"), ("http://a:81", "/", "a:81"),
       ("https://a:443/", "/", "a"), ("https://a:80/", "/", "a:80"), ("http://[::1]:81/", "/", "[::1]:81"),
@@ -35,13 +35,13 @@ struct EngineRequestTests {
     #expect(try wire("GET", uri, [("A", "1")]) == "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nA: 1\r\n\r\n")
   }
 
-  @Test("the caller's Host takes precedence, and is sent once, as the first field")
+  @Test("the caller's Host field replaces the derived one, and is sent once, as the first field")
   func callersHost() throws {
     let sent = try wire("GET", "http://a/", [("A", "1"), ("hOST", "b:1"), ("Host", "c"), ("B", "2")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: b:1\r\nA: 1\r\nB: 2\r\n\r\n")
   }
 
-  @Test("a caller's Host that would end its line early is refused", arguments: ["\r\n", "\r", "\n", "\0", "\t\r\n"])
+  @Test("a caller's Host value that contains a line end is refused", arguments: ["\r\n", "\r", "\n", "\0", "\t\r\n"])
   func callersHostWithLineEnd(text: String) {
     #expect(throws: WireError.invalidRequestFieldValue(name: "Host", byte: text.utf8.first { $0 != 9 } ?? 0)) {
       try wire("GET", "http://a/", [("Host", "b\(text)X-Injected: 1")])
@@ -49,7 +49,7 @@ struct EngineRequestTests {
   }
 
   @Test(
-    "Content-Length is sent with content, or as 0 if the method gives content a meaning (RFC 9110 §8.6)",
+    "Content-Length is sent with content, or as 0 if the method expects content (RFC 9110 §8.6)",
     arguments: [
       ("GET", nil, "5"), ("HEAD", nil, "5"), ("DELETE", nil, "5"), ("OPTIONS", nil, "5"), ("POST", "0", "5"),
       ("PUT", "0", "5"), ("PATCH", "0", "5"),
@@ -61,7 +61,7 @@ struct EngineRequestTests {
       try wire(method, body: "hello") == "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: \(five)\r\n\r\n")
   }
 
-  @Test("the engine determines the framing, so the caller's Content-Length and Transfer-Encoding aren't sent")
+  @Test("Content-Length and Transfer-Encoding set by the caller aren't sent, because the engine determines the framing")
   func framing() throws {
     let callers = [
       ("content-length", "99"), ("A", "1"), ("Transfer-Encoding", "chunked"), ("CONTENT-LENGTH", "7"),
@@ -82,7 +82,7 @@ struct EngineRequestTests {
   // MARK: Credentials
 
   @Test(
-    "user information becomes Basic credentials (RFC 7617)",
+    "user information in the URI is sent as Basic credentials (RFC 7617)",
     arguments: [
       ("Aladdin:open%20sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),  // RFC 7617 §2
       ("test:123%C2%A3", "dGVzdDoxMjPCow=="),  // RFC 7617 §2.1: UTF-8
@@ -107,14 +107,14 @@ struct EngineRequestTests {
     #expect(request.head?.fields.first("Host") == "a")
   }
 
-  @Test("the caller's Authorization takes precedence over the URI's credentials")
+  @Test("an Authorization field set by the caller takes precedence over the URI's credentials")
   func callersCredentials() throws {
     let request = EngineRequest(uri: try URI("http://u:p@a/"), fields: fields([("authorization", "Bearer x")]))
     #expect(request.fields.all("Authorization") == ["Bearer x"])
   }
 
   @Test(
-    "without user information, or with an empty one, no Authorization field is added",
+    "if the URI's user information is absent or empty, no Authorization field is added",
     arguments: ["http://a/", "http://@a/"])
   func noCredentials(uri: String) throws {
     #expect(EngineRequest(uri: try URI(uri)).fields.isEmpty)
@@ -123,7 +123,7 @@ struct EngineRequestTests {
   // MARK: Connection
 
   @Test(
-    "a request with Connection: close is recognized",
+    "the option close is recognized anywhere in the Connection fields, case-insensitively",
     arguments: [
       ([], false), (["keep-alive"], false), (["close"], true), (["Close"], true), (["CLOSE "], true),
       (["keep-alive, close"], true), (["keep-alive,\tclose\t,"], true), (["TE", "close"], true), (["closed"], false),
@@ -131,13 +131,13 @@ struct EngineRequestTests {
     ])
   func close(values: [String], expected: Bool) throws {
     let request = EngineRequest(uri: try URI("http://a/"), fields: fields(values.map { ("connection", $0) }))
-    #expect(request.manner.asksForClose == expected)
+    #expect(request.traits.asksForClose == expected)
   }
 
-  @Test("the word close has no effect in fields other than Connection")
+  @Test("the word close has no effect in any field other than Connection")
   func otherFields() throws {
     let request = EngineRequest(
       uri: try URI("http://a/"), fields: fields([("Proxy-Connection", "close"), ("X", "close")]))
-    #expect(!request.manner.asksForClose)
+    #expect(!request.traits.asksForClose)
   }
 }

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct FlowTests {
   @Test(
-    "a sink receives at most its window, and the rest after the window is extended", arguments: ["identity", "gzip"])
+    "a sink receives as many bytes as its receive window permits, and the rest after the window is extended",
+    arguments: ["identity", "gzip"])
   func window(coding: String) async throws {
     let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let origin = try OriginServer.serving { _ in
@@ -44,7 +45,7 @@ import Testing
     #expect(outcome.body == Array(expected.prefix(outcome.body.count)))
   }
 
-  @Test("a body that is larger than the limit is an error")
+  @Test("a request fails if its response's body is larger than the limit")
   func bodyLimit() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 1_000_001)) }
     defer { origin.stop() }
@@ -55,7 +56,7 @@ import Testing
     #expect(record.body.count <= 1_000_000)
   }
 
-  @Test("the engine's settings limit the decoding of a coded body")
+  @Test("the engine's settings limit the decoding of a body with a content coding")
   func codingLimits() async throws {
     let text = [UInt8](repeating: 46, count: 100_000)
     let once = try ContentEncoder.encode(text, as: .gzip)
@@ -76,7 +77,7 @@ import Testing
     #expect(try await engine.record("\(origin.url)/2").error?.code == .decodingFailed)
   }
 
-  @Test("a large body is uploaded completely and unchanged")
+  @Test("a large body is uploaded completely, without changes")
   func upload() async throws {
     let origin = try OriginServer.serving { request in
       Reply(.bytes(request.body))
@@ -91,7 +92,7 @@ import Testing
     #expect(record.metrics?.requestBodyBytes == UInt64(body.count))
   }
 
-  @Test("an unreadable file fails the request before anything is sent, and later requests succeed")
+  @Test("a request whose body's file is unreadable fails before anything is sent, and later requests succeed")
   func missingFile() async throws {
     let origin = try OriginServer.serving { _ in .text("here") }
     defer { origin.stop() }
@@ -106,7 +107,7 @@ import Testing
     #expect(try await engine.record(origin.url).text == "here")
   }
 
-  @Test("cancelling an exchange closes its connection immediately")
+  @Test("cancelling an exchange closes its connection at once")
   func cancelOnTheWire() async throws {
     let (arrived, left) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -128,7 +129,7 @@ import Testing
     await left.wait()
   }
 
-  @Test("cancelling a waiter doesn't change the order of the other waiters")
+  @Test("cancelling a request that waits for a connection doesn't change the order of the other waiters")
   func cancelWaiting() async throws {
     let go = Gate()
     let origin = try OriginServer { peer in
@@ -153,7 +154,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("bytes received during a pause stay in order, even if the connection is reset in the meantime")
+  @Test("bytes received while the sink's receive window is full stay in order, even if the connection is reset")
   func resetWhileHeld() async throws {
     let reset = Gate()
     let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 13) }
@@ -176,7 +177,7 @@ import Testing
     #expect(outcome.body == Array(body.prefix(outcome.body.count)))
   }
 
-  @Test("a pause before the response doesn't count as a received response")
+  @Test("pausing a request before its response doesn't count as receiving the response")
   func pauseBeforeReply() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -194,7 +195,7 @@ import Testing
     #expect(outcome.metrics?.responseStart == nil)
   }
 
-  @Test("if a connection can't be opened, each of its thousands of waiters fails once")
+  @Test("if a connection can't be opened, each of the thousands of requests that wait for it fails once")
   func refusedWaiters() async throws {
     // Port 1 is never assigned to a test's server; another unused port could be in use by the time of the request.
     let url = "http://127.0.0.1:1"
@@ -213,7 +214,7 @@ import Testing
     }
   }
 
-  @Test("releasing the engine ends each waiter once")
+  @Test("releasing the engine ends each request that waits for a connection exactly once")
   func shutDownWaiters() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -234,7 +235,7 @@ import Testing
     #expect(origin.connectionCount <= 2)
   }
 
-  @Test("releasing the engine ends exchanges in flight")
+  @Test("releasing the engine ends the exchanges in flight")
   func shutDown() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -250,13 +251,13 @@ import Testing
 
   private struct SilentResolver: HostResolver {
     func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
-      // Ends on cancellation.
+      // Waits until the task is cancelled.
       for await _ in AsyncStream<Never>.makeStream().stream {}
       return []
     }
   }
 
-  @Test("a lookup without an answer ends at its time limit")
+  @Test("a name lookup that isn't answered ends at its time limit")
   func resolveTimeout() async throws {
     var request = EngineRequest(uri: try URI("http://silent.example/"))
     request.timeouts.resolve = .milliseconds(150)
@@ -269,7 +270,7 @@ import Testing
     #expect(record.finishCount == 1)
   }
 
-  @Test("waiting for a connection that remains busy ends at its time limit")
+  @Test("a request whose wait for a busy connection reaches its time limit fails")
   func poolWaitTimeout() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)

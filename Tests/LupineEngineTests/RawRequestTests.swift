@@ -34,7 +34,7 @@ struct RawRequestTests {
     #expect(server.connectionCount == 2)
   }
 
-  @Test("a raw HEAD request has a response without a body, and content codings aren't decoded")
+  @Test("the response to a raw HEAD request has no body, and the body of a raw request's response isn't decoded")
   func framing() async throws {
     let server = try OriginServer { peer in
       _ = try peer.receive()
@@ -56,7 +56,8 @@ struct RawRequestTests {
     }
   }
 
-  @Test("a raw request reports whether bytes follow the first response")
+  @Test(
+    "if bytes follow the response, a raw request reports unsolicited bytes as the reason for closing the connection")
   func surplus() async throws {
     let server = try OriginServer { peer in
       _ = try peer.receive()

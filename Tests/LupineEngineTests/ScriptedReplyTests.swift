@@ -20,7 +20,7 @@ import Testing
     #expect(record.text == "ok")
   }
 
-  @Test("the trailer section is delivered")
+  @Test("the response's trailer section is delivered")
   func trailers() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

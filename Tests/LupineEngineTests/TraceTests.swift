@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("Tracing and loops", .timeLimit(.minutes(10)))
+@Suite("Tracing, and the use of event loops", .timeLimit(.minutes(10)))
 struct TraceTests {
   /// Returns an event's name with its most important values.
   private static func name(_ kind: TraceEvent.Kind) -> String {
@@ -29,7 +29,7 @@ struct TraceTests {
     }
   }
 
-  @Test("a tracer receives each step of two requests on one connection, in order")
+  @Test("a tracer is called with each step of two requests on one connection, in order")
   func steps() async throws {
     let identity = try ServerIdentity.throwaway()
     let origin = try OriginServer(tls: identity) { peer in
@@ -64,7 +64,7 @@ struct TraceTests {
       ])
   }
 
-  @Test("a task on the loop's executor stays on the loop's thread during its requests")
+  @Test("a task on the executor of an event loop stays on the loop's thread during its requests")
   func executor() async throws {
     let origin = try OriginServer.serving { _ in .text("x") }
     defer { origin.stop() }
@@ -83,7 +83,7 @@ struct TraceTests {
     #expect(threads.first != currentThread())
   }
 
-  @Test("an origin may use several loops, each with separate connections")
+  @Test("the requests to an origin may use several event loops, each with its own connections")
   func severalLoops() async throws {
     let origin = try OriginServer.serving { _ in .text("x") }
     defer { origin.stop() }

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "a body is the same with any transfer codings",
+    "the received body is the same, whichever transfer codings the response has",
     arguments: [
       Coded(fields: "Transfer-Encoding: gzip, chunked", codings: [.gzip]),
       Coded(fields: "Transfer-Encoding: x-gzip\r\nTransfer-Encoding: chunked", codings: [.gzip]),
@@ -40,7 +40,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("a content coding remains for the caller to decode after the transfer coding is removed")
+  @Test("the transfer coding is removed, but the content coding is left for the caller to decode")
   func contentCodingIsLeft() async throws {
     let origin = try Self.origin(
       Coded(fields: "Content-Encoding: deflate\r\nTransfer-Encoding: gzip, chunked", codings: [.deflate, .gzip]))
@@ -52,11 +52,11 @@ import Testing
   }
 
   @Test(
-    "the response head says whether the body is delivered without its content codings",
+    "the response head states whether the body is delivered decoded",
     arguments: [
       ("gzip", true), ("identity, GZIP", true), ("br, gzip", true), ("Identity", false), ("aws-chunked", false),
       ("gzip, foo", false), ("foo\r\nContent-Encoding: gzip", false),
-      // Too many codings are an error after the head.
+      // Too many codings cause an error, but only after the head.
       ("br, br, br, br, br, br", true),
     ])
   func decodedContent(codings: String, isDecoded: Bool) async throws {
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("a body that doesn't match its transfer coding is an error")
+  @Test("a body that doesn't match its transfer coding causes an error")
   func broken() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -84,7 +84,7 @@ import Testing
     #expect(try await Engine().record("\(origin.url)/").error?.code == .decodingFailed)
   }
 
-  @Test("a 2xx in response to CONNECT has no content, and its connection isn't reused")
+  @Test("a 2xx response to CONNECT has no content, and its connection isn't reused")
   func unusedTunnel() async throws {
     let origin = try OriginServer { peer in
       while try peer.readRequest() != nil { try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n") }

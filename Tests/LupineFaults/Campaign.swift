@@ -28,8 +28,8 @@ struct Campaign {
       try Scenario.body.write(to: folder.appending(path: "body"))
     }
     // The first runs open everything that a process opens only once.
-    for _ in 0..<3 { _ = try await Run(self, servers, Left(below: folder)).problems(call: "", n: 0, variant: 0) }
-    let before = Left(below: folder)
+    for _ in 0..<3 { _ = try await Run(self, servers, OpenFiles(below: folder)).problems(call: "", n: 0, variant: 0) }
+    let before = OpenFiles(below: folder)
 
     var count = Count()
     for call in kind.calls { try await fail(call, servers, before, &count) }
@@ -46,7 +46,7 @@ struct Campaign {
   }
 
   /// Fails the n-th call of the function, for n = 1, 2, …, in each way, until a run makes fewer than n calls.
-  private func fail(_ call: String, _ servers: Servers, _ before: Left, _ count: inout Count) async throws {
+  private func fail(_ call: String, _ servers: Servers, _ before: OpenFiles, _ count: inout Count) async throws {
     var (n, struck) = (1, 0)
     defer { if struck > 0 { count.struck.append("\(call) \(struck)") } }
     while true {
@@ -70,9 +70,9 @@ struct Campaign {
 private struct Run {
   private let campaign: Campaign
   private let servers: Servers
-  private let before: Left
+  private let before: OpenFiles
 
-  init(_ campaign: Campaign, _ servers: Servers, _ before: Left) {
+  init(_ campaign: Campaign, _ servers: Servers, _ before: OpenFiles) {
     self.campaign = campaign
     self.servers = servers
     self.before = before
@@ -102,8 +102,8 @@ private struct Run {
     lupine_faults_disarm()
     if await !settles({ servers.openConnectionCount == 0 }) { problems.append("a connection is left open") }
     try? FileManager.default.removeItem(at: campaign.folder.appending(path: "downloaded"))
-    if await !settles({ Left(below: campaign.folder).isWithin(before) }) {
-      problems.append("left: \(Left(below: campaign.folder)) instead of \(before)")
+    if await !settles({ OpenFiles(below: campaign.folder).isWithin(before) }) {
+      problems.append("left: \(OpenFiles(below: campaign.folder)) instead of \(before)")
     }
     let all = endings.all
     if all.count != 1 { problems.append("the request ended \(all.count) times") }
@@ -124,7 +124,7 @@ private final class Endings: Sendable {
 }
 
 /// The descriptors and files that the process has at one moment.
-struct Left: CustomStringConvertible {
+struct OpenFiles: CustomStringConvertible {
   private let descriptors: [String]
   private let files: [String]
 
@@ -138,7 +138,7 @@ struct Left: CustomStringConvertible {
   }
 
   /// Returns whether there is nothing new. Folders don't count; the one for multipart bodies remains.
-  func isWithin(_ before: Left) -> Bool {
+  func isWithin(_ before: OpenFiles) -> Bool {
     descriptors.count <= before.descriptors.count && Set(files).isSubset(of: before.files)
   }
 

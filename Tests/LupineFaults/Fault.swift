@@ -27,7 +27,7 @@ enum FaultKind: String {
   }
 }
 
-/// A call that failed in one way.
+/// A failed call, and the way in which it failed.
 struct Fault: CustomStringConvertible {
   let call: String
   let code: CInt
@@ -50,11 +50,11 @@ struct Fault: CustomStringConvertible {
     case "CRYPTO_malloc", "CRYPTO_realloc":
       // OpenSSL may report a failed allocation as an error of a certificate or key.
       [.complete] + [.secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot]
-    case "zalloc", "brotli_alloc_func": [.error(.cannotDecodeContentData)]
+    case "zalloc", "brotli_alloc_func", "ZSTD_allocFunction": [.error(.cannotDecodeContentData)]
     case "epoll_create1", "eventfd": [.error(.cannotLoadFromNetwork)]
-    // The thread of the loop, or of a resolver; resolvers try again.
+    // The call starts the thread of the loop or of a resolver. Resolvers try again.
     case "pthread_create": [.error(.cannotLoadFromNetwork)] + (scenario.looksUp ? [.complete] : [])
-    // Complete: an idle connection that can't be watched is closed. Lost: a connection in use.
+    // The request completes if an idle connection can't be watched, and fails if a connection in use can't.
     case "epoll_ctl": [.complete, .error(.cannotLoadFromNetwork), .error(.networkConnectionLost)]
     case "epoll_wait", "setsockopt", "getsockname", "getpeername": [.complete]
     case "getaddrinfo": lookUp
@@ -62,6 +62,7 @@ struct Fault: CustomStringConvertible {
     case "socket" where code == ENOMEM || code == ENOBUFS: [.error(.cannotLoadFromNetwork)] + otherAddress(scenario)
     case "connect" where code == ENOBUFS, "getsockopt" where code == ENOBUFS:
       [.error(.cannotLoadFromNetwork)] + otherAddress(scenario)
+    case "connect" where code == ENETUNREACH: [.error(.notConnectedToInternet)] + otherAddress(scenario)
     case "socket", "connect", "getsockopt": [.error(.cannotConnectToHost)] + otherAddress(scenario)
     case "send", "recv", "sendfile": transfer(scenario)
     default: file(scenario)
@@ -84,8 +85,8 @@ struct Fault: CustomStringConvertible {
       if code == EINVAL { return [.complete] }
       if code == EIO || shape == "nothing" { return [.error(.cannotOpenFile)] }
     }
-    // Complete: the fault hit the close of the connection, an idle connection, or one whose request can be replayed. In
-    // a tunnel, the error is that of connecting to the proxy.
+    // The request completes if the fault affects the close of a connection, an idle connection, or a request that can be
+    // replayed. In a tunnel, the error is that of connecting to the proxy.
     return [.complete, .error(.networkConnectionLost)] + (scenario == .tunnel ? [.error(.cannotConnectToHost)] : [])
   }
 

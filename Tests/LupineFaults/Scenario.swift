@@ -6,7 +6,7 @@ import Lupine
 import LupineEngine
 import LupineOrigin
 
-/// A kind of request, to servers of the tests.
+/// A kind of request to the servers of the tests.
 enum Scenario: String, CaseIterable {
   case plain, secure, tunnel, redirect, codings
   case uploadData, uploadFile, uploadSecureFile, multipart, download
@@ -49,12 +49,12 @@ final class Servers: Sendable {
   }
 
   private static func reply(_ request: ReceivedRequest) -> Reply {
-    switch request.path {
+    if let coding = ContentCoding(name: request.path.dropFirst()) {
+      return Reply(.coded(Array(Scenario.body), coding))
+    }
+    return switch request.path {
     case "/redirect": Reply(status: 302, fields: ["Location": "/body"])
     case "/body": Reply(.pattern(byteCount: UInt64(Scenario.byteCount)))
-    case "/gzip": Reply(.coded(Array(Scenario.body), .gzip))
-    case "/deflate": Reply(.coded(Array(Scenario.body), .deflate))
-    case "/br": Reply(.coded(Array(Scenario.body), .brotli))
     default: .text("\(request.body.count) \(Data(request.body) == Scenario.body)")
     }
   }
@@ -85,15 +85,7 @@ extension Scenario {
     case .secure: receive(session.request(servers.secure.url + "/body"), queue, end)
     case .tunnel: receive(session.request("https://127.0.0.1:\(servers.secure.port)/body"), queue, end)
     case .redirect: receive(session.request(servers.plain.url + "/redirect"), queue, end)
-    case .codings:
-      // Requests are sequential, so that the n-th allocation is the same in each run.
-      receive(session.request(servers.plain.url + "/gzip"), queue) { first in
-        guard first.kind == .complete else { return end(first) }
-        receive(session.request(servers.plain.url + "/deflate"), queue) { second in
-          guard second.kind == .complete else { return end(second) }
-          receive(session.request(servers.plain.url + "/br"), queue, end)
-        }
-      }
+    case .codings: receiveInTurn(ContentCoding.allCases[...], session, servers, end)
     case .uploadData: send(session.upload(Self.body, to: servers.plain.url), queue, end)
     case .uploadFile: send(session.upload(folder.appending(path: "body"), to: servers.plain.url), queue, end)
     case .uploadSecureFile: send(session.upload(folder.appending(path: "body"), to: servers.secure.url), queue, end)
@@ -114,6 +106,18 @@ extension Scenario {
 
   private func receive(_ request: DataRequest, _ queue: DispatchQueue, _ end: @escaping @Sendable (Ending) -> Void) {
     request.response(queue: queue) { end(Ending($0.error, isRight: $0.data == Self.body)) }
+  }
+
+  /// Receives a body with each of the codings. Requests are sequential, so that the n-th allocation is the same in each run.
+  private func receiveInTurn(
+    _ codings: ArraySlice<ContentCoding>, _ session: Session, _ servers: Servers,
+    _ end: @escaping @Sendable (Ending) -> Void
+  ) {
+    guard let coding = codings.first else { return end(Ending(nil, isRight: true)) }
+    receive(session.request(servers.plain.url + "/\(coding.name)"), session.rootQueue) { ending in
+      guard ending.kind == .complete else { return end(ending) }
+      receiveInTurn(codings.dropFirst(), session, servers, end)
+    }
   }
 
   private func send(_ request: UploadRequest, _ queue: DispatchQueue, _ end: @escaping @Sendable (Ending) -> Void) {

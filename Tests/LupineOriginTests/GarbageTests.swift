@@ -31,7 +31,7 @@ struct GarbageTests {
     "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nbad trailer\r\n\r\n",
   ]
 
-  @Test("a malformed request is answered with 400, and the next client is served", arguments: refused)
+  @Test("a malformed request is answered with 400, and the next client's request succeeds", arguments: refused)
   func refusal(bytes: String) throws {
     let server = try OriginServer.serving { _ in .text("fine") }
     defer { server.stop() }
@@ -58,7 +58,7 @@ struct GarbageTests {
     #expect(try client.receiveAll() == "")
   }
 
-  @Test("random bytes affect only their own connection", arguments: 0..<64)
+  @Test("random bytes from a client affect only its own connection", arguments: 0..<64)
   func random(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let lines = ["GET / HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked", "\r\n", "\r\n\r\n", "5\r\n", ":"]

@@ -51,7 +51,7 @@ final class RawClient {
     try flush()
   }
 
-  /// Waits for bytes and returns those received since the last call. Empty at the end.
+  /// Waits for bytes, and returns those received since the last call, or none at the end of the connection.
   func receive() throws -> [UInt8] {
     guard sessionIsUp else { return try receiveFromSocket() }
     var buffer = [UInt8](repeating: 0, count: 32 * 1024)

@@ -7,7 +7,7 @@ import Testing
 @testable import LupineOrigin
 
 struct ScriptTests {
-  @Test("raw bytes, chunks and trailers are sent unchanged")
+  @Test("raw bytes, chunks and trailers are sent without changes")
   func sending() throws {
     let server = try OriginServer { peer in
       _ = try peer.readRequest()
@@ -27,7 +27,7 @@ struct ScriptTests {
         + "5\r\nhello\r\n1\r\n!\r\n0\r\nT: 1\r\n\r\n")
   }
 
-  @Test("connections are numbered in the order of their acceptance")
+  @Test("connections are numbered in the order in which the server accepted them")
   func indices() throws {
     let server = try OriginServer { peer in try peer.send("\(peer.connectionIndex)") }
     defer { server.stop() }
@@ -35,7 +35,7 @@ struct ScriptTests {
     #expect(server.connectionCount == 3)
   }
 
-  @Test("if a handler resets the connection, the client observes a reset")
+  @Test("if a handler resets the connection, the client's next read reports the reset")
   func reset() throws {
     let server = try OriginServer { peer in
       _ = try peer.readRequest()
@@ -53,7 +53,7 @@ struct ScriptTests {
     "awaitClose returns how the client closed the connection, and the number of bytes received until then",
     arguments: [false, true])
   func awaitClose(isReset: Bool) async throws {
-    let seen = Seen()
+    let seen = HandlerRecord()
     let (hasLeft, hasRead) = (Gate(), Gate())
     let server = try OriginServer { peer in
       _ = try peer.readHead()
@@ -75,7 +75,7 @@ struct ScriptTests {
     if isReset { client.resetAtEnd() } else { try client.send("hello") }
   }
 
-  @Test("tests and their server's handlers can wait for each other at gates")
+  @Test("with gates, a test can wait for a handler, and a handler can wait for the test")
   func gates() async throws {
     let (first, second) = (Gate(), Gate())
     let server = try OriginServer { peer in
@@ -94,7 +94,7 @@ struct ScriptTests {
     #expect(try client.receiveAll().hasSuffix("after"))
   }
 
-  @Test("an open gate lets all waiters pass, and a cancelled task passes a closed gate")
+  @Test("opening a gate releases all waiters, and a cancelled task doesn't wait at a closed gate")
   func gate() async throws {
     let gate = Gate()
     let cancelled = Task { await gate.wait() }

@@ -1,10 +1,10 @@
-// Seen: passes values from a handler on a server's thread to its test.
+// HandlerRecord: passes values from a handler on a server's thread to its test.
 
 import Synchronization
 
 @testable import LupineOrigin
 
-final class Seen: Sendable {
+final class HandlerRecord: Sendable {
   private let box = Mutex<(request: ReceivedRequest?, ending: Peer.Ending?)>((nil, nil))
 
   var request: ReceivedRequest? { box.withLock { $0.request } }

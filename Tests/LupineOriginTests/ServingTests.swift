@@ -26,7 +26,7 @@ struct ServingTests {
     #expect(server.requestCount == 3)
   }
 
-  @Test("a body is read according to its framing, in pieces of any size", arguments: [1, 2, 7, 1000])
+  @Test("a request body is read according to its framing, in parts of any size", arguments: [1, 2, 7, 1000])
   func bodies(piece: Int) throws {
     let requests = [
       "POST /a HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello",
@@ -47,9 +47,9 @@ struct ServingTests {
     #expect(answer.hasSuffix("PUT /c []"))
   }
 
-  @Test("a handler receives the raw head, the decoded query and the trailer section")
+  @Test("a handler receives the raw head, the decoded query and the trailer section of a request")
   func receivedRequest() throws {
-    let seen = Seen()
+    let seen = HandlerRecord()
     let server = try OriginServer { peer in
       if let request = try peer.readRequest() { seen.set(request) }
       try peer.respond(body: [])
@@ -71,7 +71,7 @@ struct ServingTests {
     #expect(request.trailers.first("sum") == "42")
   }
 
-  @Test("a client that expects 100 receives it before it sends the body")
+  @Test("a client that sends Expect: 100-continue receives the 100 response before it sends the body")
   func expectContinue() throws {
     let server = try OriginServer.serving(describe)
     defer { server.stop() }
@@ -83,7 +83,7 @@ struct ServingTests {
   }
 
   @Test(
-    "a response without a body ends after its head",
+    "a response that can't have a body ends after its head",
     arguments: [
       ("HEAD /json", "Content-Length: 104"), ("HEAD /stream", "Transfer-Encoding: chunked"),
       ("HEAD /big?bytes=7", "Content-Length: 7"), ("GET /status/204", "HTTP/1.1 204"),
@@ -99,7 +99,7 @@ struct ServingTests {
     #expect(answer.hasSuffix("\r\n\r\n"))
   }
 
-  @Test("an HTTP/1.0 client receives no chunks, and can request to keep its connection")
+  @Test("an HTTP/1.0 client receives no chunks, and its connection is kept open only if it requests keep-alive")
   func oldClient() throws {
     let server = try OriginServer.serving(DemoRoutes.reply)
     defer { server.stop() }
@@ -111,7 +111,7 @@ struct ServingTests {
     #expect(!answer.contains("chunked"))
   }
 
-  @Test("if a handler throws, the response is a 500, and a reply that would break the head isn't sent")
+  @Test("a handler that throws causes a 500 response; a reply with characters that would break the head isn't sent")
   func replyErrors() throws {
     let server = try OriginServer.serving { request in
       if request.path == "/throw" { throw OriginError.malformedRequestLine }
@@ -125,7 +125,7 @@ struct ServingTests {
     #expect(!answer.contains("Set-Cookie"))
   }
 
-  @Test("a server can listen on IPv6")
+  @Test("a server can listen on an IPv6 address")
   func version6() throws {
     let server = try OriginServer.serving(address: "::1", describe)
     defer { server.stop() }
@@ -135,7 +135,7 @@ struct ServingTests {
     #expect(try client.receiveAll().hasSuffix("GET /6 []"))
   }
 
-  @Test("an address that isn't numeric is refused")
+  @Test("listening on an address that isn't numeric is refused")
   func notAnAddress() {
     #expect(throws: OriginError.notAnAddress("localhost")) {
       _ = try OriginServer.serving(address: "localhost", describe)

@@ -21,7 +21,7 @@ private enum Blocked: CaseIterable {
 }
 
 struct StopTests {
-  @Test("stop ends every connection, regardless of the call in which its handler is blocked", arguments: [false, true])
+  @Test("stop ends every connection, whatever call its handler is blocked in", arguments: [false, true])
   func stop(withTLS: Bool) throws {
     let tls = withTLS ? try ServerIdentity.throwaway() : nil
     let server = try OriginServer(tls: tls) { peer in
@@ -61,7 +61,7 @@ struct StopTests {
     #expect(try silent.receiveAll() == "")
   }
 
-  @Test("a deallocated server stops listening")
+  @Test("a server that is deallocated stops listening")
   func dropped() throws {
     var server: OriginServer? = try OriginServer { _ in }
     let port = try #require(server?.port)
@@ -71,7 +71,7 @@ struct StopTests {
 
   @Test("awaitClose reports that the server was stopped")
   func ending() async throws {
-    let seen = Seen()
+    let seen = HandlerRecord()
     let isWaiting = Gate()
     let server = try OriginServer { peer in
       isWaiting.open()

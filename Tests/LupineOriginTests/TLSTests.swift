@@ -8,7 +8,7 @@ import Testing
 @testable import LupineOrigin
 
 struct TLSTests {
-  @Test("requests and a large response are transferred through TLS")
+  @Test("requests and a large response can be transferred through TLS")
   func roundTrip() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer.serving(tls: tls, DemoRoutes.reply)
@@ -38,7 +38,7 @@ struct TLSTests {
     #expect(try client.receiveAll() == name)
   }
 
-  @Test("unencrypted bytes on a TLS connection cause an error in the client")
+  @Test("unencrypted bytes that the server sends on a TLS connection cause an error in the client")
   func pastTLS() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer(tls: tls) { peer in
@@ -55,7 +55,7 @@ struct TLSTests {
     #expect(error?.code == .protocolViolation)
   }
 
-  @Test("a handler can close a connection with or without close_notify", arguments: [false, true])
+  @Test("a handler can close a TLS connection with or without close_notify", arguments: [false, true])
   func closing(notifies: Bool) throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer(tls: tls) { peer in
@@ -74,10 +74,10 @@ struct TLSTests {
     }
   }
 
-  @Test("awaitClose returns whether the client sent close_notify", arguments: [false, true])
+  @Test("awaitClose states whether the client sent close_notify", arguments: [false, true])
   func awaitClose(notifies: Bool) async throws {
     let tls = try ServerIdentity.throwaway()
-    let seen = Seen()
+    let seen = HandlerRecord()
     let hasLeft = Gate()
     let server = try OriginServer(tls: tls) { peer in
       seen.set(try peer.awaitClose())
@@ -92,7 +92,7 @@ struct TLSTests {
     #expect(seen.ending == Peer.Ending(cause: notifies ? .closed : .truncated, byteCount: 4))
   }
 
-  @Test("a client that doesn't trust the certificate never reaches the handler")
+  @Test("if a client doesn't trust the certificate, the handler isn't called")
   func untrusted() throws {
     let server = try OriginServer(tls: .throwaway()) { _ in Issue.record("the handler was called") }
     defer { server.stop() }
@@ -103,7 +103,7 @@ struct TLSTests {
     #expect(error?.code == .unknownAuthority)
   }
 
-  @Test("TLS can start after an unencrypted request, as after a proxy's CONNECT")
+  @Test("a handler can start TLS after an unencrypted request such as CONNECT")
   func connect() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer { peer in

@@ -22,7 +22,7 @@ struct CodingTests {
   }
 
   @Test(
-    "all content codings of httpbin are decoded",
+    "httpbin's responses in all content codings are decoded",
     arguments: [("gzip", "gzipped"), ("deflate", "deflated"), ("brotli", "brotli")])
   func httpbin(path: String, member: String) async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/\(path)")
@@ -30,7 +30,20 @@ struct CodingTests {
     #expect(response.text.contains("\"\(member)\": true"))
   }
 
-  @Test("a coded body is delivered unchanged on request", arguments: Server.withPages)
+  #if Zstd
+    @Test("zstd from caddy is decoded, and is preferred to gzip", arguments: [Server.caddy, .caddyTLS])
+    func zstd(server: Server) async throws {
+      let accept: Fields = ["Accept-Encoding": ContentCoding.allNames]
+      let response = try await Engine.forServers().collect(server, "/text.txt", fields: accept)
+      #expect(response.field("Content-Encoding") == "zstd")
+      #expect(response.text == TextPage.text)
+      let metric = try response.metric
+      #expect(metric.decodedBodyBytes == UInt64(TextPage.text.utf8.count))
+      #expect(metric.responseBodyBytes * 2 < metric.decodedBodyBytes)
+    }
+  #endif
+
+  @Test("a coded body is delivered without decoding if the request asks for that", arguments: Server.withPages)
   func raw(server: Server) async throws {
     let response = try await Engine.forServers().collect(server, "/text.txt", fields: ["Accept-Encoding": "gzip"]) {
       $0.decodesContent = false
@@ -41,7 +54,9 @@ struct CodingTests {
     #expect(String(decoding: decoded, as: UTF8.self) == TextPage.text)
   }
 
-  @Test("HEAD and 304 responses of a coded page need no decoding", arguments: [Server.nginx, .caddy])
+  @Test(
+    "responses without a body, to HEAD and with status 304, need no decoding even if the page is coded",
+    arguments: [Server.nginx, .caddy])
   func codedWithoutBody(server: Server) async throws {
     let engine = try Engine.forServers()
     let accept: Fields = ["Accept-Encoding": "gzip"]
@@ -67,7 +82,7 @@ struct CodingTests {
     #expect(response.text == TextPage.text)
   }
 
-  @Test("httpbin's streams are received, in chunks of different sizes")
+  @Test("httpbin's streams are received, whatever the sizes of their chunks")
   func streams() async throws {
     let engine = try Engine.forServers()
     let response = try await engine.collect(.httpbin, "/stream/50")
@@ -75,7 +90,7 @@ struct CodingTests {
     let lines = response.text.split(separator: "\n")
     #expect(lines.count == 50)
     for (index, line) in lines.enumerated() { #expect(line.contains("\"id\": \(index)")) }
-    // The content is random, because concurrent requests share httpbin's random seed.
+    // The content can't be predicted, because concurrent requests share httpbin's random seed.
     let same = try await engine.collect(.httpbin, "/stream-bytes/100000?chunk_size=333")
     #expect(same.body.count == 100_000)
     #expect(try same.metric.responseBodyBytes == 100_000)

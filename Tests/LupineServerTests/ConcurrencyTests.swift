@@ -6,9 +6,9 @@ import LupineTestSupport
 import Synchronization
 import Testing
 
-@Suite("Many requests at once", .timeLimit(.minutes(10)))
+@Suite("Many concurrent requests", .timeLimit(.minutes(10)))
 struct ConcurrencyTests {
-  @Test("1,000 requests, 64 at a time, to four servers all receive the right response")
+  @Test("1,000 requests to four servers, 64 at a time, each receive the right response")
   func mixed() async throws {
     let engine = try Engine.forServers { $0.loopCount = 2 }
     let servers = [Server.nginx, .apache, .caddy, .httpbin]
@@ -67,7 +67,7 @@ struct ConcurrencyTests {
   private static let bytesPerConnectionMax = 8 * 1024 * ProcessStatus.memoryFactor
 
   // The client runs in a separate process, so that other tests don't affect its memory and descriptors.
-  @Test("10,000 concurrent requests complete and leave no connection")
+  @Test("10,000 concurrent requests complete, and leave no open connection")
   func crowd() async throws {
     try ProcessStatus.allowDescriptors(UInt(Self.crowd + 1000))
     let server = try BarrierServer(connectionCount: Self.crowd)

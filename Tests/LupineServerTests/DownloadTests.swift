@@ -13,13 +13,14 @@ struct DownloadTests {
   private static let kibibytesMax = 4 * 1024 * ProcessStatus.memoryFactor
 
   // This runs in a separate process, because the memory of other tests would count.
-  @Test("256 MiB are downloaded with 4 MiB of memory", arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
+  @Test(
+    "downloading 256 MiB takes at most 4 MiB of memory", arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
   func constantMemory(port: UInt16) async throws {
     try #require(Server(rawValue: port)).require()
     await #expect(processExitsWith: .success) { [port] in
       let server = try #require(Server(rawValue: port))
       let engine = try Engine.forServers()
-      // The first request allocates what remains: the authority's certificate and the loop's buffers.
+      // The first request allocates memory that isn't freed: the authority's certificate and the loop's buffers.
       _ = try await engine.collect(server, "/small.txt")
       let before = try ProcessStatus.kibibytes("VmRSS")
       let sink = CountingSink(.zeros)
@@ -38,7 +39,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("256 MiB are read as a sequence with 4 MiB of memory")
+  @Test("reading 256 MiB as a sequence takes at most 4 MiB of memory")
   func constantMemoryOfSequence() async throws {
     try Server.nginx.require()
     await #expect(processExitsWith: .success) {
@@ -54,7 +55,8 @@ struct DownloadTests {
     }
   }
 
-  @Test("a paused reader stops the server, and receives the rest when it continues", arguments: Server.withPages)
+  @Test(
+    "a server stops sending to a paused reader, which receives the rest after it resumes", arguments: Server.withPages)
   func heldBack(server: Server) async throws {
     let engine = try Engine.forServers()
     let byteCount = 32 * 1024 * 1024
@@ -85,7 +87,7 @@ struct DownloadTests {
     #expect(sink.isRight)
   }
 
-  @Test("a body that is read slowly in small pieces is complete and decoded")
+  @Test("a coded body that is read slowly in small parts is decoded completely")
   func slowReader() async throws {
     let engine = try Engine.forServers { $0.windowBytes = 1000 }
     for (server, coding) in [(Server.nginx, "br"), (.apache, "gzip"), (.caddy, "identity")] {
@@ -101,7 +103,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("cancelling a download ends it and closes the connection")
+  @Test("cancelling a download ends the transfer and closes the connection")
   func cancelled() async throws {
     let engine = try Engine.forServers()
     let begun = Gate()
@@ -146,9 +148,9 @@ struct DownloadTests {
     #expect(error.phase == .receive)
   }
 
-  @Test("abandoning 256 MiB closes the connection, and abandoning a small rest keeps it")
+  @Test("releasing an unread response of 256 MiB closes its connection; if only a small rest is missing, it is kept")
   func abandoned() async throws {
-    // With only one connection, the next request waits for the fate of the previous connection.
+    // With a limit of one connection, the next request waits until the previous connection is kept for reuse or closed.
     let engine = try Engine.forServers { $0.pool.connectionsPerOriginMax = 1 }
     do {
       let response = try await engine.execute(EngineRequest(uri: try await Server.nginx.uri("/big.bin")))
@@ -161,7 +163,7 @@ struct DownloadTests {
   }
 
   @Test(
-    "a body that exceeds the caller's limit is an error, with and without Content-Length",
+    "a body that exceeds the caller's limit causes an error, with and without Content-Length",
     arguments: ["identity", "gzip", "br"])
   func tooLarge(coding: String) async throws {
     let engine = try Engine.forServers()

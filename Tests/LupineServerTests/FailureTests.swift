@@ -8,7 +8,7 @@ import Testing
 @Suite("Failures of real servers", .timeLimit(.minutes(10)))
 struct FailureTests {
   @Test(
-    "a truncated body is an error",
+    "a truncated body causes an error",
     arguments: [
       (Server.apache, "/drop/length"), (.apache, "/drop/chunked"), (.nginx, "/drop/length"), (.nginx, "/drop/chunked"),
     ])
@@ -33,7 +33,7 @@ struct FailureTests {
     #expect(sink.error?.code == .connectionLost)
   }
 
-  @Test("a truncated head is an error, and a 502 through a reverse proxy")
+  @Test("a truncated head causes an error, or is delivered as a 502 by a reverse proxy")
   func droppedHead() async throws {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.apache, "/drop/head")
@@ -48,7 +48,7 @@ struct FailureTests {
   }
 
   @Test(
-    "a connection that is closed without a response is an error, and the request isn't retried",
+    "if the connection is closed without a response, the request fails and isn't replayed",
     arguments: [(Server.nginx, "/empty"), (.refusing, "/reject")])
   func noReply(server: Server, path: String) async throws {
     let engine = try Engine.forServers()
@@ -68,13 +68,13 @@ struct FailureTests {
     }
   }
 
-  @Test("a reset immediately after connecting is an error without delay")
+  @Test("a reset immediately after connecting causes an error without delay")
   func reset() async throws {
     let engine = try Engine.forServers()
     let bodies = [RequestBody(), RequestBody(PatternBytes.make(5_000_000))]
     for round in 0..<20 {
       let error = try await engine.failure(.slammed, "/", method: "PUT", body: bodies[round % 2])
-      // The reset may arrive before or after the engine has noticed the connection.
+      // The reset may arrive before or after the engine has noticed that the connection is open.
       #expect([.connectionLost, .connectFailed].contains(error.code), "\(error)")
       #expect(error.phase == .connect || error.code == .connectionLost, "\(error)")
       #expect(error.progress != .responseBegan)
@@ -88,7 +88,7 @@ struct FailureTests {
     }
   }
 
-  @Test("a reset before the TLS handshake is reported as an error of the connection")
+  @Test("a reset before the TLS handshake is reported as a connection error, not as a TLS error")
   func resetTLS() async throws {
     try Server.slammed.require()
     let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("https://127.0.0.1:28088/")))
@@ -98,7 +98,7 @@ struct FailureTests {
   }
 
   @Test(
-    "a server's refusal is a response, not an error",
+    "a response with an error status, such as 403 or 503, is delivered and isn't an error",
     arguments: [
       (Server.unavailable, "/", 503), (.refusing, "/limit", 429), (.refusing, "/deny", 403), (.refusing, "/", 200),
       (.caddy, "/gone", 502), (.apache, "/denied", 403), (.nginx, "/nowhere", 404),
@@ -109,7 +109,7 @@ struct FailureTests {
     #expect(response.field("Retry-After") == (status == 429 ? "1" : nil))
   }
 
-  @Test("a response that is delayed by a second is received, or exceeds a shorter time limit")
+  @Test("a response that is delayed by a second is received unless the time limit is shorter")
   func tarpit() async throws {
     let engine = try Engine.forServers()
     async let patient = engine.collect(.refusing, "/tarpit")
@@ -125,7 +125,7 @@ struct FailureTests {
     #expect(answered - sent > .milliseconds(900))
   }
 
-  @Test("a slow body exceeds the total limit, and a pause in the body exceeds the idle limit")
+  @Test("a slow body exceeds the total limit, and a long pause in a body exceeds the idle limit")
   func slow() async throws {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.nginx, "/slow") {
@@ -145,7 +145,7 @@ struct FailureTests {
     #expect(pause.phase == .receive)
   }
 
-  @Test("a refused connection is an error in the phase connect")
+  @Test("a refused connection causes an error in the phase connect")
   func refused() async throws {
     // Port 1 on loopback is unused; only root could listen there.
     for host in ["127.0.0.1", "localhost"] {
@@ -161,7 +161,7 @@ struct FailureTests {
     }
   }
 
-  @Test("TLS to a plain HTTP port is an error, and plain HTTP to a TLS port has a 400 response")
+  @Test("an https request to a plain HTTP port fails, and an http request to a TLS port gets a 400 response")
   func otherProtocols() async throws {
     try Server.socks.require()
     try Server.nginx.require()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Persistent connections", .timeLimit(.minutes(10)))
 struct KeepAliveTests {
-  @Test("200 sequential requests use one connection", arguments: Server.all + [.nginxTLS, .caddyTLS])
+  @Test("200 consecutive requests use one connection", arguments: Server.all + [.nginxTLS, .caddyTLS])
   func twoHundred(server: Server) async throws {
     let engine = try Engine.forServers()
     let uri = try await server.uri(server.smallPage)
@@ -26,7 +26,7 @@ struct KeepAliveTests {
     #expect(reuses == 199)
   }
 
-  @Test("a connection can be reused after a response with any framing", arguments: Server.all)
+  @Test("a connection is reused after responses with any framing", arguments: Server.all)
   func mixedFramings(server: Server) async throws {
     let engine = try Engine.forServers()
     let pages: [(String, Fields)] =
@@ -42,7 +42,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("haproxy keeps the client's connection when it closes the server's connection after each request")
+  @Test("haproxy keeps the connection to the client even if it closes the one to the server after each request")
   func haproxyClosesBehind() async throws {
     let engine = try Engine.forServers()
     for path in ["/small.txt", "/hello", "/json", "/text.txt", "/nowhere"] {
@@ -50,7 +50,8 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("Connection: close from either side closes the connection", arguments: [Server.nginx, .haproxy])
+  @Test(
+    "Connection: close in the request or in the response closes the connection", arguments: [Server.nginx, .haproxy])
   func close(server: Server) async throws {
     let engine = try Engine.forServers()
     let first = try await engine.collect(server, "/close")
@@ -64,7 +65,8 @@ struct KeepAliveTests {
     #expect(try second.metric.isReusedConnection == (server == .haproxy))
   }
 
-  @Test("a connection closed by the server's idle timeout doesn't affect requests", arguments: ["GET", "POST"])
+  @Test(
+    "if the server closes an idle connection after a timeout, later requests still succeed", arguments: ["GET", "POST"])
   func closedWhileIdle(method: String) async throws {
     let engine = try Engine.forServers()
     let body = RequestBody(method == "POST" ? "x" : "")
@@ -81,7 +83,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("connections are pooled by host name, even if the address is the same")
+  @Test("two host names with the same address don't share connections")
   func perHost() async throws {
     let engine = try Engine.forServers()
     let first = try await engine.collect(EngineRequest(uri: try await Server.nginx.uri("/hello")))

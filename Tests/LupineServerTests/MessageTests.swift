@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Messages to real servers", .timeLimit(.minutes(10)))
 struct MessageTests {
-  @Test("every method is sent unchanged, with its body", arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
+  @Test(
+    "a request with any method is sent unchanged, with its body", arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
   func methods(method: String) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/anything/a%20b?x=1&y=%C3%BC", method: method,
@@ -20,7 +21,7 @@ struct MessageTests {
     #expect(response.text.contains("\"x\": \"1\"") && response.text.contains("\"y\": \"\\u00fc\""))
   }
 
-  @Test("OPTIONS and TRACE are answered")
+  @Test("OPTIONS and TRACE requests are answered")
   func optionsAndTrace() async throws {
     let engine = try Engine.forServers()
     let options = try await engine.collect(.httpbin, "/anything", method: "OPTIONS")
@@ -33,7 +34,7 @@ struct MessageTests {
     #expect(try await engine.collect(.apache, "/small.txt", method: "TRACE").status == 405)
   }
 
-  @Test("nginx's WebDAV creates folders, and stores, copies, moves, returns and deletes files")
+  @Test("with WebDAV methods, nginx creates folders, and stores, copies, moves, returns and deletes files")
   func webDAV() async throws {
     let engine = try Engine.forServers()
     let folder = "/uploads/webdav"
@@ -53,7 +54,7 @@ struct MessageTests {
     #expect(try await engine.collect(.nginx, folder + "/c").status == 404)
   }
 
-  @Test("every status code is delivered as a response")
+  @Test("a response with any status code is delivered")
   func statuses() async throws {
     let engine = try Engine.forServers()
     for status in [200, 201, 202, 203, 206, 226, 300, 400, 401, 402, 404, 405, 406, 409, 410, 418, 429, 451, 500, 501] {
@@ -70,7 +71,9 @@ struct MessageTests {
     }
   }
 
-  @Test("a response to HEAD has the fields of GET and no body, and its connection is reused", arguments: Server.all)
+  @Test(
+    "a response to HEAD has the fields of the GET response and no body, and its connection is reused",
+    arguments: Server.all)
   func head(server: Server) async throws {
     let engine = try Engine.forServers()
     let head = try await engine.collect(server, server.smallPage, method: "HEAD")
@@ -83,7 +86,7 @@ struct MessageTests {
     #expect(try get.metric.isReusedConnection)
   }
 
-  @Test("a HEAD request for 256 MiB ends after the head", arguments: Server.withPages)
+  @Test("a HEAD request for a resource of 256 MiB ends after the head", arguments: Server.withPages)
   func headOfMuch(server: Server) async throws {
     let engine = try Engine.forServers()
     let response = try await engine.collect(server, "/big.bin", method: "HEAD")
@@ -92,7 +95,7 @@ struct MessageTests {
     #expect(try await engine.collect(server, "/small.txt").metric.isReusedConnection)
   }
 
-  @Test("a 204 has no body, and its connection is reused")
+  @Test("a 204 response has no body, and its connection is reused")
   func noContent() async throws {
     let engine = try Engine.forServers()
     let response = try await engine.collect(.httpbin, "/status/204")
@@ -108,7 +111,9 @@ struct MessageTests {
     #expect(try again.metric.isReusedConnection)
   }
 
-  @Test("an unchanged page is answered with 304, by entity tag and by date", arguments: Server.withPages)
+  @Test(
+    "a conditional request for an unchanged page gets a 304, both by entity tag and by date",
+    arguments: Server.withPages)
   func notModified(server: Server) async throws {
     let engine = try Engine.forServers()
     let full = try await engine.collect(server, "/small.txt")
@@ -125,7 +130,7 @@ struct MessageTests {
     #expect(try await engine.collect(server, "/small.txt", fields: ["If-Match": "\"other\""]).status == 412)
   }
 
-  @Test("httpbin compares If-None-Match and If-Match with its ETag")
+  @Test("httpbin compares If-None-Match and If-Match with its entity tag")
   func httpbinETag() async throws {
     let engine = try Engine.forServers()
     #expect(try await engine.collect(.httpbin, "/etag/x", fields: ["If-None-Match": "x"]).status == 304)
@@ -133,7 +138,7 @@ struct MessageTests {
     #expect(try await engine.collect(.httpbin, "/etag/x").field("ETag") == "x")
   }
 
-  @Test("a range is answered with 206 and exactly its bytes", arguments: Server.withPages)
+  @Test("a request for a range gets a 206 with exactly the bytes of the range", arguments: Server.withPages)
   func ranges(server: Server) async throws {
     let engine = try Engine.forServers()
     let text = Array(TextPage.text.utf8)
@@ -153,7 +158,7 @@ struct MessageTests {
     #expect(try beyond.metric.isReusedConnection)
   }
 
-  @Test("several ranges are answered with one multipart body", arguments: [Server.nginx, .apache, .caddy])
+  @Test("a request for several ranges gets one multipart body", arguments: [Server.nginx, .apache, .caddy])
   func multipartRanges(server: Server) async throws {
     let response = try await Engine.forServers().collect(
       server, "/text.txt", fields: ["Range": "bytes=0-5,7-10"])
@@ -162,7 +167,7 @@ struct MessageTests {
     #expect(response.text.contains("\r\n\r\nline 1\r\n") && response.text.contains("\r\n\r\n lup\r\n"))
   }
 
-  @Test("only the last 56 bytes of 256 MiB are received")
+  @Test("a request for the last 56 bytes of 256 MiB receives only these")
   func rangeOfMuch() async throws {
     let engine = try Engine.forServers()
     for server in Server.withPages {
@@ -184,7 +189,7 @@ struct MessageTests {
     #expect(refused.field("WWW-Authenticate") == "Basic realm=\"Fake Realm\"")
   }
 
-  @Test("repeated fields remain separate and in order")
+  @Test("repeated fields are kept separate and in order")
   func repeatedFields() async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/response-headers?X-Order=1&X-Order=2&X-Order=3&Set-Cookie=a%3D1&Set-Cookie=b%3D2")
@@ -192,7 +197,7 @@ struct MessageTests {
     #expect(response.head.fields.all("Set-Cookie") == ["a=1", "b=2"])
   }
 
-  @Test("a request is sent over IPv6", .enabled(if: ProcessStatus.hasIPv6))
+  @Test("a request can be sent over IPv6", .enabled(if: ProcessStatus.hasIPv6))
   func ipv6() async throws {
     try Server.nginx.require()
     let engine = try Engine.forServers()

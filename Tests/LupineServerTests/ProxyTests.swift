@@ -27,7 +27,7 @@ struct ProxyTests {
 
   // MARK: HTTP
 
-  @Test("squid forwards http with its Via field, and keeps the connection open")
+  @Test("squid adds a Via field to a forwarded http request, and keeps the connection open")
   func forward() async throws {
     let engine = try await engine(.http, .squid)
     for round in 0..<20 {
@@ -43,7 +43,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("the origin receives all fields except the proxy's credentials")
+  @Test("squid passes all fields on to the origin except the proxy's credentials")
   func nothingLeaks() async throws {
     let engine = try await engine(.http, .squidLogin, user: "user")
     let response = try await engine.collect(
@@ -60,7 +60,7 @@ struct ProxyTests {
     #expect(!response.text.contains("dXNlcjpwYXNz") && !response.text.contains("bm90OnRoaXM="))
   }
 
-  @Test("squid tunnels https to the origin, without a Via field")
+  @Test("squid passes https to the origin through a tunnel, without a Via field")
   func connect() async throws {
     let engine = try await engine(.http, .squid)
     for server in [Server.nginxTLS, .caddyTLS] {
@@ -78,7 +78,7 @@ struct ProxyTests {
     #expect(try await engine.failure(.expired, "/").code == .tlsFailed)
   }
 
-  @Test("without credentials, an http request has a 407 response, and an https request fails with a proxy error")
+  @Test("without proxy credentials, an http request gets a 407 response, and an https request fails with a proxy error")
   func credentialsMissing() async throws {
     let engine = try await engine(.http, .squidLogin)
     let response = try await engine.collect(.nginx, "/small.txt")
@@ -93,7 +93,7 @@ struct ProxyTests {
     #expect(error.description.contains("http://user:password@host:port"))
   }
 
-  @Test("http and https requests succeed with correct credentials, and fail with wrong ones")
+  @Test("http and https requests succeed with correct proxy credentials, and fail with wrong ones")
   func credentials() async throws {
     let right = try await engine(.http, .squidLogin, user: "user")
     #expect(try await right.collect(.nginx, "/small.txt").text == "small\n")
@@ -106,7 +106,7 @@ struct ProxyTests {
   }
 
   @Test(
-    "for a host that squid refuses, an http request has a 403 response, and an https request fails with a proxy error")
+    "if squid refuses a host, an http request gets a 403 response, and an https request fails with a proxy error")
   func hostRefused() async throws {
     let engine = try await engine(.http, .squid)
     let response = try await engine.collect(EngineRequest(uri: try URI("http://refused.example/")))
@@ -118,7 +118,7 @@ struct ProxyTests {
     #expect(error.description.hasPrefix("https://refused.example through http://127.0.0.1:28128: "))
   }
 
-  @Test("squid responds with 503 for an origin that doesn't listen")
+  @Test("if nothing listens at the origin, squid responds with 503")
   func originDown() async throws {
     let engine = try await engine(.http, .squid)
     #expect(try await engine.collect(EngineRequest(uri: try URI("http://127.0.0.1:1/"))).status == 503)
@@ -127,7 +127,8 @@ struct ProxyTests {
   }
 
   @Test(
-    "large bodies pass through squid in both directions, forwarded and tunneled", arguments: [Server.nginx, .nginxTLS])
+    "large bodies pass through squid in both directions, whether forwarded or tunneled",
+    arguments: [Server.nginx, .nginxTLS])
   func large(server: Server) async throws {
     let engine = try await engine(.http, .squid)
     let path = "/uploads/through-squid-\(server.rawValue)"
@@ -147,7 +148,7 @@ struct ProxyTests {
   // MARK: SOCKS
 
   @Test(
-    "http and https requests pass through SOCKS with local and remote lookups",
+    "http and https requests pass through a SOCKS proxy, with local and with remote name lookups",
     arguments: [Proxy.Scheme.socks5, .socks5h])
   func socks(scheme: Proxy.Scheme) async throws {
     let engine = try await engine(scheme, .socks)
@@ -166,7 +167,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("SOCKS accepts correct credentials and refuses others", arguments: [Proxy.Scheme.socks5, .socks5h])
+  @Test("a SOCKS proxy accepts correct credentials and refuses others", arguments: [Proxy.Scheme.socks5, .socks5h])
   func socksLogin(scheme: Proxy.Scheme) async throws {
     let right = try await engine(scheme, .socksLogin, user: "user")
     #expect(try await right.collect(.nginx, "/small.txt").text == "small\n")
@@ -188,7 +189,7 @@ struct ProxyTests {
     #expect(try cause(missing) == .noAcceptableMethod(hasCredentials: false))
   }
 
-  @Test("if the destination refuses the connection, the request fails with a SOCKS error")
+  @Test("if the destination refuses the SOCKS proxy's connection, the request fails with a SOCKS error")
   func socksRefused() async throws {
     let engine = try await engine(.socks5h, .socks)
     let error = try await engine.failure(EngineRequest(uri: try URI("http://127.0.0.1:1/")))
@@ -198,7 +199,7 @@ struct ProxyTests {
     #expect(error.description.contains("the destination refused the proxy's connection"))
   }
 
-  @Test("a body passes through SOCKS unchanged")
+  @Test("a body passes through a SOCKS proxy unchanged")
   func socksLarge() async throws {
     let engine = try await engine(.socks5h, .socksLogin, user: "user")
     let body = PatternBytes.make(5_000_000)
@@ -209,7 +210,7 @@ struct ProxyTests {
 
   // MARK: Bypass
 
-  @Test("bypassed hosts are reached directly, by name, address and address block")
+  @Test("hosts on the bypass list are reached directly, whether it lists their name, address or address block")
   func bypass() async throws {
     for (list, host, isDirect) in [
       ("localhost", "localhost", true), ("localhost", "127.0.0.1", false), ("127.0.0.0/8", "127.0.0.1", true),
@@ -223,7 +224,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("a redirect from a proxied host to a bypassed one is sent directly")
+  @Test("after a redirect from a proxied host to one on the bypass list, the request is sent directly")
   func redirectedAround() async throws {
     let engine = try await engine(.http, .squid, bypass: ProxyBypass("localhost"))
     try Server.nginx.require()
@@ -233,7 +234,7 @@ struct ProxyTests {
     #expect(response.metrics.map { $0.proxy != nil } == [true, false])
   }
 
-  @Test("the error for an unreachable proxy names the proxy")
+  @Test("the error for an unreachable proxy contains the proxy's address")
   func proxyDown() async throws {
     let engine = try Engine.forServers { $0.proxy = .fixed(try Proxy("http://user:pass@127.0.0.1:1")) }
     for server in [Server.nginx, .nginxTLS] {

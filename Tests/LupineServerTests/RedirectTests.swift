@@ -16,7 +16,7 @@ struct RedirectTests {
     #expect(Set(response.metrics.map(\.connectionID)) == [1])
   }
 
-  @Test("without a redirect rule, a redirect is a response")
+  @Test("without a redirect rule, a redirect is delivered as the response")
   func notFollowed() async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/relative-redirect/1")
     #expect(response.status == 302)
@@ -24,7 +24,7 @@ struct RedirectTests {
     #expect(response.metrics.count == 1)
   }
 
-  @Test("exceeding the limit of redirects is an error")
+  @Test("exceeding the limit of redirects causes an error")
   func tooMany() async throws {
     var rule = RedirectRule()
     rule.countMax = 3
@@ -37,7 +37,7 @@ struct RedirectTests {
     #expect(error.description.contains("more than 3 times"))
   }
 
-  @Test("307 and 308 repeat the method and the body", arguments: [307, 308], ["POST", "PUT", "DELETE"])
+  @Test("redirects with 307 and 308 repeat the method and the body", arguments: [307, 308], ["POST", "PUT", "DELETE"])
   func kept(status: Int, method: String) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/redirect-to?url=/anything&status_code=\(status)", method: method,
@@ -48,7 +48,7 @@ struct RedirectTests {
   }
 
   @Test(
-    "303, and 301 and 302 after POST, change the request to GET without a body",
+    "a 303, or a 301 or 302 after POST, changes the next request to GET without a body",
     arguments: [(303, "POST"), (303, "PUT"), (301, "POST"), (302, "POST")])
   func becomesGet(status: Int, method: String) async throws {
     let response = try await Engine.forServers().collect(
@@ -59,7 +59,7 @@ struct RedirectTests {
     #expect(!response.text.contains("Content-Type") && !response.text.contains("Content-Length"))
   }
 
-  @Test("301 and 302 repeat PUT and its body", arguments: [301, 302])
+  @Test("redirects with 301 and 302 repeat a PUT and its body", arguments: [301, 302])
   func putKept(status: Int) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/redirect-to?url=/anything&status_code=\(status)", method: "PUT", body: RequestBody("kept"),
@@ -67,7 +67,7 @@ struct RedirectTests {
     #expect(response.text.contains("\"method\": \"PUT\"") && response.text.contains("\"data\": \"kept\""))
   }
 
-  @Test("a chunked body is sent again after a 307 if it is replayable, and is an error otherwise")
+  @Test("after a 307, a chunked body is sent again if it is replayable; otherwise the request fails")
   func produced() async throws {
     let engine = try Engine.forServers()
     func body(isReplayable: Bool) -> RequestBody {
@@ -85,7 +85,7 @@ struct RedirectTests {
     #expect(error.code == .bodyNotReplayable)
   }
 
-  @Test("a redirect to another origin doesn't send the credentials and cookies of the first")
+  @Test("after a redirect to another origin, the credentials and cookies of the first origin aren't sent")
   func otherOrigin() async throws {
     let fields: Fields = ["Authorization": "Bearer secret", "Cookie": "id=secret", "X-Kept": "yes"]
     let engine = try Engine.forServers()
@@ -111,7 +111,7 @@ struct RedirectTests {
   }
 
   @Test(
-    "a redirect to an unusable URL is an error",
+    "a redirect to a URL that can't be requested causes an error",
     arguments: ["ftp://localhost/", "http:///x", "http://a%20b/"])
   func nowhere(target: String) async throws {
     let error = try await Engine.forServers().failure(
@@ -123,7 +123,7 @@ struct RedirectTests {
     }
   }
 
-  @Test("a redirected HEAD request remains HEAD")
+  @Test("a redirected HEAD request uses HEAD again")
   func head() async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/redirect-to?url=/get&status_code=303", method: "HEAD", redirects: RedirectRule())

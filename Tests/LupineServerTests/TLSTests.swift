@@ -14,7 +14,9 @@ struct TLSTests {
     return cause
   }
 
-  @Test("a valid certificate is accepted, and the metrics describe TLS", arguments: [Server.nginxTLS, .caddyTLS])
+  @Test(
+    "a valid certificate is accepted, and the metrics contain the TLS parameters",
+    arguments: [Server.nginxTLS, .caddyTLS])
   func good(server: Server) async throws {
     let response = try await Engine.forServers().collect(server, "/text.txt")
     #expect(response.text == TextPage.text)
@@ -32,7 +34,7 @@ struct TLSTests {
   }
 
   @Test(
-    "a certificate's IP addresses are accepted like its names",
+    "IP addresses in a certificate are accepted like names",
     arguments: ProcessStatus.hasIPv6 ? ["127.0.0.1", "[::1]"] : ["127.0.0.1"])
   func addresses(host: String) async throws {
     let uri = try await Server.nginxTLS.uri("/small.txt", host: host)
@@ -40,7 +42,7 @@ struct TLSTests {
   }
 
   @Test(
-    "each bad certificate causes a specific error with a remedy",
+    "each kind of bad certificate causes a different error with a remedy",
     arguments: [
       (Server.expired, TLSError.Code.certificateExpired, "expired on 2021-01-01"),
       (.wrongHost, .hostMismatch, "but for wrong.example"),
@@ -82,7 +84,7 @@ struct TLSTests {
   }
 
   @Test(
-    "a server that supports only one TLS version is used with that version",
+    "if a server supports only one TLS version, that version is used",
     arguments: [(Server.tls12, "TLSv1.2"), (.tls13, "TLSv1.3")])
   func versions(server: Server, version: String) async throws {
     let response = try await Engine.forServers().collect(server, "/")
@@ -90,7 +92,7 @@ struct TLSTests {
     #expect(try response.metric.tls?.protocolVersion == version)
   }
 
-  @Test("a server that supports no version in the configured range is an error")
+  @Test("if a server supports no version in the configured range, the request fails")
   func limits() async throws {
     let old = try Engine.forServers { $0.tls.maximumVersion = .v1_2 }
     #expect(try await old.collect(.nginxTLS, "/small.txt").metric.tls?.protocolVersion == "TLSv1.2")
@@ -100,7 +102,7 @@ struct TLSTests {
     #expect(try cause(await new.failure(.tls12, "/")).code == .protocolVersion)
   }
 
-  @Test("a common protocol is selected, and without one the server refuses the handshake or selects none")
+  @Test("a common application protocol is selected; if there is none, the server refuses the handshake or selects none")
   func applicationProtocols() async throws {
     func engine(_ protocols: [String]) throws -> Engine {
       try Engine.forServers { $0.tls.applicationProtocols = protocols }
@@ -118,7 +120,7 @@ struct TLSTests {
   }
 
   @Test(
-    "the second connection resumes the session of the first, with each TLS version",
+    "with each TLS version, the second connection resumes the TLS session of the first",
     arguments: [Server.nginxTLS, .caddyTLS, .tls12, .tls13])
   func resumption(server: Server) async throws {
     let engine = try Engine.forServers()
@@ -134,14 +136,14 @@ struct TLSTests {
     #expect(try await Engine.forServers().collect(server, "/small.txt").metric.tls?.isResumed == false)
   }
 
-  @Test("a server that requires a client certificate responds with 400 if there is none")
+  @Test("without a client certificate, a server that requires one responds with 400")
   func clientCertificateMissing() async throws {
     let response = try await Engine.forServers().collect(.clientCertificate, "/")
     #expect(response.status == 400)
     #expect(response.text.contains("No required SSL certificate was sent"))
   }
 
-  @Test("large bodies are transferred in both directions on one TLS connection")
+  @Test("large bodies are transferred in both directions over one TLS connection")
   func bothWays() async throws {
     let engine = try Engine.forServers()
     let body = PatternBytes.make(3_000_000)
@@ -153,7 +155,7 @@ struct TLSTests {
     #expect(try await engine.collect(.nginxTLS, "/uploads/tls", method: "DELETE").status == 204)
   }
 
-  @Test("a response with Connection: close is complete, and a truncated one is an error")
+  @Test("a response with Connection: close is complete if TLS is closed properly, and an error if it is truncated")
   func closedConnections() async throws {
     let engine = try Engine.forServers()
     #expect(try await engine.collect(.nginxTLS, "/close").text == "bye\n")

@@ -23,7 +23,7 @@ struct UploadTests {
     }
   }
 
-  @Test("servers receive all bytes, with Content-Length and chunked", arguments: [0, 1, 1000, 1_000_000])
+  @Test("servers receive all bytes of a body, with Content-Length or in chunks", arguments: [0, 1, 1000, 1_000_000])
   func framings(byteCount: Int) async throws {
     let engine = try Engine.forServers()
     let fixed = try await engine.collect(
@@ -39,7 +39,7 @@ struct UploadTests {
     #expect(behindProxy.text.hasPrefix("POST \(byteCount) length=\(byteCount) "))
   }
 
-  @Test("httpbin receives a chunked body as it was produced")
+  @Test("httpbin receives a chunked body with unchanged content")
   func chunkedContent() async throws {
     let lines = AsyncStream<[UInt8]> { continuation in
       for line in 0..<100 { continuation.yield(Array("line \(line);".utf8)) }
@@ -51,7 +51,7 @@ struct UploadTests {
     #expect(response.text.contains("\"data\": \"\((0..<100).map { "line \($0);" }.joined())\""))
   }
 
-  @Test("100 MB with Content-Length arrive at Apache")
+  @Test("Apache receives 100 MB with Content-Length completely")
   func largeToApache() async throws {
     let body = RequestBody(PatternBytes.make(Self.largeByteCount))
     let response = try await Engine.forServers().collect(.apache, "/count", method: "POST", body: body)
@@ -59,7 +59,7 @@ struct UploadTests {
     #expect(try response.metric.requestBodyBytes == UInt64(Self.largeByteCount))
   }
 
-  @Test("100 MB from a producer, chunked, are stored by nginx and returned unchanged")
+  @Test("nginx stores 100 MB that a producer sends in chunks, and returns them unchanged")
   func largeThereAndBack() async throws {
     let engine = try Engine.forServers()
     let path = "/uploads/large-chunked"
@@ -70,7 +70,7 @@ struct UploadTests {
     #expect(try await engine.collect(.nginx, path, method: "DELETE").status == 204)
   }
 
-  @Test("a large file is stored by nginx and returned unchanged", arguments: [Server.nginx, .nginxTLS])
+  @Test("nginx stores a large file, and returns it unchanged", arguments: [Server.nginx, .nginxTLS])
   func largeFile(server: Server) async throws {
     let byteCount = 4_000_000
     let engine = try Engine.forServers()
@@ -94,7 +94,7 @@ struct UploadTests {
     #expect(sink.isRight)
   }
 
-  @Test("bytes, a file and a producer can form one body")
+  @Test("one body can consist of bytes, a file and a producer")
   func segments() async throws {
     let file = try TemporaryFile(Array("from a file, ".utf8))
     var body = RequestBody("from memory, ")
@@ -111,7 +111,7 @@ struct UploadTests {
     #expect(response.text.contains("\"Content-Length\": \"41\""))
   }
 
-  @Test("a file that is missing or too short fails the request with an error that contains its path")
+  @Test("if a body's file is missing or too short, the request fails with an error that contains the path")
   func badFiles() async throws {
     let engine = try Engine.forServers()
     let short = try TemporaryFile([1, 2, 3])
@@ -128,7 +128,9 @@ struct UploadTests {
 
   // MARK: Expect: 100-continue, and refusals
 
-  @Test("a server sends 100 Continue before the body", arguments: [(Server.apache, "/count"), (.nginx, "/expect")])
+  @Test(
+    "the server sends 100 (Continue) before it receives the body",
+    arguments: [(Server.apache, "/count"), (.nginx, "/expect")])
   func granted(server: Server, path: String) async throws {
     let engine = try Engine.forServers()
     let body = PatternBytes.make(200_000)
@@ -143,7 +145,8 @@ struct UploadTests {
     #expect(sink.text.hasPrefix("POST 200000 "))
   }
 
-  @Test("a body that the server refuses before it is sent isn't sent", arguments: ["/denied", "/limited"])
+  @Test(
+    "a body isn't sent if the server refuses it instead of sending 100 (Continue)", arguments: ["/denied", "/limited"])
   func refused(path: String) async throws {
     let engine = try Engine.forServers()
     let status = path == "/denied" ? 403 : 413
@@ -157,7 +160,8 @@ struct UploadTests {
     #expect(try await engine.collect(.apache, "/small.txt").metric.isReusedConnection == false)
   }
 
-  @Test("a response that refuses a body during its transmission takes precedence over the broken pipe")
+  @Test(
+    "if the server refuses a body during its transmission, its response is delivered instead of a broken pipe error")
   func earlyRefusal() async throws {
     let engine = try Engine.forServers()
     let byteCount = 50_000_000
@@ -174,7 +178,7 @@ struct UploadTests {
         .text.hasPrefix("POST 1024 "))
   }
 
-  @Test("the server's response ends an endless body, and the producer is notified")
+  @Test("a response ends the upload of an endless body, and the body's producer is notified")
   func endlessRefused() async throws {
     let engine = try Engine.forServers()
     let ended = Gate()
@@ -187,7 +191,7 @@ struct UploadTests {
     await ended.wait()
   }
 
-  @Test("cancelling an upload ends it on both sides")
+  @Test("cancelling an upload ends it at the client and at the server")
   func cancelled() async throws {
     let engine = try Engine.forServers()
     let (flowing, ended) = (Gate(), Gate())

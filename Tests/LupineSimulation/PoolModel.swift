@@ -26,8 +26,8 @@ struct PoolModel {
   }
 
   struct Key {
-    /// The waiting exchanges in order of arrival. Identifiers increase, so that of two exchanges, at any keys, the one with the lower
-    /// identifier arrived first.
+    /// The waiting exchanges by priority, and in order of arrival among equals. Identifiers begin with the inverted priority, so
+    /// that of two exchanges, at any keys, the one with the lower identifier comes first.
     var waiting: [ExchangeID] = []
     var connections: [ConnectionID: Connection] = [:]
     var counters = ConnectionCounters()
@@ -51,6 +51,7 @@ struct PoolModel {
   var tickets: [ExchangeID: Ticket] = [:]
   var lastExchange: ExchangeID = 0
   var lastConnection: UInt32 = 0
+  private let priorities = [0, 126, 128].map { ExchangePriority(level: $0) }
   var endings: [ExchangeID: String] = [:]
   var reasons: Set<CloseReason> = []
   var eventCount = 0
@@ -115,11 +116,13 @@ struct PoolModel {
 
   mutating func acquire(_ index: Int) throws(PoolViolation) {
     lastExchange += 1
-    let exchange = lastExchange
+    // Without a random number, so that the rest of a seed's history stays the same.
+    let priority = lastExchange % 4 == 0 ? priorities[Int(lastExchange / 4 % 3)] : .normal
+    let exchange = Waiter.rank(priority, arrival: lastExchange)
     begin("acquire \(exchange) at \(index)")
     let before = model[index]
     let waiting = model.reduce(0) { $0 + $1.waiting.count }
-    switch pool.acquire(keys[index], for: exchange, now: now) {
+    switch pool.acquire(keys[index], for: exchange, priority, now: now) {
     case .use(let id):
       let newest = before.connections.values.compactMap {
         if case .idle(let since) = $0.activity { since } else { nil }
@@ -131,6 +134,7 @@ struct PoolModel {
     case .wait(let ticket, let actions):
       try require(waiting < limits.waitersMax, "there are too many waiters")
       model[index].waiting.append(exchange)
+      model[index].waiting.sort()
       tickets[exchange] = ticket
       try perform(actions)
     case .refused(let refusal):

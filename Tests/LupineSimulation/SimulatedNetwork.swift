@@ -52,6 +52,8 @@ final class SimulatedNetwork: Network {
     return SimulatedSocket(stream, self)
   }
 
+  func link(to address: SocketAddress, options: SocketOptions) -> NetworkLink? { nil }
+
   /// The lowest free number, as the kernel assigns descriptors, so that numbers are reused immediately.
   private var freeNumber: CInt {
     let used = Set(streams.map(\.number))

@@ -23,7 +23,7 @@ final class SimulatedStream {
   var registration: (interest: Poller.Interest, token: UInt64)?
   private(set) var isClientGone = false
 
-  // From the server to the client.
+  // The direction from the server to the client: the bytes that the client hasn't read, and the direction's end.
   private var incoming: ArraySlice<UInt8> = []
   private(set) var isAtEnd = false
   private(set) var isReset = false
@@ -36,7 +36,7 @@ final class SimulatedStream {
   /// The offsets at which complete responses end. A client whose read extends beyond such an offset sees surplus bytes.
   var responseEnds: [Int] = []
 
-  // From the client to the server.
+  // The direction from the client to the server: the bytes that the server hasn't read.
   private(set) var outgoing: [UInt8] = []
   /// The number of bytes that the kernel buffers while the server doesn't read.
   private var capacity: Int

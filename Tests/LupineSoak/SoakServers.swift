@@ -49,11 +49,11 @@ final class SoakServers: Sendable {
 
   @Sendable private static func serve(_ peer: Peer) throws {
     try peer.serve { request in
+      if let coding = ContentCoding(name: request.path.dropFirst()) {
+        return Reply(.coded(Array(Traffic.body), coding))
+      }
       switch request.path {
       case "/big": return Reply(.pattern(byteCount: UInt64(Traffic.bigByteCount)))
-      case "/gzip": return Reply(.coded(Array(Traffic.body), .gzip))
-      case "/deflate": return Reply(.coded(Array(Traffic.body), .deflate))
-      case "/br": return Reply(.coded(Array(Traffic.body), .brotli))
       case "/chunks": return Reply(.chunks([Array(Traffic.body), Array(Traffic.body)], pause: .milliseconds(1)))
       case "/redirect": return Reply(status: 302, fields: ["Location": "/big"])
       case "/close": return Reply(fields: ["Connection": "close"], .bytes(Array(Traffic.body)))

@@ -9,6 +9,9 @@ import Synchronization
 enum Traffic: String, CaseIterable {
   case plain, secure, big, gzip, deflate, br, chunks, redirect, close, post, secureUpload, fileUpload, multipart
   case download, stream, cancel, retry, cut, otherSession
+  #if Zstd
+    case zstd
+  #endif
 
   static let bigByteCount = 200_000
   static let body = Data((0..<20_000).map { Pattern.byte(at: UInt64($0)) })
@@ -29,6 +32,9 @@ enum Traffic: String, CaseIterable {
     case .secure: await get(session, servers.secureURL + "/", Data("0".utf8))
     case .big: await get(session, servers.secureURL + "/big", Self.bigBody)
     case .gzip, .deflate, .br, .close: await get(session, servers.plainURL + "/\(rawValue)", Self.body)
+    #if Zstd
+      case .zstd: await get(session, servers.plainURL + "/zstd", Self.body)
+    #endif
     case .chunks: await get(session, servers.plainURL + "/chunks", Self.body + Self.body)
     case .redirect: await get(session, servers.plainURL + "/redirect", Self.bigBody)
     case .post: await upload(session.upload(Self.body, to: servers.plainURL), Self.body.count)

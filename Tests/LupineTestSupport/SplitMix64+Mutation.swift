@@ -4,7 +4,7 @@
 @_exported public import LupineRandom
 
 extension SplitMix64 {
-  /// Returns the bytes with one to four random changes. About half of the changed bytes are taken from `telling`.
+  /// Returns the bytes with one to four random changes. About half of the inserted bytes are taken from `telling`.
   package mutating func mutation(of original: [UInt8], inserting telling: [UInt8]) -> [UInt8] {
     var bytes = original
     for _ in 0..<Int.random(in: 1...4, using: &self) {

@@ -8,6 +8,8 @@ package enum TestServer: UInt16, Sendable, CaseIterable {
   case httpbin = 28080
   case nginx = 28082
   case apache = 28083
+  /// Apache over TLS.
+  case apacheTLS = 28455
   case caddy = 28084
   case haproxy = 28085
   case unavailable = 28086
@@ -16,6 +18,18 @@ package enum TestServer: UInt16, Sendable, CaseIterable {
   /// HTTP proxies; the second requires the credentials user:pass.
   case squid = 28128
   case squidLogin = 28129
+  /// HTTP proxies with Digest, Negotiate and NTLM, and `squidLogin` behind TLS.
+  case squidDigest = 28130
+  case squidNegotiate = 28131
+  case squidNTLM = 28132
+  case encryptedProxy = 28133
+  /// Digest with all algorithms.
+  case lighttpd = 28090
+  case lighttpdTLS = 28456
+  /// Origins with NTLM and Negotiate; those with TLS require channel bindings.
+  case ntlm = 28089
+  case ntlmTLS = 28453
+  case negotiateTLS = 28457
   /// SOCKS 5 proxies; the second requires the credentials user:pass.
   case socks = 28180
   case socksLogin = 28181
@@ -49,7 +63,23 @@ package enum TestServer: UInt16, Sendable, CaseIterable {
   /// The server's numeric address, with its port.
   package var authority: String { "127.0.0.1:\(rawValue)" }
 
+  /// The process doesn't use the Kerberos of the test servers.
+  package struct NoTicket: Error, CustomStringConvertible {
+    package var description: String {
+      "the environment has no Kerberos ticket of the test servers; run the tests with it: "
+        + "Tests/Servers/servers run COMMAND, or make test"
+    }
+  }
+
   private static let isUp = Mutex<Set<TestServer>>([])
+
+  /// Throws unless the environment names the ticket of `servers run`. The library reads it when it is first used, so a test
+  /// can't set it.
+  package static func requireTicket() throws(NoTicket) {
+    guard let cache = getenv("KRB5CCNAME"), String(cString: cache) == "FILE:\(folder)/krb5/ticket" else {
+      throw NoTicket()
+    }
+  }
 
   /// Throws `Down` if no server listens.
   package func require() throws(Down) {

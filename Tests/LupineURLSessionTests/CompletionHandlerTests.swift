@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct CompletionHandlerTests {
-  @Test("a completion handler receives the body of a data task, on the delegate queue, after the task has completed")
+  @Test("a data task's completion handler receives the body, on the delegate queue, after the task has completed")
   func data() async throws {
     try await withServer {
       .text("\($0.method) \($0.path)")
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("a response without a body has empty data, and an error status isn't an error")
+  @Test("for a response without a body, the data is empty; an error status isn't an error")
   func emptyBody() async throws {
     try await withServer { _ in
       Reply(status: 404)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("a completion handler receives the error, and the response if there was one")
+  @Test("a completion handler receives the error, and also the response if one was received")
   func failure() async throws {
     try await withServer { _ in
       Reply(fields: ["Connection": "close"], .bytes([]))
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("uploads with completion handlers send data or a file")
+  @Test("upload tasks with completion handlers send data or a file")
   func uploads() async throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
     try Data("from a file".utf8).write(to: file)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("a download's file exists while its completion handler runs, and is removed afterward")
+  @Test("a downloaded file exists while the completion handler runs, and is deleted afterward")
   func download() async throws {
     try await withServer {
       .text($0.path)
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(
-    "a task with a handler calls its delegate only for redirects, challenges and metrics")
+    "a task with a completion handler calls its delegate only for redirects, challenges and metrics")
   func delegate() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
@@ -119,7 +119,8 @@ import Testing
     }
   }
 
-  @Test("a task's own delegate takes precedence over the session's, which gets the calls that it doesn't implement")
+  @Test(
+    "a task's delegate takes precedence over the session's, which is called for methods that the task's doesn't have")
   func ownDelegate() async throws {
     final class Metered: NSObject, URLSessionTaskDelegate, Sendable {
       let notes = Notes()
@@ -145,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("a completed task releases its own delegate and its handler")
+  @Test("a completed task releases its own delegate and its completion handler")
   func release() async throws {
     try await withServer { _ in
       .text("here")
@@ -166,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("a task fails if its body is longer than the limit of bodies in memory, and succeeds at the limit")
+  @Test("a task fails if its body exceeds the limit of bodies in memory, and succeeds at exactly the limit")
   func bodyLimit() async throws {
     try await withServer {
       .text(String(repeating: "x", count: $0.path == "/long" ? 101 : 100))
@@ -183,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("a session that is invalidated with tasks in flight calls each handler once")
+  @Test("invalidating a session with tasks in flight calls each completion handler once")
   func invalidation() async throws {
     try await withServer { _ in
       .hold
@@ -202,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("the shared session can send requests with handlers")
+  @Test("the shared session can send requests with completion handlers")
   func shared() async throws {
     try await withServer { _ in
       .text("shared")

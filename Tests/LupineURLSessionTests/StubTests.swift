@@ -23,7 +23,7 @@ import Testing
     try await body(stubs, session)
   }
 
-  @Test("the latest matching rule answers a request with its status, fields and body")
+  @Test("a request is answered by the matching rule that was added last, with its status, fields and body")
   func rules() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .status(500))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("a rule's replies are used in turn, and the last one is repeated")
+  @Test("a rule uses its replies in turn, and repeats the last one")
   func sequence() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .text("1"), .text("2"))
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "a pattern matches by method, host, path, query, field and body",
+    "a pattern can match the method, host, path, query, fields and body",
     arguments: [
       (RequestPattern.post("/a/b"), true), (.get("/a/b"), false), (.any.host("API.example.com"), true),
       (.any.host("example.com"), false), (.any.path("/a/*"), true), (.any.path("/a"), false),
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("a request that no rule answers fails, and the error lists the rules that nearly match")
+  @Test("a request that no rule matches fails, and the error lists the rules that nearly match")
   func unmatched() async throws {
     try await withStubs { stubs, session in
       let first = await error { try await session.data(for: request("/a?token=secret")) }
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("a reply can be delayed, delivered in pieces, truncated, or an error")
+  @Test("a stub's reply can be delayed, delivered in parts, truncated or an error")
   func endings() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .get("/late"), with: .text("late").delayed(by: .milliseconds(50)))
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("the delayed reply of a cancelled task isn't delivered")
+  @Test("if a task is cancelled before its stub's delayed reply, the reply isn't delivered")
   func cancellation() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .text("never").delayed(by: .seconds(1_000_000)))
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("requests are recorded with their bodies, including uploaded ones")
+  @Test("stubs record requests with their bodies, including uploaded bodies")
   func recording() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any) { .text("\($0.method) \($0.body.count)") }
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("redirects between stubs are followed, without credentials to another origin")
+  @Test("redirects between stubs are followed, and credentials aren't passed to another origin")
   func redirect() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .post("/old"), with: .redirect(to: "/new"))
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("stubs answer the requests, uploads, downloads and streams of Alamofire's API")
+  @Test("stubs can answer requests, uploads, downloads and streams of Alamofire's API")
   func alamofire() async throws {
     let stubs = Stubs()
     stubs.reply(to: .get("/json"), with: .json(#"{"a": "b"}"#))

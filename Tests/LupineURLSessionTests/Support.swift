@@ -78,9 +78,9 @@ func code<Value>(_ body: () async throws -> Value) async -> URLError.Code? {
   }
 }
 
-/// Returns whether the condition becomes true within 60 s. Checks it every 3 ms, and leaves the thread free in between.
-func settles(_ condition: () -> Bool) async -> Bool {
-  let deadline = ContinuousClock.now + .seconds(60)
+/// Returns whether the condition becomes true within the limit. Checks it every 3 ms, and leaves the thread free in between.
+func settles(within limit: Duration = .seconds(60), _ condition: () -> Bool) async -> Bool {
+  let deadline = ContinuousClock.now + limit
   while ContinuousClock.now < deadline {
     if condition() { return true }
     await withCheckedContinuation { continuation in

@@ -14,7 +14,7 @@ extension URLSession {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct TaskTests {
-  @Test("a task that was suspended twice must be resumed twice, and a new task once more")
+  @Test("a task must be resumed once for each time it was suspended, and a new task once more")
   func suspension() async throws {
     try await withServer { _ in
       .text("here")
@@ -39,7 +39,7 @@ extension URLSession {
     }
   }
 
-  @Test("a session lists the tasks that were resumed and haven't ended, by kind")
+  @Test("a session lists, by kind, the tasks that were resumed and haven't ended")
   func list() async throws {
     try await withServer { _ in
       .hold
@@ -67,7 +67,7 @@ extension URLSession {
     }
   }
 
-  @Test("a request isn't sent before the task's earliest date, and the delegate may replace it")
+  @Test("a request isn't sent before its task's earliest begin date, and the delegate may replace the request then")
   func delay() async throws {
     final class Replacing: NSObject, URLSessionTaskDelegate, Sendable {
       func urlSession(
@@ -110,7 +110,7 @@ extension URLSession {
     }
   }
 
-  @Test("a task's progress counts bytes, and can control the task")
+  @Test("a task's progress counts bytes, and can suspend, resume and cancel the task")
   func progress() async throws {
     try await withServer { request in
       request.path == "/hold" ? .hold : .text("0123456789")
@@ -136,7 +136,7 @@ extension URLSession {
     }
   }
 
-  @Test("the expected byte counts that a caller sets are kept")
+  @Test("a task keeps the expected byte counts that the caller sets")
   func expectedByteCounts() throws {
     let task = URLSession.shared.dataTask(with: try #require(URL(string: "http://127.0.0.1/")))
     #expect(task.countOfBytesClientExpectsToSend == NSURLSessionTransferSizeUnknown)
@@ -147,7 +147,7 @@ extension URLSession {
     task.cancel()
   }
 
-  @Test("a subclass can replace a task in a test, without a session")
+  @Test("a test can replace a task with a subclass, without a session")
   func standIn() {
     final class Mock: URLSessionDataTask, @unchecked Sendable {
       let notes = Notes()

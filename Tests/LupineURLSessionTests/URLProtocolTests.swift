@@ -107,7 +107,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol can answer in pieces or on another thread")
+  @Test("a URL protocol can deliver its response in parts or on another thread")
   func answers() async throws {
     try await withStubs { session in
       let (pieces, response) = try await session.data(from: url("http://a.stub/pieces"))
@@ -117,7 +117,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol can answer downloads, uploads, delegates and sequences of bytes too")
+  @Test("a URL protocol can also answer downloads, uploads, delegates and sequences of bytes")
   func kinds() async throws {
     let delegate = NotingDelegate()
     try await withStubs(delegate: delegate) { session in
@@ -141,7 +141,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol's redirect is followed by a protocol or over the network, and reported to the delegate")
+  @Test("a redirect from a URL protocol is followed by a protocol or the network, and reported to the delegate")
   func redirects() async throws {
     let delegate = NotingDelegate()
     try await withServer {
@@ -159,7 +159,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol that redirects endlessly fails the task")
+  @Test("if a URL protocol redirects endlessly, the task fails")
   func redirectLoop() async throws {
     final class Loop: URLProtocol, @unchecked Sendable {
       class override func canInit(with request: URLRequest) -> Bool { request.url?.host == "loop" }
@@ -178,7 +178,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol's error becomes the task's error, regardless of its type")
+  @Test("the error of a URL protocol becomes the task's error, whatever its type")
   func errors() async throws {
     try await withStubs { session in
       let lost = await outcome { session.dataTask(with: URL(string: "http://a.stub/fails")!, completionHandler: $0) }
@@ -193,7 +193,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("only a protocol's first response and first end have an effect")
+  @Test("only the first response and the first end that a URL protocol reports have an effect")
   func repetition() async throws {
     let delegate = NotingDelegate()
     try await withStubs(delegate: delegate) { session in
@@ -207,7 +207,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a task whose protocol never answers can be cancelled, and the protocol is stopped once")
+  @Test("a task whose URL protocol never answers can be cancelled, and the protocol is stopped once")
   func silence() async throws {
     try await withStubs { session in
       let silent = try url("http://a.stub/silent-\(UUID())")
@@ -224,7 +224,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a suspended task's protocol delivers nothing until the task is resumed")
+  @Test("while a task is suspended, its URL protocol's response isn't delivered")
   func suspension() async throws {
     let delegate = NotingDelegate()
     try await withStubs(delegate: delegate) { session in
@@ -237,7 +237,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a session's classes are tried in order, followed by the registered classes, latest first")
+  @Test("the session's protocol classes are tried in order, and then the registered ones, latest first")
   func order() async throws {
     final class First: Named, @unchecked Sendable {}
     final class Second: Named, @unchecked Sendable {}
@@ -265,7 +265,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a protocol receives the session's fields, and requests that no protocol answers are sent")
+  @Test("a URL protocol receives the session's fields, and requests that no protocol handles are sent")
   func requests() async throws {
     try await withServer {
       .text($0.fields.first("S") ?? "none")
@@ -282,7 +282,21 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("values attached to a request are found in its copies, and don't affect equality")
+  @Test("a test's URLProtocolClient needs only the methods that the test checks")
+  func ownClient() async throws {
+    final class Client: NSObject, URLProtocolClient {
+      let notes = Notes()
+      func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { notes.add(String(decoding: data, as: UTF8.self)) }
+    }
+    let client = Client()
+    for path in ["pieces", "fails", "redirect?http://b.stub/", "odd"] {
+      let request = URLRequest(url: try url("http://a.stub/\(path)"))
+      Stub(request: request, cachedResponse: nil, client: client).startLoading()
+    }
+    #expect(client.notes.all == ["a", "b", "c", "ignored"])
+  }
+
+  @Test("a property set on a request is kept in the request's copies, and doesn't affect equality")
   func properties() throws {
     let plain = URLRequest(url: try url("http://a.stub/"))
     let marked = NSMutableURLRequest(plain)

@@ -38,7 +38,7 @@ import Testing
     return try? String(contentsOf: SourceTree.root.appending(path: "Tests/\(file)"), encoding: .utf8)
   }
 
-  @Test("each promise quotes at least one test, and each quoted test exists")
+  @Test("each promise in Security.md quotes at least one test, and each quoted test exists")
   func promises() throws {
     let promises = try Self.rows().filter { $0.heading != "Limits" }
     #expect(promises.count > 30)
@@ -57,7 +57,7 @@ import Testing
     "Transfers are complete despite loss, delay and reordering": "TCP keeps this promise; Tests/Namespaces tries it"
   ]
 
-  @Test("each promise has a mutation that breaks it, and each mutation names one promise")
+  @Test("each promise in Security.md has a mutation that breaks it, and each mutation belongs to one promise")
   func mutations() throws {
     let folder = SourceTree.root.appending(path: "Tests/Mutants")
     let tables = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("each limit is declared in the sources")
+  @Test("each limit listed in Security.md is declared in the sources")
   func limits() throws {
     let limits = try Self.rows().filter { $0.heading == "Limits" }
     #expect(limits.count > 15)

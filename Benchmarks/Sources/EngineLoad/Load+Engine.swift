@@ -1,4 +1,4 @@
-// The engine and the requests for the options of the command line, for all generators that use the engine directly.
+// Creates the engine and the requests that the command line specifies, for all generators that use the engine directly.
 
 public import LoadMeasure
 public import LupineEngine
@@ -33,7 +33,7 @@ extension PoolLimits {
   public mutating func keep(connectionsPerOrigin: Int, origins: Int) {
     connectionsPerOriginMax = connectionsPerOrigin
     idlePerOriginMax = connectionsPerOrigin
-    // The number of open connections doesn't exceed that of concurrent requests, but each origin may keep some.
+    // No more connections are busy than there are concurrent requests, but each origin may keep idle ones.
     connectionsMax = max(connectionsMax, connectionsPerOrigin * origins)
     idleMax = max(idleMax, connectionsPerOrigin * origins)
     originsRememberedMax = max(originsRememberedMax, origins)

@@ -16,7 +16,8 @@ public struct Load: Sendable {
   /// The number of hosts that are requested in turn, at least 1. If there are several, 127.0.x.y replaces the URL's
   /// host.
   public private(set) var origins = 1
-  /// The expected length of each body, whose content isn't checked, or nil if each must equal `expectedBody`.
+  /// The expected length of each response body in bytes. If nil, each body must equal `expectedBody`. Otherwise, the content
+  /// isn't checked.
   public private(set) var bodyBytes: Int?
   /// A file to send in each request by POST. The response body must be the file's size in decimal digits.
   public private(set) var upload: String?
@@ -24,7 +25,7 @@ public struct Load: Sendable {
   public private(set) var download: String?
   /// A PEM file with the authorities to trust instead of the system's.
   public private(set) var authorities: String?
-  /// The way to make requests, for generators that have several.
+  /// The name of the way to make requests, for generators that offer several. Empty by default.
   public private(set) var mode = ""
 
   /// The expected body of each response, unless an option changes it.
@@ -39,13 +40,13 @@ public struct Load: Sendable {
     return (0..<origins).map { url.replacingCharacters(in: host, with: Self.host($0)) }
   }
 
-  /// The expected body, or nil if only its length is checked.
+  /// The expected response body, or nil if only the body's length is checked.
   public var exactBody: [UInt8]? {
     if let size = uploadBytes { return Array(String(size).utf8) }
     return bodyBytes == nil ? Self.expectedBody : nil
   }
 
-  /// The expected length of the body.
+  /// The expected length of the response body in bytes.
   public var expectedBytes: Int { bodyBytes ?? exactBody?.count ?? 0 }
 
   /// The size of the file to upload in bytes, or nil if there is none.

@@ -3,7 +3,7 @@
 internal import CAllocation
 internal import Glibc
 
-/// The cost of a block of work, and the line that reports it.
+/// Measures the cost of a block of work, and prints a line that reports it.
 public struct Measurement: Sendable {
   private struct Reading {
     let seconds: Double
@@ -49,7 +49,7 @@ public struct Measurement: Sendable {
 
   /// Returns a value of the process's status in KiB: VmHWM is the peak of the resident set, VmRSS the current one.
   ///
-  /// This isn't `ru_maxrss` of getrusage, which a process inherits from its parent.
+  /// getrusage's `ru_maxrss` isn't used, because a process inherits it from its parent.
   public static func residentKiB(_ name: String) -> Int {
     var text = [UInt8](repeating: 0, count: 8192)
     let file = open("/proc/self/status", O_RDONLY)

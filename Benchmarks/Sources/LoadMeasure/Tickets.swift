@@ -12,12 +12,13 @@ public struct Ticket: Sendable {
 
 /// A fixed number of tickets, which any thread may take.
 ///
-/// Unchecked, because each element of `latencies` is written once, by the owner of its ticket, and read after the end.
+/// Unchecked, because each element of `latencies` is written once, by the owner of its ticket, and read only after all requests
+/// have ended.
 public final class Tickets: @unchecked Sendable {
   private let next = Atomic<Int>(0)
   private let latencies: UnsafeMutableBufferPointer<UInt32>
 
-  /// Creates tickets, with memory for their latencies.
+  /// Creates `count` tickets, and allocates memory for their latencies.
   public init(_ count: Int) {
     // SAFETY: the memory is allocated and initialized here, and only `deinit` frees it.
     latencies = .allocate(capacity: count)
@@ -41,7 +42,7 @@ public final class Tickets: @unchecked Sendable {
     latencies[ticket.index] = UInt32(clamping: (Self.nanoseconds() - ticket.begin) / 100)
   }
 
-  /// Returns percentiles of the latencies in µs. Each share is from 0 to 1.
+  /// Returns the percentiles of the latencies in µs. Each share is a percentile as a fraction, from 0 to 1.
   func percentiles(_ shares: [Double]) -> [Double] {
     let sorted = latencies.sorted()
     return shares.map { share in

@@ -4,7 +4,7 @@ public import LupineEngine
 
 /// Response heads, one per kind of server.
 public enum ResponseHeads {
-  /// The bytes of the heads, with CRLF at the end of each line, and the empty line.
+  /// The bytes of the heads. Each line ends with CRLF, and an empty line ends the head.
   public static let all: [[UInt8]] = texts.map { bytes($0) }
 
   /// Returns a head of approximately the given size, with many fields of ordinary size.
@@ -18,7 +18,7 @@ public enum ResponseHeads {
     return bytes(text)
   }
 
-  /// Parses a head like a connection: the lines, and the framing of the body.
+  /// Parses a head as a connection does: the lines, and the framing of the body.
   public static func parse(_ bytes: [UInt8]) -> ResponseHead {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)

@@ -18,7 +18,7 @@ enum Mode: String, CaseIterable {
   case download
   /// `upload()` of the file of `--upload`.
   case upload
-  /// A request without the API, with the minimum that Alamofire's contract requires.
+  /// A request through `Obligations` instead of the API, with the minimum that Alamofire's contract requires.
   case obligations
 }
 
@@ -26,7 +26,7 @@ struct WrongBody: Error {
   let body: String
 }
 
-/// Makes requests for the tasks, one at a time for each.
+/// Makes the requests of all tasks. Each task calls it for one request at a time.
 struct Caller: Sendable {
   let session: Session
   let load: Load

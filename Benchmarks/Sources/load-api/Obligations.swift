@@ -1,5 +1,4 @@
-// Obligations: the minimum cost of Alamofire's contract with this engine, without Lupine's API: a lower bound for any
-// API.
+// Obligations: the minimum work that Alamofire's contract requires with this engine. Its cost is a lower bound for any API.
 
 import EngineLoad
 import Foundation
@@ -10,8 +9,8 @@ import Synchronization
 
 /// A session's queues, as in Alamofire, and the engine.
 ///
-/// A request is created from a string on the root queue, where its response also arrives. The response is serialized on
-/// a separate queue and passed to a cancellable task. Four notifications are posted. Programs rely on all of this.
+/// A request is created from a string on the root queue, where its response also arrives. The response is serialized on a
+/// separate queue and passed to a cancellable task. Four notifications are posted. Programs rely on each of these steps.
 struct Obligations: Sendable {
   private let engine: Engine
   private let rootQueue: DispatchQueue

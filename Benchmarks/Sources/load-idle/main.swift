@@ -1,7 +1,8 @@
 // The memory of an idle connection: opens as many connections as there are concurrent requests, and measures how much
 // the process has grown.
 //
-// The URL responds after a pause, so that each request needs a separate connection. Any status code is accepted.
+// The server must respond to the URL after a pause, so that each request needs a separate connection. Any status code is
+// accepted.
 
 import EngineLoad
 import LoadMeasure

@@ -1,4 +1,4 @@
-// Relay: sequences of requests in which the end of a response starts the next request, on the loop itself.
+// Relay: sequences of requests. The end of a response starts the next request, on the loop's thread.
 
 import LupineEngine
 import Synchronization
@@ -12,7 +12,7 @@ final class Relay: Sendable {
   private let started = Atomic(0)
   private let finished = Atomic(0)
 
-  /// Returns after all responses. Ends the process if a request fails.
+  /// Sends `count` requests, and returns after all responses. Ends the process if a request fails.
   static func run(_ requests: [EngineRequest], count: Int, inFlight: Int, on engine: Engine) async {
     await withCheckedContinuation { continuation in
       let relay = Relay(requests, count, engine, continuation)

@@ -5,7 +5,7 @@ import LupineEngine
 
 let options = Options()
 
-/// Resolves every name to this machine.
+/// Resolves every name to 127.0.0.1.
 struct LoopbackResolver: HostResolver {
   func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
     SocketAddress(numeric: "127.0.0.1", port: 0).map { [$0] } ?? []
@@ -40,7 +40,7 @@ while true {
   let total = await engine.counters().total
   if total.idle == options.connections { break }
   guard total.openingsFailed == 0 else { fatalError("\(total.openingsFailed) connections couldn't be opened") }
-  // At long intervals, because reading the counters iterates over all origins, which is counted, too.
+  // Polls at long intervals, because reading the counters iterates over all origins, and callgrind simulates that too.
   try await Task.sleep(for: .milliseconds(500))
 }
 measuredPartBegins()

@@ -1,4 +1,4 @@
-// Parses all heads a number of times, so that callgrind can count the cost.
+// Parses all heads of ResponseHeads repeatedly, so that callgrind can count the instructions.
 
 import LupineEngine
 import ResponseHeads

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Foundation's URLSession under load. A separate package, so that no other program here loads FoundationNetworking.
+// Foundation's URLSession under load. A separate package, so that no other program in this folder loads FoundationNetworking.
 
 import PackageDescription
 

@@ -1,4 +1,4 @@
-// What every load generator is asked for on its command line, and the one line that says what the load has cost.
+// The command line options that all load generators have, and the line of results that each prints.
 
 package main
 
@@ -24,14 +24,14 @@ type load struct {
 
 func loadFromCommandLine() load {
 	var l load
-	flag.IntVar(&l.requests, "requests", 100000, "requests that are measured")
-	flag.IntVar(&l.inFlight, "in-flight", 64, "requests at once")
-	flag.IntVar(&l.warmUp, "warm-up", 0, "requests that are sent before")
-	flag.IntVar(&l.origins, "origins", 1, "hosts 127.0.x.y that the requests go to in turns")
-	flag.Int64Var(&l.bodyBytes, "body-bytes", -1, "how long a body must be, whatever is in it")
-	flag.StringVar(&l.upload, "upload", "", "a file to send")
-	flag.StringVar(&l.download, "download", "", "a file to write each response to")
-	flag.StringVar(&l.authorities, "ca", "", "a PEM file of the authorities to trust")
+	flag.IntVar(&l.requests, "requests", 100000, "the number of measured requests")
+	flag.IntVar(&l.inFlight, "in-flight", 64, "the number of concurrent requests")
+	flag.IntVar(&l.warmUp, "warm-up", 0, "the number of requests before the measurement")
+	flag.IntVar(&l.origins, "origins", 1, "the number of hosts 127.0.x.y that are requested in turn")
+	flag.Int64Var(&l.bodyBytes, "body-bytes", -1, "the expected length of each body, whose content isn't checked")
+	flag.StringVar(&l.upload, "upload", "", "a file to send in each request")
+	flag.StringVar(&l.download, "download", "", "a file to which each response is written")
+	flag.StringVar(&l.authorities, "ca", "", "a PEM file with the authorities to trust")
 	flag.Parse()
 	l.url = flag.Arg(0)
 	if l.url == "" || l.requests < 1 || l.inFlight < 1 || l.warmUp < 0 || l.origins < 1 {
@@ -41,7 +41,7 @@ func loadFromCommandLine() load {
 	return l
 }
 
-// The URLs of the requests, which take them in turns; the same addresses as in server.py.
+// Returns the URLs to request in turn, one per origin. server.py listens on the same addresses.
 func (l load) urls() []string {
 	if l.origins == 1 {
 		return []string{l.url}
@@ -59,7 +59,7 @@ func fail(what string, why interface{}) {
 	os.Exit(1)
 }
 
-// A number of requests that goroutines share, and how long each took, in tenths of µs.
+// A number of requests that goroutines share, and the latency of each in units of 0.1 µs.
 type tickets struct {
 	next      int64
 	latencies []uint32
@@ -67,7 +67,7 @@ type tickets struct {
 
 func newTickets(count int) *tickets { return &tickets{latencies: make([]uint32, count)} }
 
-// Gives the index of a request that nobody has begun, or -1.
+// Returns the index of the next request to send, or -1 if none is left.
 func (t *tickets) take() int {
 	index := int(atomic.AddInt64(&t.next, 1)) - 1
 	if index >= len(t.latencies) {
@@ -112,7 +112,7 @@ func report(before costs, t *tickets) {
 		t.percentile(0.5), t.percentile(0.99), t.percentile(0.999), resident)
 }
 
-// Not ru_maxrss, which a process inherits from whoever started it.
+// Reads VmHWM instead of ru_maxrss, which a process inherits from its parent.
 func residentKiBMax() int {
 	file, err := os.Open("/proc/self/status")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Load through Go's net/http: the same work, checks and output line as Lupine's generators. Debian's Go, nothing else.
+// Load through Go's net/http: the same work, checks and output line as Lupine's generators. Requires only Debian's Go.
 //
-// One P, as every client here has one core: with more, goroutines only displace each other.
+// Uses a single P (GOMAXPROCS), because each client runs on one core, on which several Ps would only displace each other.
 
 package main
 
@@ -32,7 +32,7 @@ func main() {
 
 func transport(l load) *http.Transport {
 	own := &http.Transport{
-		DisableCompression:  true, // sends no Accept-Encoding, as nobody here does
+		DisableCompression:  true, // sends no Accept-Encoding, as the other clients don't either
 		MaxConnsPerHost:     l.inFlight,
 		MaxIdleConnsPerHost: l.inFlight,
 		MaxIdleConns:        l.inFlight * l.origins,
@@ -43,7 +43,7 @@ func transport(l load) *http.Transport {
 		if err != nil || !pool.AppendCertsFromPEM(pem) {
 			fail("the authorities", err)
 		}
-		// Sessions are resumed where the server lets them.
+		// TLS sessions are resumed if the server permits it.
 		own.TLSClientConfig = &tls.Config{RootCAs: pool, ClientSessionCache: tls.NewLRUClientSessionCache(0)}
 	}
 	return own
@@ -67,7 +67,7 @@ func send(t *tickets, client *http.Client, l load) {
 	group.Wait()
 }
 
-// What one goroutine uses again for each of its requests.
+// The objects that a goroutine reuses for each of its requests.
 type caller struct {
 	client *http.Client
 	load   load

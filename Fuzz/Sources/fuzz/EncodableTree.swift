@@ -1,4 +1,4 @@
-// EncodableTree: any value that Encodable can describe, created from the bytes of an input.
+// EncodableTree: an arbitrary Encodable value, created from the bytes of an input.
 
 import Foundation
 
@@ -21,7 +21,7 @@ indirect enum EncodableTree: Encodable, Sendable {
     let value: EncodableTree
   }
 
-  /// The same tree without repeated keys: of values with the same key, the last one is kept, in the place of the first.
+  /// The same tree without repeated keys. If several values have the same key, the last one is kept, in the place of the first.
   var withUniqueKeys: EncodableTree {
     switch self {
     case .null, .text, .whole, .fraction, .truth, .date, .data: self
@@ -48,7 +48,8 @@ indirect enum EncodableTree: Encodable, Sendable {
     init?(intValue: Int) { nil }
   }
 
-  /// Creates a tree. `kinds` is the number of cases to use, from the first: 5 for those of JSON, 7 for those of a form.
+  /// Creates a tree. `kinds` is the number of kinds of single values to use: the first 5, which JSON has, or all 7, which forms
+  /// have.
   init(_ input: inout Input, kinds: Int = 7, depth: Int = 0) {
     let containers = depth < 5 ? 4 : 0
     switch (input.number(below: kinds + containers), kinds) {

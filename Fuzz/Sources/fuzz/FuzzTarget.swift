@@ -1,11 +1,11 @@
-// FuzzTarget: a name, and a function that aborts if its property doesn't hold for an input.
+// FuzzTarget: a property of the code under test, and a function that aborts if the property doesn't hold for an input.
 
 import Glibc
 
 /// One fuzz target.
 struct FuzzTarget: Sendable {
   let name: String
-  /// The property, in one line.
+  /// The property that must hold for every input, in one line.
   let summary: String
   /// Called once, before the first input.
   var prepare: @Sendable () -> Void = {}
@@ -13,11 +13,12 @@ struct FuzzTarget: Sendable {
 
   static let all: [FuzzTarget] = [
     .response, .connection, .chunked, .fields, .proxy,
-    .uri, .redirect, .address, .dates, .cookies, .challenges, .digest, .ntlm, .contentFields, .dataURL,
+    .uri, .redirect, .address, .dates, .cookies, .challenges, .digest, .ntlm, .handshake,
+    .certificate, .pem, .revocation, .contentFields, .dataURL,
     .decoder, .encoder, .text, .propertyList,
     .form, .multipart, .json, .curl,
     .netlink, .network,
-    .caching, .cacheRecord,
+    .caching, .cacheRecord, .transferRecord, .resumeData, .archive, .redaction,
     .pool, .exchange,
   ]
 
@@ -46,7 +47,7 @@ func hold(
   abort()
 }
 
-/// Returns bytes as readable text that can be pasted, for the text of a rule.
+/// Returns bytes as readable text that can be pasted into code, for messages of `hold`.
 func shown(_ bytes: some Sequence<UInt8>) -> String {
   bytes.reduce(into: "") { text, byte in
     if byte >= 0x20, byte < 0x7F {

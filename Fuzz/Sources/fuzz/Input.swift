@@ -23,17 +23,17 @@ struct Input {
 
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(below: elements.count)] }
 
-  /// Returns the number of bytes that the next byte specifies, or fewer at the end.
+  /// Consumes a byte as a count, then returns that number of bytes, or fewer at the end of the input.
   mutating func bytes() -> [UInt8] {
     let count = Int(byte())
     defer { rest = rest.dropFirst(count) }
     return Array(rest.prefix(count))
   }
 
-  /// Returns any text of valid Unicode.
+  /// Returns the result of `bytes()` as text. Malformed UTF-8 becomes U+FFFD.
   mutating func text() -> String { String(decoding: bytes(), as: UTF8.self) }
 
-  /// Returns 64 bits.
+  /// Returns an integer from the next eight bytes.
   mutating func word() -> UInt64 { (0..<8).reduce(0) { word, _ in word << 8 | UInt64(byte()) } }
 
   /// The remaining bytes, as lines without their line feeds.
@@ -63,7 +63,7 @@ struct Cutter {
     return pieces
   }
 
-  /// Returns the bytes in one piece, one by one, in random pieces, and in two.
+  /// Returns four ways to cut the bytes: not at all, into single bytes, into random pieces, and into two pieces.
   mutating func waysToCut(_ bytes: [UInt8]) -> [[[UInt8]]] {
     let middle = number(0...bytes.count)
     return [[bytes], bytes.map { [$0] }, pieces(bytes), [Array(bytes[..<middle]), Array(bytes[middle...])]]

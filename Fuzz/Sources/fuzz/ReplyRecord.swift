@@ -12,7 +12,7 @@ struct ReplyRecord: Equatable {
   var body: [UInt8] = []
   var trailers = Fields()
   var isComplete = false
-  /// The bytes after a head that ends HTTP.
+  /// The bytes after a head with which the connection leaves HTTP (101, or 2xx to CONNECT). Nil without such a head.
   var handedOver: [UInt8]?
   var closeReason: CloseReason?
   /// The error, without parts that depend on how the bytes were cut.
@@ -64,7 +64,7 @@ struct ReplyRecord: Equatable {
     }
   }
 
-  /// Feeds bytes after the end of the reply, which must be an error.
+  /// Feeds bytes after the end of the reply. The connection must report an error.
   private mutating func refuse(_ piece: [UInt8], _ connection: inout ClientConnection) {
     var cursor = 0
     do throws(WireError) {
@@ -110,7 +110,7 @@ struct ReplyRecord: Equatable {
     fields = head.fields
   }
 
-  /// Checks that an error is final.
+  /// Checks that a connection delivers no events after an error.
   private static func expectSilence(_ connection: inout ClientConnection) {
     for bytes in [Array("HTTP/1.1 200 OK\r\n\r\n".utf8), []] {
       var cursor = 0
@@ -122,7 +122,7 @@ struct ReplyRecord: Equatable {
   }
 
   private static func name(_ error: WireError) -> String {
-    // The quoted part of a reply that isn't HTTP depends on how much was received.
+    // The error for a reply that isn't HTTP quotes the bytes received so far, which depend on how the reply was cut.
     if case .notHTTP = error { return "notHTTP" }
     return "\(error)"
   }

@@ -19,8 +19,8 @@ extension Request {
     cURLDescription { text in queue.async { handler(text) } }
   }
 
-  /// Calls `handler` on the underlying queue with the curl command of each `URLRequest`. Otherwise like
-  /// `cURLDescription(on:calling:)`.
+  /// Calls `handler` on the request's underlying queue with the curl command of each `URLRequest`, beginning with the latest one
+  /// if there is one.
   @preconcurrency
   @discardableResult
   public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {

@@ -2,16 +2,16 @@
 // history expansion, and curl sends the request's method, fields and body.
 
 import Foundation
-import LupineURLSession
+package import LupineURLSession
 
 /// Returns the curl command for `request`. It includes the configuration's fields that the request doesn't set itself.
 ///
-/// `credential` is the response to a challenge. `cookies` is the value of the Cookie
-/// field if it differs from the one in the request.
+/// `credential` is the credential that answers challenges. `cookies` is the value of the Cookie field if it differs from the
+/// request's.
 ///
-/// The body is an argument if possible. If it contains NUL bytes, which an argument can't contain, or has 128 KiB or more, bash's
-/// `printf` writes it and curl reads it through a process substitution. A body stream is omitted.
-func cURLDescription(
+/// The body is an argument if possible. If it contains NUL bytes, which an argument can't contain, or has 128 KiB or more,
+/// bash's `printf` writes the body, and curl reads it through a process substitution. A body stream is omitted.
+package func cURLDescription(
   of request: URLRequest, configuration configurationHeaders: HTTPHeaders, credential: URLCredential? = nil,
   cookies: String? = nil
 ) -> String {
@@ -23,13 +23,13 @@ func cURLDescription(
 
   var parts = ["$ curl -v"]
   parts.append("-X \(methodWord(method))")
-  // A name with a colon is omitted, because curl would treat the rest as the password.
+  // A credential is omitted if its user name contains a colon, because curl would treat the text after the colon as the password.
   if let credential, credential.basicAuthorization != nil, let user = credential.user,
     let password = credential.password
   {
     parts.append("-u \(shellWord("\(user):\(password)"))")
   }
-  // Otherwise, curl would wait for the content that a HEAD response announces but doesn't have.
+  // Without --head, curl would wait for the content that a HEAD response announces but doesn't have.
   if method == HTTPMethod.head.rawValue, body.isEmpty { parts.append("--head") }
 
   var headers = configurationHeaders
@@ -42,7 +42,8 @@ func cURLDescription(
       headers.update(name: "Cookie", value: cookies)
     }
   }
-  // With -H, curl treats the text after an @ as a file name. Requests with such a field name are never sent.
+  // Skips fields whose name starts with @, because with -H, curl treats the text after an @ as a file name. Requests with such
+  // a field name are never sent.
   for header in headers where header.name.utf8.first != UInt8(ascii: "@") {
     // curl removes the field for "Name:", but sends it empty for "Name;".
     let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
@@ -59,11 +60,11 @@ func cURLDescription(
 /// The maximum length of a program's argument on Linux, in bytes without the NUL: MAX_ARG_STRLEN, 32 pages of 4 KiB.
 private let argumentBytesMax = 32 * 4_096 - 1
 
-/// Returns the argument for the URL, in a form that curl can't mistake for anything else. Only a URL without a scheme, to which
-/// no request can be sent, starts with a character other than a letter.
+/// Returns the argument for the URL, in a form that curl can't mistake for an option or a file name. Only a URL without a
+/// scheme, to which no request can be sent, starts with a character other than a letter.
 private func urlArgument(_ url: String) -> String {
   switch url.utf8.first {
-  // Otherwise an option, such as -K, which reads a file.
+  // Without --url, curl would treat the text as an option, such as -K, which reads a file.
   case UInt8(ascii: "-"): "--url \(shellWord(url))"
   // curl 8.13 and later treat the text after an @ as the name of a file with URLs. http is curl's default scheme.
   case UInt8(ascii: "@"): shellWord("http://\(url)")

@@ -6,7 +6,7 @@ public import Foundation
 ///
 /// With the policy `.unbounded`, no piece is dropped. Pieces that a loop hasn't read cause backpressure, so that at most
 /// `EngineConfiguration.windowBytes` of the body are buffered. Other policies drop elements and don't cause backpressure. They
-/// buffer at most their number of elements, each of at most that many bytes.
+/// buffer at most the given number of elements, each of which has at most `windowBytes`.
 public struct DataStreamTask: Sendable {
   /// A sequence of the body's serialized pieces, followed by the completion.
   public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
@@ -73,15 +73,16 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// Returns a sequence. Each of its iterations adds a handler to the request, which may resume the request.
+  /// Returns a sequence. Each of its iterations adds a handler to the request. Adding the handler may resume the request.
   private func stream<Success: Sendable, Failure>(
     _ shouldAutomaticallyCancel: Bool, _ bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
     addHandler: @escaping @Sendable (@escaping StreamHandler<Success, Failure>.Receive) -> Void
   ) -> Stream<Success, Failure> {
-    // A policy that drops elements limits the buffer itself, but only while elements keep arriving.
+    // A policy that drops elements limits the buffer itself. It drops elements only when further elements arrive, so unread
+    // elements must not occupy the receive window.
     let isHolding = if case .unbounded = bufferingPolicy { true } else { false }
     return StreamOf(bufferingPolicy: bufferingPolicy) { [request] in
-      // Cancelling after the last element has no effect, because the request has then ended.
+      // After the last element, cancelling has no effect, because the request has already ended.
       if shouldAutomaticallyCancel { request.cancel() }
     } build: { continuation in
       addHandler { stream, piece in

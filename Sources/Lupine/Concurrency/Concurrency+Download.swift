@@ -153,7 +153,7 @@ extension DownloadRequest {
   private func task<Serializer: DownloadResponseSerializerProtocol>(
     for serializer: Serializer, _ shouldAutomaticallyCancel: Bool
   ) -> DownloadTask<Serializer.SerializedObject> {
-    let box = ResponseBox<AFDownloadResponse<Serializer.SerializedObject>>()
+    let box = ResponseBox<AFDownloadResponse<Serializer.SerializedObject>>(on: root)
     response(queue: underlyingQueue, responseSerializer: serializer) { box.fill($0) }
     return DownloadTask(request: self, box: box, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
   }

@@ -4,7 +4,7 @@ public import Foundation
 public import LupineURLSession
 
 extension Request {
-  /// Returns a sequence of the upload's progress. Replaces an earlier handler.
+  /// Returns a sequence of the upload's progress. Replaces an earlier `uploadProgress` handler.
   public func uploadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -13,7 +13,7 @@ extension Request {
     }
   }
 
-  /// Returns a sequence of the download's progress. Replaces an earlier handler.
+  /// Returns a sequence of the download's progress. Replaces an earlier `downloadProgress` handler.
   public func downloadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -51,15 +51,15 @@ extension Request {
     }
   }
 
-  /// Returns a sequence that ends with the request. `build` is called on the
-  /// underlying queue and adds the source of the elements.
+  /// Returns a sequence that ends with the request. `build` is called when an iteration begins, and adds a handler that passes
+  /// elements to the continuation on the underlying queue.
   func stream<Element: Sendable>(
     _ bufferingPolicy: StreamOf<Element>.BufferingPolicy,
     build: @escaping @Sendable (StreamOf<Element>.Continuation) -> Void
   ) -> StreamOf<Element> {
     StreamOf(bufferingPolicy: bufferingPolicy) { [self] continuation in
       build(continuation)
-      // Enqueued after earlier events, such as the last progress update.
+      // Enqueued, so that earlier events, such as the last progress update, are delivered first.
       onFinish { [underlyingQueue] in underlyingQueue.async { continuation.finish() } }
     }
   }

@@ -46,7 +46,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     get async throws { try await box.value(cancelling: requestToCancel).result.get() }
   }
 
-  /// The request, if cancelling the awaiting task cancels it; otherwise nil.
+  /// The request if cancelling the awaiting task cancels it, or nil otherwise.
   private var requestToCancel: DataRequest? { shouldAutomaticallyCancel ? request : nil }
 
   /// Cancels the request.
@@ -100,7 +100,7 @@ extension DataRequest {
   ///   - type: The type to decode.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   ///   - dataPreprocessor: Transforms a body before it is decoded.
-  ///   - decoder: Decodes the body; by default from JSON.
+  ///   - decoder: Decodes the body. A `JSONDecoder` by default.
   ///   - emptyResponseCodes: The status codes whose responses may be empty.
   ///   - emptyRequestMethods: The methods whose responses may be empty.
   /// - Returns: A task; await its `value`, `result` or `response`.
@@ -172,7 +172,7 @@ extension DataRequest {
   private func dataTask<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool
   ) -> DataTask<Serializer.SerializedObject> {
-    let box = ResponseBox<DataResponse<Serializer.SerializedObject, AFError>>()
+    let box = ResponseBox<DataResponse<Serializer.SerializedObject, AFError>>(on: root)
     response(queue: underlyingQueue, responseSerializer: serializer) { box.fill($0) }
     return DataTask(request: self, box: box, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
   }
@@ -181,7 +181,10 @@ extension DataRequest {
 /// A value that is set once and can be awaited any number of times. It takes two locks per request, which cost less than a task.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
-  private let latch = Latch()
+  private let latch: Latch
+
+  /// Creates an empty box, to be filled on `queue`.
+  init(on queue: SerialQueue) { latch = Latch(queue: queue) }
 
   /// Sets the value and resumes all waiters.
   func fill(_ value: Value) {
@@ -199,14 +202,18 @@ final class ResponseBox<Value: Sendable>: Sendable {
 
 /// A latch that opens once and for which any number of tasks can wait.
 ///
-/// It isn't generic, because generic async functions look up their types at each step.
+/// The type isn't generic, because generic async functions look up their types at each step.
 private struct Latch: ~Copyable, Sendable {
   private struct State {
     var isOpen = false
     var waiting: ShortList<CheckedContinuation<Void, Never>> = []
   }
 
+  /// The queue that resumes the waiters.
+  let queue: SerialQueue
   private let state = Mutex(State())
+
+  init(queue: SerialQueue) { self.queue = queue }
 
   /// Opens the latch and resumes all waiters.
   func open() {
@@ -216,7 +223,7 @@ private struct Latch: ~Copyable, Sendable {
       state.isOpen = true
       swap(&waiting, &state.waiting)
     }
-    waiting.forEach { $0.resume() }
+    waiting.forEach { queue.resume($0) }
   }
 
   /// Waits until the latch is open. If the awaiting task is cancelled, cancels `request`, unless it is nil.

@@ -8,10 +8,10 @@ import Foundation
 public struct StreamOf<Element>: AsyncSequence {
   /// The iterator of the sequence.
   public typealias AsyncIterator = Iterator
-  /// The policy that determines which unread elements are kept. The others are dropped.
+  /// The policy that determines which unread elements are kept. All other unread elements are dropped.
   public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
 
-  /// An element with its piece of the body, whose bytes count against the window until the element is read or dropped.
+  /// An element and its piece of the body. The piece's bytes occupy the receive window until the element is read or dropped.
   fileprivate struct Item {
     let element: Element
     let hold: StreamPiece?
@@ -43,8 +43,8 @@ public struct StreamOf<Element>: AsyncSequence {
       let end = Iterator.End {
         continuation.finish()
         onTermination?()
-        // The stream and its unread elements must be released, because the source retains them
-        // and their pieces would stop the server forever.
+        // Empties the stream, because the source retains it. Otherwise, unread elements would retain pieces of the body, and the
+        // server could never send more.
         Task { for await _ in items {} }
       }
       return Iterator(items: items.makeAsyncIterator(), end: end)
@@ -82,7 +82,7 @@ extension StreamOf.Item: Sendable where Element: Sendable {}
 extension StreamOf: Sendable where Element: Sendable {}
 
 extension StreamOf.Continuation where Element: Sendable {
-  /// Adds an element. The bytes of `piece` count against the window until the element is read or dropped.
+  /// Adds an element. The bytes of `piece` occupy the receive window until the element is read or dropped.
   func yield(_ element: Element, holding piece: StreamPiece? = nil) {
     items.yield(StreamOf.Item(element: element, hold: piece))
   }

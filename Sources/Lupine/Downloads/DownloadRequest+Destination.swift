@@ -49,7 +49,7 @@ extension DownloadRequest {
 
   /// Moves the complete file to its destination. Called on the underlying queue.
   func didFinishDownloading(using task: URLSessionTask, to location: URL, _ fileManager: FileManager) {
-    // A request that was cancelled without producing resume data must leave no file.
+    // A request that was cancelled without resume data must leave no file.
     guard !isCancelled || downloaded.withLock({ $0.keepsFile }) else { return }
     let (url, options) =
       if let destination, let response { destination(location, response) } else {

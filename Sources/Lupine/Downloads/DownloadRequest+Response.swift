@@ -53,8 +53,8 @@ extension DownloadRequest {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the file serialized by `responseSerializer`, for handlers that take an
-  /// `AFDownloadResponse<Any>`, such as those of a ``JSONResponseSerializer``.
+  /// Adds a handler that receives the file serialized by `responseSerializer`, such as a ``JSONResponseSerializer``. This
+  /// overload accepts a handler that takes an `AFDownloadResponse<Any>`.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult

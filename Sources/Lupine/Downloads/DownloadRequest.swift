@@ -16,9 +16,9 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   /// The source of a download.
   public enum Downloadable {
-    /// A new request.
+    /// The download starts with a new request.
     case request(any URLRequestConvertible)
-    /// The resume data of an interrupted or cancelled download.
+    /// The download continues from the resume data of an interrupted or cancelled download.
     case resumeData(Data)
   }
 
@@ -30,7 +30,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     /// Whether the caller cancelled the request and asked for resume data.
     var keepsFile = false
     var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
-    /// The resume data of a resumed download whose attempt failed, for the next attempt.
+    /// The resume data left by a failed attempt to resume a download, or nil. The next attempt uses it instead of the original
+    /// resume data.
     var laterResumeData: Data?
   }
 
@@ -52,7 +53,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   /// The downloaded file at its destination, or nil before it is complete.
   public var fileURL: URL? { downloaded.withLock { $0.fileURL } }
 
-  /// The data for resuming the download after an interruption or a cancellation that produced it, or nil if there is none.
+  /// The data for resuming the download after an interruption, or after a cancellation that produced resume data. Nil if there
+  /// is none.
   public var resumeData: Data? { downloaded.withLock { $0.resumeData } ?? error?.downloadResumeData }
 
   // MARK: Tasks
@@ -88,14 +90,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     guard let left else { return }
     switch downloadable {
     case .resumeData: downloaded.withLock { $0.laterResumeData = left }
-    // The next attempt creates a new `URLRequest`, which may have another URL.
+    // The next attempt creates a new `URLRequest`, whose URL may differ, so the received part is of no use.
     case .request: URLSessionDownloadTask.removeFile(ofResumeData: left)
     }
   }
 
   // MARK: Cancelling
 
-  /// Cancels the request and deletes the part that was received.
+  /// Cancels the request and deletes the part of the file that was received.
   @discardableResult
   public override func cancel() -> Self { cancel(producingResumeData: false) }
 
@@ -113,12 +115,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   /// Cancels the request and keeps the received part, if the server supports resuming.
   ///
-  /// - Parameter completionHandler: Called with ``resumeData``, which may be nil, on the
-  ///   underlying queue and before the response handlers.
+  /// - Parameter completionHandler: Called with ``resumeData``, which may be nil, on the underlying queue, before the response
+  ///   handlers are called.
   @preconcurrency
   @discardableResult
   public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
-    set(\.endsInLine, to: true)
+    set(\.endIsQueued, to: true)
     cancel { isFirst, isRunning in
       downloaded.withLock { state in
         if isFirst { state.keepsFile = true }
@@ -140,7 +142,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     let left = error?.downloadResumeData
     let (handlers, isUnwanted) = downloaded.withLock { state in
       defer { state.resumeDataHandlers = [] }
-      // The task was interrupted at the moment when the request was cancelled.
+      // If the task had been interrupted before the request was cancelled, there is resume data that the caller may not want.
       let isUnwanted = isCancelled && !state.keepsFile
       state.resumeData = isUnwanted ? nil : left
       return (state.resumeDataHandlers, isUnwanted)

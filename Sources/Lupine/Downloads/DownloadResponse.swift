@@ -6,7 +6,7 @@ public import LupineURLSession
 /// A `DownloadResponse` whose failures are `AFError`s.
 public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
 
-/// The outcome of a download: the serializer's result with its request, response, file and metrics.
+/// The outcome of a download: the serialized value or an error, with the request, the response, the file and the metrics.
 public struct DownloadResponse<Success, Failure: Error> {
   /// The last request sent, after adaptation, or nil if none could be created.
   public let request: URLRequest?
@@ -14,9 +14,9 @@ public struct DownloadResponse<Success, Failure: Error> {
   public let response: HTTPURLResponse?
   /// The downloaded file, at its destination, or nil if there is none.
   public let fileURL: URL?
-  /// The data for resuming a cancelled or interrupted download, or nil if it can't be resumed.
+  /// The data for resuming a cancelled or interrupted download, or nil if the download can't be resumed.
   public let resumeData: Data?
-  /// The metrics of the request's last task.
+  /// The metrics of the request's last task, or nil if there are none.
   public let metrics: URLSessionTaskMetrics?
   /// The duration of serialization in seconds.
   public let serializationDuration: TimeInterval
@@ -102,7 +102,7 @@ public struct DownloadResponse<Success, Failure: Error> {
 extension DownloadResponse: Sendable where Success: Sendable {}
 
 extension DownloadResponse where Failure == AFError {
-  /// Returns the response with `error` as its result.
+  /// Returns a copy of this response whose result is the failure `error`.
   func failing(with error: AFError) -> Self {
     DownloadResponse(
       request: request, response: response, fileURL: fileURL, resumeData: resumeData, metrics: metrics,
@@ -111,10 +111,11 @@ extension DownloadResponse where Failure == AFError {
 }
 
 extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The result in one line.
+  /// A textual description of the result, including its value or error.
   public var description: String { "\(result)" }
 
-  /// The request, response, file, resume data, durations and result, one per line.
+  /// A textual description of the request, the response, the file, the resume data, the durations and the result, on separate
+  /// lines.
   public var debugDescription: String {
     var lines: [String] = []
     if let request {

@@ -8,13 +8,13 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
   /// The type of the serialized value.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the value of a downloaded file.
+  /// Returns the serialized value of a downloaded file.
   ///
   /// - Parameters:
   ///   - request: The last request sent, or nil if none could be created.
   ///   - response: The server's response, or nil if none was received.
   ///   - fileURL: The downloaded file, or nil if there is none.
-  ///   - error: The request's error, if any. A serializer that can't recover from it should throw it.
+  ///   - error: The request's error, or nil. A serializer that can't recover from the error should throw it.
   func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
   ) throws -> SerializedObject
@@ -59,6 +59,6 @@ public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
 }
 
 extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
-  /// Returns the file's URL.
+  /// A serializer that returns the file's URL.
   public static var url: URLResponseSerializer { URLResponseSerializer() }
 }

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// An error whose description ends with a remedy. An error that wraps it adds no remedy.
+/// An error whose description ends with a remedy. Errors that wrap such an error add no remedy.
 protocol RemedyStating: Error {}
 
 extension AFError: RemedyStating {}
@@ -18,7 +18,7 @@ extension Error {
   /// Returns `event`, followed by this error as its cause, and by `remedy` unless the cause states one itself.
   func sentence(_ event: String, remedy: String? = nil) -> String {
     let cause = localizedDescription
-    // An error that wraps one with the same event would only repeat it.
+    // If the cause begins with the same event, the event isn't repeated.
     if cause.hasPrefix("\(event): ") { return cause }
     let remedy = self is any RemedyStating ? nil : remedy
     return "\(event): \(cause)\(remedy.map { " \($0)" } ?? "")"
@@ -76,15 +76,15 @@ extension AFError: LocalizedError {
       remedy: "Check that the directory exists and is writable, and that no file is in the way.")
   }
 
-  /// The descriptions of the failures, without duplicates. A retrier may return the
-  /// error of an earlier retrier or the original error.
+  /// The descriptions of the failures, without duplicates. There may be duplicates, because a retrier may return the error of
+  /// an earlier retrier or the original error.
   private var retryDescription: String {
     let failures = retryFailures
     let others = failures.dropFirst().reduce(into: [String]()) { others, failure in
       if !failures[0].contains(failure), !others.contains(failure) { others.append(failure) }
     }
     let first = "The request failed: \(failures[0])"
-    return others.isEmpty ? first : "\(first) Its retrier failed too: \(others.joined(separator: " "))"
+    return others.isEmpty ? first : "\(first) The request's retrier failed too: \(others.joined(separator: " "))"
   }
 
   /// The original failure, followed by those of the retriers.
@@ -126,9 +126,10 @@ extension AFError.ResponseSerializationFailureReason {
   fileprivate var sentence: String {
     switch self {
     case .inputDataNilOrZeroLength:
-      "The response has no body. If that is allowed, add its status code or method to the serializer's empty ones."
+      "The response has no body. If that is allowed, add its status code to emptyResponseCodes, or its method to "
+        + "emptyRequestMethods."
     case .inputFileNil:
-      "There is no file with the response's body. Serialize only completed downloads."
+      "The download has no file to serialize. Serialize only completed downloads."
     case .inputFileReadFailed(let url):
       "The response's body in \(url.path) can't be read. Leave the file in place until it is serialized."
     case .stringSerializationFailed(let encoding):
@@ -138,7 +139,7 @@ extension AFError.ResponseSerializationFailureReason {
     case .decodingFailed(let error):
       error.sentence("The response's body could not be decoded", remedy: "Compare it with the type to decode.")
     case .customSerializationFailed(let error):
-      error.sentence("The response's serializer failed")
+      error.sentence("The response serializer failed")
     case .invalidEmptyResponse(let type):
       "The response has no body, and \(type) has no empty value. Conform it to EmptyResponse, or decode Empty."
     }
@@ -154,17 +155,17 @@ extension AFError.ResponseValidationFailureReason {
       "The downloaded file \(url.path) can't be read. Leave it in place until it is validated."
     case .missingContentType(let types):
       "The response has no Content-Type; acceptable types are \(types.joined(separator: ", ")). "
-        + "Accept */* to allow this."
+        + "Add */* to the acceptable types to allow responses without one."
     case .unacceptableContentType(let types, let type):
       "Unacceptable content type \(type); acceptable types are \(types.joined(separator: ", ")). "
         + "Add it if it is correct."
     case .unacceptableStatusCode(401):
       "Unacceptable status code 401: the server requires a credential, or rejected the one that it received. "
-        + "authenticate(username:password:) supports only Basic and Digest; debugPrint(response) shows what the server "
+        + "authenticate(username:password:) supports Basic, Digest, NTLM and Negotiate; debugPrint(response) shows what the server "
         + "offers."
     case .unacceptableStatusCode(407):
       "Unacceptable status code 407: the proxy requires a credential, or rejected the one in its URL. "
-        + "Only Basic is supported; debugPrint(response) shows what the proxy offers."
+        + "Basic, Digest, NTLM and Negotiate are supported; debugPrint(response) shows what the proxy offers."
     case .unacceptableStatusCode(let code):
       "Unacceptable status code \(code). The response body may explain it."
     case .customValidationFailed(let error):

@@ -10,7 +10,7 @@ extension AFError {
     case bodyPartURLInvalid(url: URL)
     /// A part's file name and media type can't be derived from its URL, whose last component has no extension.
     case bodyPartFilenameInvalid(in: URL)
-    /// The file of a part exists, but this process may not read it.
+    /// The file of a part exists, but this process doesn't have permission to read it.
     case bodyPartFileNotReachable(at: URL)
     /// The file of a part wasn't found. `error` is the system's error.
     case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
@@ -36,14 +36,14 @@ extension AFError {
     case inputStreamReadFailed(error: any Error)
   }
 
-  /// The error for a part of a multipart form whose length differed from the announced one.
+  /// The error for a part of a multipart form whose length differed from the announced length.
   public struct UnexpectedInputStreamLength: LocalizedError {
     /// The announced length in bytes.
     public var bytesExpected: UInt64
     /// The number of bytes that were read: the length of a part that is too short, or at least one byte more than announced.
     public var bytesRead: UInt64
 
-    /// The announced and the actual length, and the remedy.
+    /// Describes the announced and the actual length of the part, and how to correct the mismatch.
     public var errorDescription: String? {
       "\(bytesExpected) bytes were announced, but \(bytesRead < bytesExpected ? "only" : "at least") \(bytesRead) were "
         + "read. Pass the stream's exact length, and don't change a file between appending and encoding it."
@@ -60,7 +60,7 @@ extension AFError {
     /// The field's value.
     public var value: String
 
-    /// The name of the field, and the remedy.
+    /// Names the field, and describes how to correct it.
     public var errorDescription: String? {
       // The name may contain the line break itself.
       let name = String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 ? "\u{FFFD}" : $0 }))
@@ -75,10 +75,10 @@ extension AFError.MultipartEncodingFailureReason {
     case .bodyPartURLInvalid(let url):
       "The part \(ReadableText.url(url)) is not a file URL. Download it first, or append its data."
     case .bodyPartFilenameInvalid(let url):
-      "No name and media type can be derived from \(ReadableText.url(url)), which doesn't end in a name and an "
-        + "extension. Append it with a fileName and a mimeType."
+      "\(ReadableText.url(url)) doesn't end in a name with an extension, so its file name and media type can't be "
+        + "derived. Pass a fileName and a mimeType to append."
     case .bodyPartFileNotReachable(let url):
-      "This process may not read the part's file \(url.path). Change its permissions or owner."
+      "This process doesn't have permission to read the part's file \(url.path). Change its permissions or owner."
     case .bodyPartFileNotReachableWithError(let url, let error):
       error.sentence("The part's file \(url.path) was not found", remedy: "Check the path.")
     case .bodyPartFileIsDirectory(let url):

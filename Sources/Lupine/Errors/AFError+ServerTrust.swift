@@ -19,8 +19,31 @@ extension AFError {
       host: String, trust: SecTrust, pinnedCertificates: [SecCertificate], serverCertificates: [SecCertificate])
     /// None of the keys in the server's chain is pinned.
     case publicKeyPinningFailed(host: String, trust: SecTrust, pinnedKeys: [SecKey], serverKeys: [SecKey])
+    /// A certificate has been revoked, or no verified answer about a certificate was received although the options require one.
+    case revocationCheckFailed(output: Output, options: RevocationTrustEvaluator.Options)
+    /// The options of a revocation check contain no method, or contain an unknown bit.
+    case revocationPolicyCreationFailed
     /// A custom evaluator failed with its own error.
     case customEvaluationFailed(error: any Error)
+
+    /// The result of a failed evaluation.
+    public struct Output: Sendable {
+      /// The host of the request.
+      public let host: String
+      /// The server's certificates.
+      public let trust: SecTrust
+      /// The Security framework's code of the failure, such as -67820 for a revoked certificate.
+      public let status: OSStatus
+      /// The kind of the failure.
+      public let result: SecTrustResultType
+
+      init(_ host: String, _ trust: SecTrust, _ status: OSStatus, _ result: SecTrustResultType) {
+        self.host = host
+        self.trust = trust
+        self.status = status
+        self.result = result
+      }
+    }
   }
 }
 
@@ -32,21 +55,27 @@ extension AFError.ServerTrustFailureReason {
         + "allHostsMustBeEvaluated: false."
     case .noCertificatesFound:
       "The server was not trusted because there are no pinned certificates. Pass some, or add them to the main bundle "
-        + "as .cer files in DER."
+        + "as DER-encoded .cer files."
     case .noPublicKeysFound:
       "The server was not trusted because there are no pinned keys. Pass some, or add certificates with them to the "
-        + "main bundle as .cer files in DER."
+        + "main bundle as DER-encoded .cer files."
     case .trustEvaluationFailed(let error):
       error?.sentence("The server was not trusted") ?? "The server was not trusted: its certificates were rejected."
     case .certificatePinningFailed(let host, _, let pinned, let shown):
       "\(host) was not trusted because none of the \(shown.count) certificates in its chain is among the "
-        + "\(pinned.count) pinned ones. If the server's certificate was renewed, pin the new one; otherwise, the "
-        + "connection may be intercepted."
+        + "\(pinned.count) pinned ones. If the server's certificate was renewed, pin the new one; otherwise, an "
+        + "attacker may be intercepting the connection."
     case .publicKeyPinningFailed(let host, _, let pinned, let shown):
       "\(host) was not trusted because none of the \(shown.count) keys in its chain is among the \(pinned.count) "
-        + "pinned ones. If the server's key was changed, pin the new one; otherwise, the connection may be intercepted."
+        + "pinned ones. If the server's key was changed, pin the new one; otherwise, an attacker "
+        + "may be intercepting the connection."
+    case .revocationCheckFailed(let output, _):
+      output.trust.revocationFailure.map { "\(output.host) was not trusted: \($0.description)" }
+        ?? "\(output.host) was not trusted: its certificates failed the revocation check."
+    case .revocationPolicyCreationFailed:
+      "The server was not trusted because the options of the revocation check can't be used. Add .ocsp, .crl or .any."
     case .customEvaluationFailed(let error):
-      error.sentence("The server's evaluator did not trust it")
+      error.sentence("The trust evaluator rejected the server")
     }
   }
 
@@ -54,8 +83,9 @@ extension AFError.ServerTrustFailureReason {
     switch self {
     case .trustEvaluationFailed(let error): error
     case .customEvaluationFailed(let error): error
+    case .revocationCheckFailed(let output, _): output.trust.revocationFailure
     case .noRequiredEvaluator, .noCertificatesFound, .noPublicKeysFound, .certificatePinningFailed,
-      .publicKeyPinningFailed:
+      .publicKeyPinningFailed, .revocationPolicyCreationFailed:
       nil
     }
   }

@@ -22,11 +22,11 @@ public enum AFError: Error, Sendable {
 
   /// The reason why parameters could not be encoded.
   public enum ParameterEncodingFailureReason: Sendable {
-    /// The request has no URL whose query could receive the parameters.
+    /// The request has no URL to whose query the parameters can be added.
     case missingURL
     /// The parameters can't be represented as JSON.
     case jsonEncodingFailed(error: any Error)
-    /// The parameters can't be represented in another format, such as a property list.
+    /// The parameters can't be represented in a format other than JSON, such as a property list.
     case customEncodingFailed(error: any Error)
   }
 
@@ -68,7 +68,7 @@ public enum AFError: Error, Sendable {
 
   /// The reason why a request was rejected before it was sent.
   public enum URLRequestValidationFailureReason: Sendable {
-    /// A GET request has this body.
+    /// A GET request has a body, which is the associated value.
     case bodyDataInGETRequest(Data)
   }
 

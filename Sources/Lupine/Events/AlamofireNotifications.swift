@@ -2,8 +2,8 @@
 
 public import Foundation
 public import LupineURLSession
+import Synchronization
 
-// Unchecked because AnyHashable isn't Sendable. The string in it is Sendable, and the dictionary is immutable.
 /// Posts a notification when a request or its task has been resumed, suspended or cancelled, and when it has ended.
 ///
 /// The names are constants of ``Request``. The object of each notification is nil; `Notification/request` is the request. Every
@@ -12,16 +12,40 @@ public import LupineURLSession
 /// Notifications are posted synchronously on the request's `underlyingQueue`, in order, and not on the main queue. A hop to
 /// another queue would slow down every request, and most programs have no observers. Observers should return quickly, because the
 /// session's other requests wait for them.
-public final class AlamofireNotifications: EventMonitor, @unchecked Sendable {
+public final class AlamofireNotifications: EventMonitor {
   private let center = NotificationCenter.default
-  /// The notification's user info with a placeholder for the request. Replacing a value doesn't hash its key again.
-  private let userInfo: [AnyHashable: Any] = [Notification.requestKey: ()]
+  /// The user info for the next notification, or nil while a notification uses it.
+  private let userInfo = Mutex<UserInfo?>(UserInfo())
 
   /// Creates a monitor that posts to the default center.
   public init() {}
 
   private func post(_ name: Notification.Name, about request: Request) {
-    center.post(name: name, object: nil, userInfo: userInfo.mapValues { _ in request })
+    // The user info is nil if another thread, or an observer that is being notified, is posting at the same time.
+    var info = userInfo.withLock { $0.take() } ?? UserInfo()
+    info.value = request
+    center.post(name: name, object: nil, userInfo: info.values)
+    info.value = ()
+    userInfo.withLock { [info] in $0 = info }
+  }
+
+  // Unchecked because AnyHashable isn't Sendable. The only key is a String, which is Sendable. Only one thread at a time has the
+  // value.
+  /// One dictionary that serves all notifications, because creating a dictionary costs as much as posting a notification.
+  /// Replacing the value avoids hashing the key again. An observer that keeps the dictionary has a copy of it.
+  private struct UserInfo: @unchecked Sendable {
+    private(set) var values: [AnyHashable: Any]
+    private let index: Dictionary<AnyHashable, Any>.Index
+
+    init() {
+      values = [Notification.requestKey: ()]
+      index = values.startIndex
+    }
+
+    var value: Any {
+      get { values.values[index] }
+      set { values.values[index] = newValue }
+    }
   }
 
   /// Posts ``Request/didResumeNotification``.

@@ -7,8 +7,9 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or protected by the Mutex.
 /// Calls a closure for each event. Events without a closure are ignored.
 ///
-/// A closure has the parameters of the event's method, and is called on ``queue``. It can be set at any time, and applies from
-/// the next event on. A subclass that overrides an event's method must call `super` for the closure to be called.
+/// A closure has the parameters of the event's method, and is called on ``queue``. A closure can be set at any time, and is
+/// called from the next event on. If a subclass overrides an event's method, the closure is called only if the method calls
+/// `super`.
 open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
   /// The queue on which the closures are called.
   public let queue: DispatchQueue
@@ -22,215 +23,215 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
 
   // MARK: The closures
 
-  /// The closure for `urlSession(_:didBecomeInvalidWithError:)`.
+  /// The closure that `urlSession(_:didBecomeInvalidWithError:)` calls, or nil.
   open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
     get { snapshot.current.closures.sessionDidBecomeInvalidWithError }
     set { snapshot.update { $0.sessionDidBecomeInvalidWithError = newValue } }
   }
-  /// The closure for `urlSession(_:task:didReceive:)`.
+  /// The closure that `urlSession(_:task:didReceive:)` calls, or nil.
   open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)? {
     get { snapshot.current.closures.taskDidReceiveChallenge }
     set { snapshot.update { $0.taskDidReceiveChallenge = newValue } }
   }
-  /// The closure for `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
+  /// The closure that `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)` calls, or nil.
   open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
     get { snapshot.current.closures.taskDidSendBodyData }
     set { snapshot.update { $0.taskDidSendBodyData = newValue } }
   }
-  /// The closure for `urlSession(_:taskNeedsNewBodyStream:)`.
+  /// The closure that `urlSession(_:taskNeedsNewBodyStream:)` calls, or nil.
   open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.taskNeedNewBodyStream }
     set { snapshot.update { $0.taskNeedNewBodyStream = newValue } }
   }
-  /// The closure for `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
+  /// The closure that `urlSession(_:task:willPerformHTTPRedirection:newRequest:)` calls, or nil.
   open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)? {
     get { snapshot.current.closures.taskWillPerformHTTPRedirection }
     set { snapshot.update { $0.taskWillPerformHTTPRedirection = newValue } }
   }
-  /// The closure for `urlSession(_:task:didFinishCollecting:)`.
+  /// The closure that `urlSession(_:task:didFinishCollecting:)` calls, or nil.
   open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void)? {
     get { snapshot.current.closures.taskDidFinishCollectingMetrics }
     set { snapshot.update { $0.taskDidFinishCollectingMetrics = newValue } }
   }
-  /// The closure for `urlSession(_:task:didCompleteWithError:)`.
+  /// The closure that `urlSession(_:task:didCompleteWithError:)` calls, or nil.
   open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
     get { snapshot.current.closures.taskDidComplete }
     set { snapshot.update { $0.taskDidComplete = newValue } }
   }
-  /// The closure for `urlSession(_:taskIsWaitingForConnectivity:)`.
+  /// The closure that `urlSession(_:taskIsWaitingForConnectivity:)` calls, or nil.
   open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.taskIsWaitingForConnectivity }
     set { snapshot.update { $0.taskIsWaitingForConnectivity = newValue } }
   }
-  /// The closure for `urlSession(_:dataTask:didReceive:)`.
+  /// The closure that `urlSession(_:dataTask:didReceive:)` calls, or nil.
   open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)? {
     get { snapshot.current.closures.dataTaskDidReceiveResponse }
     set { snapshot.update { $0.dataTaskDidReceiveResponse = newValue } }
   }
-  /// The closure for `urlSession(_:dataTask:didReceive:)`.
+  /// The closure that `urlSession(_:dataTask:didReceive:)` calls, or nil.
   open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
     get { snapshot.current.closures.dataTaskDidReceiveData }
     set { snapshot.update { $0.dataTaskDidReceiveData = newValue } }
   }
-  /// The closure for `urlSession(_:dataTask:willCacheResponse:)`.
+  /// The closure that `urlSession(_:dataTask:willCacheResponse:)` calls, or nil.
   open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)? {
     get { snapshot.current.closures.dataTaskWillCacheResponse }
     set { snapshot.update { $0.dataTaskWillCacheResponse = newValue } }
   }
-  /// The closure for `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
+  /// The closure that `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)` calls, or nil.
   open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
     get { snapshot.current.closures.downloadTaskDidResumeAtOffset }
     set { snapshot.update { $0.downloadTaskDidResumeAtOffset = newValue } }
   }
-  /// The closure for `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
+  /// The closure that `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)` calls, or nil.
   open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
     get { snapshot.current.closures.downloadTaskDidWriteData }
     set { snapshot.update { $0.downloadTaskDidWriteData = newValue } }
   }
-  /// The closure for `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
+  /// The closure that `urlSession(_:downloadTask:didFinishDownloadingTo:)` calls, or nil.
   open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
     get { snapshot.current.closures.downloadTaskDidFinishDownloadingToURL }
     set { snapshot.update { $0.downloadTaskDidFinishDownloadingToURL = newValue } }
   }
-  /// The closure for `request(_:didCreateInitialURLRequest:)`.
+  /// The closure that `request(_:didCreateInitialURLRequest:)` calls, or nil.
   open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)? {
     get { snapshot.current.closures.requestDidCreateInitialURLRequest }
     set { snapshot.update { $0.requestDidCreateInitialURLRequest = newValue } }
   }
-  /// The closure for `request(_:didFailToCreateURLRequestWithError:)`.
+  /// The closure that `request(_:didFailToCreateURLRequestWithError:)` calls, or nil.
   open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)? {
     get { snapshot.current.closures.requestDidFailToCreateURLRequestWithError }
     set { snapshot.update { $0.requestDidFailToCreateURLRequestWithError = newValue } }
   }
-  /// The closure for `request(_:didAdaptInitialRequest:to:)`.
+  /// The closure that `request(_:didAdaptInitialRequest:to:)` calls, or nil.
   open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)? {
     get { snapshot.current.closures.requestDidAdaptInitialRequestToAdaptedRequest }
     set { snapshot.update { $0.requestDidAdaptInitialRequestToAdaptedRequest = newValue } }
   }
-  /// The closure for `request(_:didFailToAdaptURLRequest:withError:)`.
+  /// The closure that `request(_:didFailToAdaptURLRequest:withError:)` calls, or nil.
   open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)? {
     get { snapshot.current.closures.requestDidFailToAdaptURLRequestWithError }
     set { snapshot.update { $0.requestDidFailToAdaptURLRequestWithError = newValue } }
   }
-  /// The closure for `request(_:didCreateURLRequest:)`.
+  /// The closure that `request(_:didCreateURLRequest:)` calls, or nil.
   open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)? {
     get { snapshot.current.closures.requestDidCreateURLRequest }
     set { snapshot.update { $0.requestDidCreateURLRequest = newValue } }
   }
-  /// The closure for `request(_:didCreateTask:)`.
+  /// The closure that `request(_:didCreateTask:)` calls, or nil.
   open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.requestDidCreateTask }
     set { snapshot.update { $0.requestDidCreateTask = newValue } }
   }
-  /// The closure for `request(_:didGatherMetrics:)`.
+  /// The closure that `request(_:didGatherMetrics:)` calls, or nil.
   open var requestDidGatherMetrics: ((Request, URLSessionTaskMetrics) -> Void)? {
     get { snapshot.current.closures.requestDidGatherMetrics }
     set { snapshot.update { $0.requestDidGatherMetrics = newValue } }
   }
-  /// The closure for `request(_:didFailTask:earlyWithError:)`.
+  /// The closure that `request(_:didFailTask:earlyWithError:)` calls, or nil.
   open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)? {
     get { snapshot.current.closures.requestDidFailTaskEarlyWithError }
     set { snapshot.update { $0.requestDidFailTaskEarlyWithError = newValue } }
   }
-  /// The closure for `request(_:didCompleteTask:with:)`.
+  /// The closure that `request(_:didCompleteTask:with:)` calls, or nil.
   open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)? {
     get { snapshot.current.closures.requestDidCompleteTaskWithError }
     set { snapshot.update { $0.requestDidCompleteTaskWithError = newValue } }
   }
-  /// The closure for `requestIsRetrying(_:)`.
+  /// The closure that `requestIsRetrying(_:)` calls, or nil.
   open var requestIsRetrying: ((Request) -> Void)? {
     get { snapshot.current.closures.requestIsRetrying }
     set { snapshot.update { $0.requestIsRetrying = newValue } }
   }
-  /// The closure for `requestDidFinish(_:)`.
+  /// The closure that `requestDidFinish(_:)` calls, or nil.
   open var requestDidFinish: ((Request) -> Void)? {
     get { snapshot.current.closures.requestDidFinish }
     set { snapshot.update { $0.requestDidFinish = newValue } }
   }
-  /// The closure for `requestDidResume(_:)`.
+  /// The closure that `requestDidResume(_:)` calls, or nil.
   open var requestDidResume: ((Request) -> Void)? {
     get { snapshot.current.closures.requestDidResume }
     set { snapshot.update { $0.requestDidResume = newValue } }
   }
-  /// The closure for `request(_:didResumeTask:)`.
+  /// The closure that `request(_:didResumeTask:)` calls, or nil.
   open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.requestDidResumeTask }
     set { snapshot.update { $0.requestDidResumeTask = newValue } }
   }
-  /// The closure for `requestDidSuspend(_:)`.
+  /// The closure that `requestDidSuspend(_:)` calls, or nil.
   open var requestDidSuspend: ((Request) -> Void)? {
     get { snapshot.current.closures.requestDidSuspend }
     set { snapshot.update { $0.requestDidSuspend = newValue } }
   }
-  /// The closure for `request(_:didSuspendTask:)`.
+  /// The closure that `request(_:didSuspendTask:)` calls, or nil.
   open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.requestDidSuspendTask }
     set { snapshot.update { $0.requestDidSuspendTask = newValue } }
   }
-  /// The closure for `requestDidCancel(_:)`.
+  /// The closure that `requestDidCancel(_:)` calls, or nil.
   open var requestDidCancel: ((Request) -> Void)? {
     get { snapshot.current.closures.requestDidCancel }
     set { snapshot.update { $0.requestDidCancel = newValue } }
   }
-  /// The closure for `request(_:didCancelTask:)`.
+  /// The closure that `request(_:didCancelTask:)` calls, or nil.
   open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)? {
     get { snapshot.current.closures.requestDidCancelTask }
     set { snapshot.update { $0.requestDidCancelTask = newValue } }
   }
-  /// The closure for `request(_:didValidateRequest:response:data:withResult:)`.
+  /// The closure that `request(_:didValidateRequest:response:data:withResult:)` calls, or nil.
   open var requestDidValidateRequestResponseDataWithResult:
     ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
   {
     get { snapshot.current.closures.requestDidValidateRequestResponseDataWithResult }
     set { snapshot.update { $0.requestDidValidateRequestResponseDataWithResult = newValue } }
   }
-  /// The closure for `request(_:didParseResponse:)`.
+  /// The closure that `request(_:didParseResponse:)` calls, or nil.
   open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)? {
     get { snapshot.current.closures.requestDidParseResponse }
     set { snapshot.update { $0.requestDidParseResponse = newValue } }
   }
-  /// The closure for `request(_:didValidateRequest:response:withResult:)`.
+  /// The closure that `request(_:didValidateRequest:response:withResult:)` calls, or nil.
   open var requestDidValidateRequestResponseWithResult:
     ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
   {
     get { snapshot.current.closures.requestDidValidateRequestResponseWithResult }
     set { snapshot.update { $0.requestDidValidateRequestResponseWithResult = newValue } }
   }
-  /// The closure for `request(_:didCreateUploadable:)`.
+  /// The closure that `request(_:didCreateUploadable:)` calls, or nil.
   open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)? {
     get { snapshot.current.closures.requestDidCreateUploadable }
     set { snapshot.update { $0.requestDidCreateUploadable = newValue } }
   }
-  /// The closure for `request(_:didFailToCreateUploadableWithError:)`.
+  /// The closure that `request(_:didFailToCreateUploadableWithError:)` calls, or nil.
   open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)? {
     get { snapshot.current.closures.requestDidFailToCreateUploadableWithError }
     set { snapshot.update { $0.requestDidFailToCreateUploadableWithError = newValue } }
   }
-  /// The closure for `request(_:didProvideInputStream:)`.
+  /// The closure that `request(_:didProvideInputStream:)` calls, or nil.
   open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)? {
     get { snapshot.current.closures.requestDidProvideInputStream }
     set { snapshot.update { $0.requestDidProvideInputStream = newValue } }
   }
-  /// The closure for `request(_:didFinishDownloadingUsing:with:)`.
+  /// The closure that `request(_:didFinishDownloadingUsing:with:)` calls, or nil.
   open var requestDidFinishDownloadingUsingTaskWithResult:
     ((DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
   {
     get { snapshot.current.closures.requestDidFinishDownloadingUsingTaskWithResult }
     set { snapshot.update { $0.requestDidFinishDownloadingUsingTaskWithResult = newValue } }
   }
-  /// The closure for `request(_:didCreateDestinationURL:)`.
+  /// The closure that `request(_:didCreateDestinationURL:)` calls, or nil.
   open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)? {
     get { snapshot.current.closures.requestDidCreateDestinationURL }
     set { snapshot.update { $0.requestDidCreateDestinationURL = newValue } }
   }
-  /// The closure for `request(_:didValidateRequest:response:fileURL:withResult:)`.
+  /// The closure that `request(_:didValidateRequest:response:fileURL:withResult:)` calls, or nil.
   open var requestDidValidateRequestResponseFileURLWithResult:
     ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
   {
     get { snapshot.current.closures.requestDidValidateRequestResponseFileURLWithResult }
     set { snapshot.update { $0.requestDidValidateRequestResponseFileURLWithResult = newValue } }
   }
-  /// The closure for `request(_:didParseResponse:)`.
+  /// The closure that `request(_:didParseResponse:)` calls, or nil.
   open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)? {
     get { snapshot.current.closures.requestDidParseDownloadResponse }
     set { snapshot.update { $0.requestDidParseDownloadResponse = newValue } }

@@ -3,7 +3,8 @@
 public import Foundation
 public import LupineURLSession
 
-/// Notifies several monitors in order, each on its own queue. ``AlamofireNotifications`` are called synchronously.
+/// Notifies several monitors in order, each on its own queue. Monitors of the type ``AlamofireNotifications`` are called
+/// synchronously.
 public final class CompositeEventMonitor: EventMonitor {
   /// The queue on which a session's events occur.
   public let queue: DispatchQueue
@@ -12,8 +13,8 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// The monitors that are notified on their own queues.
   private let listeners: [any EventMonitor]
-  /// The monitors that are called synchronously. Every session has one by default, so a hop
-  /// to another queue would slow down every request.
+  /// The monitors that are called synchronously. Every session has one by default, and calling it on another queue would slow
+  /// down every request.
   private let notifications: [AlamofireNotifications]
 
   init(queue: DispatchQueue, monitors: [any EventMonitor]) {
@@ -23,7 +24,7 @@ public final class CompositeEventMonitor: EventMonitor {
     notifications = monitors.compactMap { $0 as? AlamofireNotifications }
   }
 
-  /// Whether any monitor receives events other than those posted as notifications.
+  /// Whether any monitor receives the events that aren't posted as notifications.
   var hasListeners: Bool { !listeners.isEmpty }
 
   // Inlined in each of the 50 events, these two functions would double the size of this file's code.
@@ -33,7 +34,7 @@ public final class CompositeEventMonitor: EventMonitor {
     for monitor in listeners { monitor.queue.async { event(monitor) } }
   }
 
-  /// Notifies the listeners and posts notifications. For the events that every request has, this avoids a closure.
+  /// Notifies the listeners and posts notifications. If there are no listeners, no closure is passed to another queue.
   @inline(never)
   private func post(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
     for monitor in notifications { event(monitor) }

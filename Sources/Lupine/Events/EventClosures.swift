@@ -71,7 +71,7 @@ struct EventClosures: @unchecked Sendable {
 }
 
 extension EventClosures {
-  /// The closures of a monitor at one time. To read them, a caller only takes the monitor's lock and retains the snapshot.
+  /// A snapshot of a monitor's closures. Reading it requires only taking the monitor's lock and retaining one object.
   final class Snapshot: Sendable {
     let closures: EventClosures
 
@@ -81,7 +81,8 @@ extension EventClosures {
   }
 }
 
-// These two functions aren't inlined, because all of the monitor's properties use them: its file would have twice the code.
+// These two functions aren't inlined, because all of the monitor's properties use them. Inlined, they would double the size of
+// the code.
 extension Mutex<EventClosures.Snapshot> {
   var current: EventClosures.Snapshot {
     @inline(never) get { withLock { $0 } }

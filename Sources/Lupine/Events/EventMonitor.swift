@@ -25,11 +25,11 @@ public protocol EventMonitor: Sendable {
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
   /// Called when a server requires a credential.
   func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
-  /// Called when part of the body has been sent. Counts are in bytes. The expected total is -1 if it is unknown.
+  /// Called when part of the request body has been sent. Counts are in bytes. The expected total is -1 if it is unknown.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64)
-  /// Called when a task needs the stream of its body.
+  /// Called when a task needs the stream of its request body.
   func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask)
   /// Called when a server redirects the request.
   func urlSession(
@@ -39,13 +39,13 @@ public protocol EventMonitor: Sendable {
   func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
   /// Called when the task has ended.
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
-  /// Never called by the engine, which doesn't wait for connectivity.
+  /// Called when a task begins to wait for a network. See ``URLSessionConfiguration/waitsForConnectivity``.
   func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
   /// Called when the response head has arrived.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse)
-  /// Called when a piece of the body has arrived.
+  /// Called when a piece of the response body has arrived.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
-  /// Called when a complete response may be cached.
+  /// Called when a response has arrived completely and may be cached.
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse)
   /// Called when a download has been resumed. The offset and the total are in bytes.
@@ -65,7 +65,7 @@ public protocol EventMonitor: Sendable {
   func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)
   /// Called when a `URLRequest` could not be created.
   func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError)
-  /// Called when the adapters have changed the `URLRequest`.
+  /// Called when the adapters have returned the `URLRequest` to send, whether or not they changed it.
   func request(_ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest)
   /// Called when an adapter has failed.
   func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
@@ -75,10 +75,11 @@ public protocol EventMonitor: Sendable {
   func request(_ request: Request, didCreateTask task: URLSessionTask)
   /// Called when the request has received the task's metrics.
   func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
-  /// Called when the task has failed before its end.
+  /// Called when the request fails before its task has ended, because the server isn't trusted or a stream handler threw an
+  /// error.
   func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError)
-  /// Called when the task has ended and its response has been validated. `error` is the task's error. A validation error isn't
-  /// included; it is the error of the request.
+  /// Called when the task has ended and its response has been validated. `error` is the task's error. It is never a validation
+  /// error, which is the request's error.
   func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?)
   /// Called before the request is retried.
   func requestIsRetrying(_ request: Request)
@@ -103,7 +104,7 @@ public protocol EventMonitor: Sendable {
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult)
-  /// Called when a handler without a serializer has received the body.
+  /// Called when the response for a handler without a serializer is complete, before the handler is called.
   func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
   /// Called when the body has been serialized.
   func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
@@ -137,7 +138,7 @@ public protocol EventMonitor: Sendable {
   func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult)
-  /// Called when a handler without a serializer has received the file.
+  /// Called when the response for a handler without a serializer is complete, before the handler is called.
   func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
   /// Called when the file has been serialized.
   func request<Value: Sendable>(_ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)

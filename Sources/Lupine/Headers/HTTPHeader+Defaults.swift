@@ -1,6 +1,7 @@
 // HTTPHeader+Defaults: the default Accept-Encoding, Accept-Language and User-Agent fields, sent unless a request sets its own.
 
 import Foundation
+import LupineURLSession
 
 extension HTTPHeaders {
   /// The default `Accept-Encoding`, `Accept-Language` and `User-Agent` fields.
@@ -9,18 +10,18 @@ extension HTTPHeaders {
 
 extension HTTPHeader {
   /// The supported content codings, in order of preference.
-  public static let defaultAcceptEncoding = acceptEncoding(qualityEncoded(["br", "gzip", "deflate"]))
+  public static let defaultAcceptEncoding = acceptEncoding(EngineClient.acceptEncoding)
 
   /// The languages from the process's environment, at most six.
   ///
-  /// They come from the first of the variables `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and
-  /// `LANG` that is set. The environment is read once.
+  /// The languages come from the first of the variables `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. The
+  /// environment is read once.
   public static let defaultAcceptLanguage = acceptLanguage(
     qualityEncoded(acceptedLanguages(environment: ProcessInfo.processInfo.environment)))
 
   /// The program and its system, such as `tool/1.2 (org.example.tool; build:7; Linux 6.8.0) Lupine/0.1.0`.
   ///
-  /// Values that the main bundle lacks are written as `Unknown`. On Linux, it usually has only the program's name.
+  /// Values that the main bundle lacks are written as `Unknown`. On Linux, the bundle usually has only the program's name.
   public static let defaultUserAgent = userAgent(
     describeProduct(
       bundle: Bundle.main.infoDictionary ?? [:],

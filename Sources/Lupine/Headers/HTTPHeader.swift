@@ -57,7 +57,7 @@ extension HTTPHeader {
   /// An `Authorization` field for the Basic scheme (RFC 7617).
   ///
   /// - Parameters:
-  ///   - username: The user name, sent as UTF-8. It must not contain a colon, which separates it from the password.
+  ///   - username: The user name, sent as UTF-8. It must not contain a colon, because a colon separates it from the password.
   ///   - password: The password, sent as UTF-8.
   public static func authorization(username: String, password: String) -> HTTPHeader {
     authorization("Basic \(Data("\(username):\(password)".utf8).base64EncodedString())")

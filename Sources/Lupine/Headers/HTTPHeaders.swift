@@ -5,7 +5,8 @@ public import LupineURLSession
 
 /// Header fields in the order in which they were first added. Each name occurs once.
 ///
-/// Adding a field whose name is already present, in any case, replaces its spelling and value but keeps its position.
+/// Adding a field whose name is already present, in any case, replaces the name's spelling and the value, but keeps the field's
+/// position.
 public struct HTTPHeaders: Hashable, Sendable {
   private var fields: [HTTPHeader] = []
 

@@ -7,7 +7,7 @@ extension ReadableText {
   /// Returns an indented line for each field. Credentials are hidden except for their scheme.
   static func fields(_ headers: HTTPHeaders) -> [String] { fields(headers.map { ($0.name, $0.value) }) }
 
-  /// Returns the size of a body with these fields, and the body if it is text.
+  /// Returns a description of a body with these header fields: its size, and its content if it is text.
   static func body(_ body: Data?, _ headers: HTTPHeaders) -> String {
     self.body(body, contentType: headers["Content-Type"])
   }

@@ -9,9 +9,9 @@ import Glibc
 extension MultipartFormData {
   /// Encodes the form in memory. For a large form, ``writeEncodedData(to:)`` needs less memory.
   ///
-  /// - Throws: `AFError.multipartEncodingFailed`: the error of the first failed append;
-  ///   `.bodyPartInputStreamCreationFailed` or `.inputStreamReadFailed` if a part can't be read; or the latter with
-  ///   `UnexpectedInputStreamLength` if a part is shorter or longer than announced.
+  /// - Throws: `AFError.multipartEncodingFailed`: the error of the first failed append; `.bodyPartInputStreamCreationFailed` or
+  ///   `.inputStreamReadFailed` if a part can't be read; or `.inputStreamReadFailed` with `UnexpectedInputStreamLength` if a
+  ///   part is shorter or longer than announced.
   public func encode() throws -> Data {
     var encoded = Data()
     try write(refusingLongParts: true) { piece in encoded.append(piece) }
@@ -92,7 +92,7 @@ struct MultipartBodyPart {
   let length: UInt64
   let body: Body
 
-  /// *(field-name ": " field-value CRLF) CRLF
+  /// The part's header section: *(field-name ": " field-value CRLF) CRLF
   var headerText: String {
     headers.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
   }
@@ -105,8 +105,8 @@ struct MultipartBodyPart {
     return forbidden.map { AFError.ForbiddenPartHeader(name: $0.name, value: $0.value) }
   }
 
-  /// Passes `length` bytes of the body to `output` in pieces. If there are further bytes, throws an error if `refusingMore` is
-  /// true, and otherwise doesn't read them.
+  /// Passes `length` bytes of the body to `output` in pieces. If `refusingMore` is true, throws an error if there are further
+  /// bytes. If it is false, doesn't read further bytes.
   func copyBody(refusingMore: Bool, to output: (Data) throws(AFError) -> Void) throws(AFError) {
     switch body {
     case .data(let data):
@@ -128,7 +128,7 @@ struct MultipartBodyPart {
   ) throws(AFError) {
     var bytesRead: UInt64 = 0
     while refusingMore ? bytesRead <= length : bytesRead < length {
-      // Only another read shows whether there are further bytes.
+      // To find out whether there are further bytes, more bytes than expected must be requested.
       let bytesWanted = refusingMore ? Self.pieceBytes : Int(min(UInt64(Self.pieceBytes), length - bytesRead))
       let piece: Data
       do {

@@ -12,8 +12,8 @@ import LupineURLSession
 /// AF.upload(multipartFormData: form, to: "https://example.org/photos").validate().responseString { print($0.result) }
 /// ```
 ///
-/// Appending doesn't throw. If it fails, encoding the form throws the error of the first failed append. A form of data and files
-/// can be encoded several times, but a stream can be read only once. A form without parts encodes to no bytes.
+/// The append methods don't throw. If one fails, encoding the form throws the error of the first failed append. A form of data
+/// and files can be encoded several times, but a stream can be read only once. A form without parts encodes to no bytes.
 ///
 /// In names and file names, `"`, CR and LF are written as `%22`, `%0D` and `%0A`, as browsers do (HTML standard,
 /// multipart/form-data encoding algorithm). A media type or header field with CR or LF is an error.
@@ -62,9 +62,9 @@ open class MultipartFormData: CustomStringConvertible {
   /// - Parameters:
   ///   - data: The part's body.
   ///   - name: The name of the form field.
-  ///   - fileName: The file name of the part, or nil for none.
-  ///   - mimeType: The media type of the data, or nil for none, which servers treat as text/plain (RFC 7578 §4.4). Encoding fails
-  ///     with `.outputStreamWriteFailed` and an ``AFError/ForbiddenPartHeader`` if it contains CR or LF.
+  ///   - fileName: The file name of the part, or nil to send none.
+  ///   - mimeType: The media type of the data. If nil, no type is sent, and servers assume text/plain (RFC 7578 §4.4). If the
+  ///     type contains CR or LF, encoding fails with `.outputStreamWriteFailed` and an ``AFError/ForbiddenPartHeader``.
   public func append(_ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil) {
     append(
       MultipartBodyPart(

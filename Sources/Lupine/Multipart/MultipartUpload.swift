@@ -1,28 +1,31 @@
 // `MultipartUpload`: a multipart form as the body of an upload, encoded once, in memory or in a temporary file.
 
-import Foundation
+package import Foundation
 import Glibc
 import LupineURLSession
 import Synchronization
 
 // Unchecked because MultipartFormData isn't Sendable. It is accessed only with the Mutex held, and the caller must not change it
 // before the request has finished.
-/// A form and its request.
+/// A multipart form, and the request that uploads it.
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
   private let form: MultipartFormData
   private let request: any URLRequestConvertible
+  /// The size in bytes from which the form is encoded to a file.
   private let memoryThreshold: UInt64
   private let fileManager: FileManager
-  /// The result of encoding. It is kept because a stream in the form can be read only once.
+  /// The result of encoding, or nil before the form is encoded. The result is kept, because a stream in the form can be read
+  /// only once.
   private let result = Mutex<Result<UploadRequest.Uploadable, any Error>?>(nil)
 
   init(
     _ form: MultipartFormData, with request: any URLRequestConvertible, memoryThreshold: UInt64,
-    fileManager: FileManager
+    isInBackgroundSession: Bool, fileManager: FileManager
   ) {
     self.form = form
     self.request = request
-    self.memoryThreshold = memoryThreshold
+    // In a background session, the form is always encoded to a file, because such sessions upload only files.
+    self.memoryThreshold = isInBackgroundSession ? 0 : memoryThreshold
     self.fileManager = fileManager
   }
 
@@ -43,14 +46,17 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
 
   private func encode() throws -> UploadRequest.Uploadable {
     if form.contentLength < memoryThreshold { return .data(try form.encode()) }
-    let file = try makeFolder().appendingPathComponent(UUID().uuidString)
+    let file = try MultipartFolder.make(fileManager).appendingPathComponent(UUID().uuidString)
     try form.writeEncodedData(to: file)
     return .file(file, shouldRemove: true)
   }
+}
 
-  /// Creates a directory that belongs to the current user. In a shared temporary directory, the default name may belong to
-  /// another user.
-  private func makeFolder() throws -> URL {
+/// The directory for forms that are sent from a file.
+package enum MultipartFolder {
+  /// Creates a directory that belongs to the current user. If a directory with the default name belongs to another user, as in a
+  /// shared temporary directory, uses another name.
+  package static func make(_ fileManager: FileManager) throws -> URL {
     let base = fileManager.temporaryDirectory
     var failure: any Error = CocoaError(.fileWriteNoPermission, userInfo: [NSFilePathErrorKey: base.path])
     for name in ["org.alamofire.manager", "org.alamofire.manager.\(geteuid())"] {
@@ -59,7 +65,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
       do {
         try fileManager.createDirectory(
           at: inner, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        if try isOwn(outer), try isOwn(inner) { return inner }
+        if try isOwn(outer, fileManager), try isOwn(inner, fileManager) { return inner }
       } catch {
         failure = error
       }
@@ -67,7 +73,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     throw failure
   }
 
-  private func isOwn(_ folder: URL) throws -> Bool {
+  private static func isOwn(_ folder: URL, _ fileManager: FileManager) throws -> Bool {
     // attributesOfItem returns the attributes of a symbolic link, not of its target.
     let attributes = try fileManager.attributesOfItem(atPath: folder.path)
     let owner = attributes[.ownerAccountID] as? NSNumber

@@ -56,10 +56,10 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
   }
 }
 
-/// Encodes parameters as a form, into a request's query or body.
+/// Encodes parameters as a URL-encoded form, into a request's query or body.
 ///
-/// Marked `@unchecked` because the class is open and the form encoder's closures may not be Sendable. The encoder is immutable,
-/// its only variable has a lock, and custom closures must be safe to call from several threads.
+/// Marked `@unchecked` because the class is open and the form encoder's closures may not be Sendable. The form encoder is
+/// immutable except for one variable, which a lock protects. Custom closures must be safe to call from several threads.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// The part of the request that receives the form.
   public enum Destination {
@@ -79,7 +79,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
     }
   }
 
-  /// An encoder with default options, whose destination depends on the method.
+  /// An encoder with the default options. The request's method determines the destination.
   public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
   /// The encoder that writes the form.

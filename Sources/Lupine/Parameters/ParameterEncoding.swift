@@ -69,7 +69,7 @@ public struct JSONEncoding: ParameterEncoding {
     let request = try urlRequest.asURLRequest()
     guard let jsonObject else { return request }
 
-    // Checked first, because writing an invalid object traps.
+    // The object is checked first, because JSONSerialization traps on an invalid object.
     let root = options.contains(.fragmentsAllowed) ? [jsonObject] : jsonObject
     guard JSONSerialization.isValidJSONObject(root) else {
       throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Error.invalidJSONObject))

@@ -5,7 +5,8 @@ public import LupineURLSession
 
 /// An adapter that sends bodies with the content coding `deflate`, the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
 ///
-/// Use it only for servers known to decode requests. Many servers don't, and none announces whether it does.
+/// Use it only for servers that are known to decode request bodies. Many servers don't decode them, and servers don't announce
+/// whether they do.
 public struct DeflateRequestCompressor: RequestInterceptor {
   /// The action for a request that already has a Content-Encoding field.
   public enum DuplicateHeaderBehavior: Sendable {
@@ -25,7 +26,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
   /// Returns whether to compress a body. Called on an internal queue.
   public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
-  /// Creates a compressor. By default, it compresses every body, and fails if a body may already be compressed.
+  /// Creates a compressor. By default, it compresses every body, and fails requests that already have a Content-Encoding field.
   @preconcurrency
   public init(
     duplicateHeaderBehavior: DuplicateHeaderBehavior = .error,
@@ -74,7 +75,7 @@ extension DeflateRequestCompressor.DuplicateHeaderError: LocalizedError {
 }
 
 extension RequestInterceptor where Self == DeflateRequestCompressor {
-  /// A compressor with all defaults.
+  /// A compressor with the default settings.
   public static var deflateCompressor: DeflateRequestCompressor { DeflateRequestCompressor() }
 
   /// A compressor with the given parameters; see ``DeflateRequestCompressor``.

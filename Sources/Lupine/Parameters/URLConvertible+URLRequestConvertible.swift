@@ -42,7 +42,8 @@ extension URLComponents: URLConvertible {
 public protocol URLRequestConvertible: Sendable {
   /// Returns the request that this value represents.
   ///
-  /// - Throws: Any error. The response's error is then ``AFError/createURLRequestFailed(error:)``, which wraps it.
+  /// - Throws: Any error. The response's error is then ``AFError/createURLRequestFailed(error:)``, which wraps the thrown
+  ///   error.
   func asURLRequest() throws -> URLRequest
 }
 
@@ -65,6 +66,11 @@ extension URLRequest {
   ///
   /// - Throws: The error of ``URLConvertible/asURL()``.
   public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
-    self.init(url: try url.asURL(), method: method.rawValue, fields: (headers ?? HTTPHeaders()).section)
+    let fields = (headers ?? HTTPHeaders()).section
+    if let text = url as? String, let parsedURL = ParsedURL.kept(text) {
+      self.init(parsedURL, method: method.rawValue, fields: fields)
+    } else {
+      self.init(url: try url.asURL(), method: method.rawValue, fields: fields)
+    }
   }
 }

@@ -26,7 +26,7 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// The format of the keys of an array's elements.
+  /// How the key of an array is written for each of its elements, such as `key[]=1`.
   public enum ArrayEncoding: Sendable {
     /// `key[]` for every element.
     case brackets
@@ -34,7 +34,7 @@ public struct URLEncoding: ParameterEncoding {
     case noBrackets
     /// `key[0]`, `key[1]` and so on.
     case indexInBrackets
-    /// The closure's result. It is called with the array's key and the element's index, which starts at 0.
+    /// The result of the closure, which is called with the array's key and the element's index, counted from 0.
     case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
     fileprivate func key(_ key: String, at index: Int) -> String {
@@ -47,7 +47,7 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// The spelling of `Bool` values.
+  /// How `Bool` values are written.
   public enum BoolEncoding: Sendable {
     /// Writes `true` as `1` and `false` as `0`.
     case numeric
@@ -62,7 +62,7 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// An encoding with default options, whose destination depends on the method.
+  /// An encoding with the default options. The request's method determines the destination.
   public static var `default`: URLEncoding { URLEncoding() }
 
   /// An encoding into the query.
@@ -73,9 +73,9 @@ public struct URLEncoding: ParameterEncoding {
 
   /// The part of the request that receives the form.
   public let destination: Destination
-  /// The format of the keys of an array's elements.
+  /// How the key of an array is written for each of its elements, such as `key[]=1`.
   public let arrayEncoding: ArrayEncoding
-  /// The spelling of `Bool` values.
+  /// How `Bool` values are written.
   public let boolEncoding: BoolEncoding
 
   /// Creates an encoding.
@@ -105,8 +105,8 @@ public struct URLEncoding: ParameterEncoding {
     return request
   }
 
-  /// Returns the escaped pairs for a key and its value: one pair for a single value, or one for each element of an
-  /// array or a dictionary. A dictionary's elements have the keys `key[name]`.
+  /// Returns the percent-encoded key-value pairs for a parameter. A single value results in one pair; an array or a dictionary
+  /// results in one pair for each element. A dictionary's elements have keys of the form `key[name]`.
   public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
     switch value {
     case let dictionary as [String: Any]:
@@ -141,7 +141,8 @@ public struct URLEncoding: ParameterEncoding {
   }
 
   private func text(_ number: NSNumber) -> String {
-    // Compares identities, because the two Bool values are unique objects. A cast to Bool would also accept the numbers 0 and 1.
+    // Compares identities, because each Bool value is represented by a single object. A cast to Bool would also accept the
+    // numbers 0 and 1.
     if number === Self.yes { return boolEncoding.text(true) }
     if number === Self.no { return boolEncoding.text(false) }
     let text = number.description

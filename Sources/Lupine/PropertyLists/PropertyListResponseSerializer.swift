@@ -49,7 +49,7 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == PropertyListResponseSerializer {
-  /// Reads the body as a property list.
+  /// A serializer that reads the body as a property list.
   public static var propertyList: PropertyListResponseSerializer { PropertyListResponseSerializer() }
 }
 
@@ -85,7 +85,8 @@ extension DataRequest {
   }
 }
 
-/// Converts the tree to types that are known to be Sendable. The check has limited the nesting.
+/// Converts the values of a property list to types that are known to be Sendable. The recursion is bounded, because
+/// `PropertyListCheck` limits the nesting.
 private func sendable(_ list: Any) throws -> any Sendable {
   switch list {
   case let text as String: text
@@ -100,7 +101,7 @@ private func sendable(_ list: Any) throws -> any Sendable {
 }
 
 extension PropertyListDecoder: DataDecoder {
-  // The name differs from the decoder's, because two methods with the same name would be ambiguous in direct calls.
+  // The method isn't named `decode`, because a direct call would be ambiguous between it and the decoder's own method.
   /// Checks `data`, then decodes a value from it.
   ///
   /// - Throws: ``PropertyListError`` for unsafe data, or the decoder's error.

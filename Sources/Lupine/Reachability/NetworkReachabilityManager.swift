@@ -1,7 +1,7 @@
 // NetworkReachabilityManager: reports whether a host is reachable, and notifies a listener of changes.
 
 public import Dispatch
-import LupineURLSession
+public import LupineURLSession
 import Synchronization
 
 // Unchecked because the class is open. All state is protected by the Mutex.
@@ -46,13 +46,14 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     }
   }
 
-  /// Called with the new status.
+  /// A closure that receives each new status.
   public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
 
-  /// A manager for the internet: the default route of IPv4 or IPv6.
+  /// A manager that reports whether the internet is reachable, through a default route of IPv4 or IPv6.
   public static let `default` = NetworkReachabilityManager()
 
-  /// Whether the host is reachable at present. Like ``flags``, this reads the current state.
+  /// Whether the host is reachable now. Like ``status``, this property blocks while it looks up a host's name, unless the manager
+  /// is listening.
   open var isReachable: Bool { if case .reachable = status { true } else { false } }
 
   /// Whether the host is reachable through a mobile network.
@@ -78,7 +79,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     var listener: Listener?
     var queue: DispatchQueue?
     var previousStatus: NetworkReachabilityStatus?
-    /// The number of calls of `startListening`. It identifies late reports that belong to an earlier listener.
+    /// The number of calls of `startListening` so far, by which late reports to an earlier listener are recognized.
     var generation = 0
   }
 
@@ -91,7 +92,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     self.init(reachability)
   }
 
-  /// Creates a manager for the internet: the default route of IPv4 or IPv6. Never returns nil.
+  /// Creates a manager that reports whether the internet is reachable, through a default route of IPv4 or IPv6. Never returns
+  /// nil.
   public convenience init?() {
     guard let reachability = HostReachability(host: nil) else { return nil }
     self.init(reachability)

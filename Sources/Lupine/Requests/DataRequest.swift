@@ -77,7 +77,7 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Calls `handler` on `queue` when the response head has arrived. The body is read after `handler` has returned.
+  /// Calls `handler` on `queue` when the response head has arrived. The body is read only after `handler` has returned.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(
@@ -173,8 +173,8 @@ public class DataRequest: Request, @unchecked Sendable {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the body serialized by `responseSerializer`, for handlers that take an `AFDataResponse<Any>`,
-  /// such as those of a ``JSONResponseSerializer``.
+  /// Adds a handler that receives the body serialized by `responseSerializer`, such as a ``JSONResponseSerializer``. This
+  /// overload accepts a handler that takes an `AFDataResponse<Any>`.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -193,7 +193,11 @@ public class DataRequest: Request, @unchecked Sendable {
       let response = serialize(with: serializer)
       dataMonitors?.request(self, didParseResponse: response)
       return SerializedResponse(error: response.error) { [self] replacement in
-        deliver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
+        if replacement != nil, let replacement {
+          deliver(response.failing(with: replacement), on: queue, to: completionHandler)
+        } else {
+          deliver(response, on: queue, to: completionHandler)
+        }
       }
     }
     return self

@@ -37,7 +37,7 @@ extension Request {
     return nil
   }
 
-  /// Returns a serializer's result and its duration in seconds.
+  /// Runs a serializer. Returns its result, and the time that it took in seconds.
   func serialized<Value>(_ body: () throws -> Value) -> (result: AFResult<Value>, duration: TimeInterval) {
     let start = DispatchTime.now().uptimeNanoseconds
     let result: AFResult<Value>
@@ -55,7 +55,7 @@ extension Request {
   func deliver<Response: Sendable>(
     _ response: Response, on queue: DispatchQueue, to completionHandler: @escaping @Sendable (Response) -> Void
   ) {
-    // The caller is already on the underlying queue.
+    // The caller already runs on the underlying queue, so a handler for that queue is called directly.
     if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
   }
 
@@ -90,21 +90,22 @@ extension Request {
     let isRunning = mutableState.withLock { state in
       guard state.runningTask === task else { return false }
       state.stage = .completing(pendingRetry: nil)
-      state.error = state.error ?? error
+      if error != nil, state.error == nil { state.error = error }
       return true
     }
     guard isRunning else { return }
     taskDidEnd(with: error)
     finishProgress(task)
-    if self.error == nil, let response = task.httpResponse, let error = validate(response) {
+    if !hasFailed, let response = task.httpResponse, let error = validate(response) {
       mutableState.withLock { $0.error = $0.error ?? error }
     }
     notifiedMonitors?.request(self, didCompleteTask: task, with: error)
     retryOrFinish()
   }
 
-  /// Ends the request with an error of its session, unless its response handlers are running. The error of a cancellation is
-  /// kept, but a failure that could have been retried is replaced.
+  /// Ends the request with `error`, for example because its session was released. `error` replaces a failure that could have been
+  /// retried, but not the error of a cancelled request. If the response handlers are already running, the request keeps its
+  /// result.
   func end(with error: AFError) {
     let task = mutableState.withLock { state in
       switch state.stage {
@@ -124,27 +125,30 @@ extension Request {
     }
   }
 
+  /// Whether the request has an error. Cheaper than reading the error, because copying an ``AFError`` is expensive.
+  var hasFailed: Bool { mutableState.withLock { $0.error != nil } }
+
   // MARK: Finishing
 
   /// Ends the request's attempts: no further task is created, and no retry follows. Called on the underlying queue.
   func finish(error: AFError? = nil) {
-    let turn = mutableState.withLock { state -> SerialQueue.Turn? in
+    let timing = mutableState.withLock { state -> SerialQueue.Timing? in
       switch state.stage {
       case .finishing, .done: return nil
       case .unbuilt, .building, .running, .completing, .waiting:
         state.stage = .finishing(pendingRetry: nil)
-        if let error { state.error = error }
-        return state.endsInLine ? .inLine : .atOnce
+        if error != nil { state.error = error }
+        return state.endIsQueued ? .queued : .immediate
       }
     }
-    guard let turn else { return }
-    root.perform(turn) {
+    guard let timing else { return }
+    root.perform(timing) {
       self.notifiedMonitors?.requestDidFinish(self)
       self.serializeResponses()
     }
   }
 
-  /// Serializes the response for each handler, on the serialization queue; then delivers the responses. Called on the
+  /// Serializes the response for each handler, on the serialization queue, and then delivers the responses. Called on the
   /// underlying queue.
   private func serializeResponses() {
     if mutableState.withLock({ $0.responses.next }) == nil { return deliverResponses() }
@@ -160,37 +164,38 @@ extension Request {
   func serializeRemaining() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler()
-      let isAsked = response.error.map { error in
-        askRetriers(dueTo: error) { self.proceed(after: response, $0) }
+      if response.error != nil, let error = response.error,
+        askRetriers(dueTo: error, then: { self.proceed(after: response, $0) })
+      {
+        return
       }
-      if isAsked == true { return }
-      mutableState.withLock { $0.responses.add { response.deliver(nil) } }
+      mutableState.withLock { $0.responses.add(.asSerialized(response.deliver)) }
     }
     if serializationQueue === underlyingQueue {
       deliverResponses()
     } else {
-      root.perform(.atOnce) { self.deliverResponses() }
+      root.perform(.immediate) { self.deliverResponses() }
     }
   }
 
   /// Marks the request as done and calls its completion handlers. Called on the underlying queue.
-  private func deliverResponses(hasWaitedInLine: Bool = false) {
+  private func deliverResponses(wasEnqueued: Bool = false) {
     enum Next {
-      case serialize, waitInLine
+      case serialize, enqueue
       case deliver(ResponseHandlers, [@Sendable () -> Void])
     }
     // The handlers are removed from the state, so that the caller's closures aren't released while the lock is held.
     let next = mutableState.withLock { state -> Next in
       guard state.responses.next == nil else { return .serialize }
       // If monitors are notified on the underlying queue, they must learn of the end before the responses are delivered.
-      guard hasWaitedInLine || !state.endsInLine else { return .waitInLine }
+      guard wasEnqueued || !state.endIsQueued else { return .enqueue }
       state.stage = .done
       defer { state.finishHandlers = [] }
       return .deliver(state.responses.take(), state.finishHandlers)
     }
     switch next {
     case .serialize: serializeResponses()
-    case .waitInLine: root.perform { self.deliverResponses(hasWaitedInLine: true) }
+    case .enqueue: root.perform { self.deliverResponses(wasEnqueued: true) }
     case .deliver(let responses, let handlers):
       cleanup()
       session?.cleanup(after: self)

@@ -18,10 +18,31 @@ extension Request {
     interceptor(Interceptor(adapters: [adapter]))
   }
 
-  /// Adds a retrier, which decides after the retriers added before.
+  /// Adds a retrier, which is called after the retriers added before.
   @discardableResult
   public func retry(using retrier: any RequestRetrier) -> Self {
     interceptor(Interceptor(retriers: [retrier]))
+  }
+
+  /// Lupine's addition: changes the settings of this request that have no counterpart in Alamofire, such as a time limit for
+  /// each phase, a proxy, or TLS settings.
+  ///
+  /// ```swift
+  /// AF.request("https://example.com/report").lupine { $0.timeouts = Timeouts(everyPhase: .seconds(20), total: .seconds(300)) }
+  /// ```
+  ///
+  /// This method adds an adapter: `change` is called for each attempt, after the adapters added before, with the settings of
+  /// the `URLRequest`.
+  ///
+  /// - Parameter change: Changes the settings. Called on an internal queue.
+  @discardableResult
+  public func lupine(_ change: @escaping @Sendable (inout RequestSettings) -> Void) -> Self {
+    adapt(
+      using: Adapter { urlRequest, _, completion in
+        var urlRequest = urlRequest
+        change(&urlRequest.lupine)
+        completion(.success(urlRequest))
+      })
   }
 
   /// Sets the handler of this request's redirects. It is used instead of the session's handler.
@@ -38,12 +59,15 @@ extension Request {
     return self
   }
 
-  /// Sets the user name and password for servers that request Basic authentication, the only supported scheme.
+  /// Sets the user name and password with which to answer the challenges of the request's origin.
+  ///
+  /// The user name and the password are used for Basic, Digest and NTLM. An empty user name permits Negotiate with the Kerberos
+  /// ticket of the process.
   ///
   /// - Parameters:
   ///   - username: The user's name.
   ///   - password: The user's password.
-  ///   - persistence: How long the session keeps the credential. Until its end by default.
+  ///   - persistence: How long the credential is kept. Until the session ends by default.
   @discardableResult
   public func authenticate(
     username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -51,14 +75,14 @@ extension Request {
     authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
   }
 
-  /// Sets the credential for servers that request Basic authentication, the only supported scheme.
+  /// Sets the credential with which to answer the challenges of the request's origin.
   @discardableResult
   public func authenticate(with credential: URLCredential) -> Self {
     set(\.credential, to: credential)
     return self
   }
 
-  /// Sets an option. Releases the old value after the lock, because the value's `deinit` may access the request.
+  /// Sets an option. Releases the old value after releasing the lock, because the value's `deinit` may access the request.
   func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
     _ = mutableState.withLock { state in
       let old = state[keyPath: path]
@@ -77,7 +101,7 @@ extension Request {
       let monitors = CompositeEventMonitor(
         queue: underlyingQueue, monitors: ((state.eventMonitor as? CompositeEventMonitor)?.monitors ?? []) + [monitor])
       state.eventMonitor = monitors
-      if monitors.hasListeners { state.endsInLine = true }
+      if monitors.hasListeners { state.endIsQueued = true }
     }
     return self
   }
@@ -105,19 +129,19 @@ extension Request {
     let handler: TaskHandler = { task in queue.async { handler(task) } }
     let existing = mutableState.withLock { state in
       state.taskHandlers.append(handler)
-      state.endsInLine = true
+      state.endIsQueued = true
       return state.tasks.last
     }
     if let existing { handler(existing) }
     return self
   }
 
-  /// Calls `handler` on the underlying queue each time that a `URLRequest` is created or can't be created. If that has already
-  /// happened, also calls `handler` with the latest result.
+  /// Calls `handler` on the underlying queue with the result of each attempt to create a `URLRequest`, beginning with the latest
+  /// result if there is one.
   func onCreation(_ handler: @escaping CreationHandler) {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)
-      state.endsInLine = true
+      state.endIsQueued = true
       if let request = state.requests.last { return .success(request) }
       return state.hasFailedToBuild ? .failure(BuildFailure(initialRequest: nil)) : nil
     }

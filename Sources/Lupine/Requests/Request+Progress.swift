@@ -69,7 +69,7 @@ extension Request {
     return (count, known(total, of: task, orElse: count))
   }
 
-  /// Returns `total`, or `count` if the total was unknown and the task has ended without an error.
+  /// Returns `total`. If it is unknown and the task has ended without an error, returns `count`.
   private func known(_ total: Int64, of task: URLSessionTask, orElse count: Int64) -> Int64 {
     let isComplete = task.state == .completed && task.error == nil && error == nil
     return isComplete && total <= 0 ? count : total
@@ -87,7 +87,7 @@ extension Request {
     return mutableState.withLock { state in
       if let existing = state[keyPath: path] { return existing }
       state[keyPath: path] = progress
-      state.endsInLine = true
+      state.endIsQueued = true
       return progress
     }
   }

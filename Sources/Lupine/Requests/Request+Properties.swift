@@ -18,7 +18,7 @@ extension Request {
 
   /// The state of the request as set by the caller.
   public var state: State { mutableState.withLock { $0.state } }
-  /// The error of the request, or nil while there is none.
+  /// The error of the request, or nil if there is none so far.
   public var error: AFError? { mutableState.withLock { $0.error } }
   /// The number of retries so far.
   public var retryCount: Int { mutableState.withLock { $0.retryCount } }
@@ -27,40 +27,41 @@ extension Request {
 
   /// All `URLRequest`s created, in order, including those that adapters returned.
   public var requests: [URLRequest] { mutableState.withLock { Array($0.requests) } }
-  /// The first of `requests`.
+  /// The first `URLRequest` in `requests`, or nil if there is none.
   public var firstRequest: URLRequest? { mutableState.withLock { $0.requests.first } }
-  /// The last of `requests`.
+  /// The last `URLRequest` in `requests`, or nil if there is none.
   public var lastRequest: URLRequest? { mutableState.withLock { $0.requests.last } }
-  /// The last of `requests`, before redirects.
+  /// The last `URLRequest` in `requests`, which doesn't include redirects. Nil if there is none.
   public var request: URLRequest? { lastRequest }
-  /// The requests that the tasks sent last, after redirects.
+  /// The last request that each task sent, after redirects.
   public var performedRequests: [URLRequest] { tasks.compactMap(\.currentRequest) }
 
-  /// All tasks in order. Each retry adds one.
+  /// All tasks of the request, in order. Each retry adds a task.
   public var tasks: [URLSessionTask] { mutableState.withLock { Array($0.tasks) } }
-  /// The first of `tasks`.
+  /// The first task in `tasks`, or nil if there is none.
   public var firstTask: URLSessionTask? { mutableState.withLock { $0.tasks.first } }
-  /// The last of `tasks`.
+  /// The last task in `tasks`, or nil if there is none.
   public var lastTask: URLSessionTask? { mutableState.withLock { $0.tasks.last } }
-  /// The last of `tasks`.
+  /// The last task in `tasks`, or nil if there is none.
   public var task: URLSessionTask? { lastTask }
   /// The head of the last task's response, or nil before it has arrived.
   public var response: HTTPURLResponse? { lastTask?.httpResponse }
 
   /// The metrics of all completed tasks.
   public var allMetrics: [URLSessionTaskMetrics] { mutableState.withLock { Array($0.metrics) } }
-  /// The first of `allMetrics`.
+  /// The first metrics in `allMetrics`, or nil if there are none.
   public var firstMetrics: URLSessionTaskMetrics? { mutableState.withLock { $0.metrics.first } }
-  /// The last of `allMetrics`.
+  /// The last metrics in `allMetrics`, or nil if there are none.
   public var lastMetrics: URLSessionTaskMetrics? { mutableState.withLock { $0.metrics.last } }
-  /// The last of `allMetrics`.
+  /// The last metrics in `allMetrics`, or nil if there are none.
   public var metrics: URLSessionTaskMetrics? { lastMetrics }
 
   var session: (any RequestSession)? { mutableState.withLock { $0.session } }
 
   // MARK: Options
 
-  /// The adapters and retriers of the request, without those of the session, as one interceptor, or nil if there are none.
+  /// The adapters and retriers of the request, combined in one interceptor, or nil if there are none. Those of the session
+  /// aren't included.
   public var interceptor: (any RequestInterceptor)? {
     let interceptors = interceptors
     return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
@@ -89,6 +90,6 @@ extension Request {
 }
 
 extension Request.MutableState {
-  /// The value of `Request.monitors`.
+  /// The monitor if it must receive all events, or nil. `Request.monitors` returns this value.
   var listeningMonitors: (any RequestMonitor)? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
 }

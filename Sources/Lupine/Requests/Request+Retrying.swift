@@ -4,26 +4,25 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-// Everything here runs on the underlying queue, except for retriers' decisions about responses that can't be serialized, which
-// are requested on the serialization queue.
+// These methods run on the underlying queue, except that retriers are called on the serialization queue if a response couldn't
+// be serialized.
 extension Request {
   func retryOrFinish() {
-    let isAsked = error.map { error in
-      askRetriers(dueTo: error) { result in
-        switch result {
-        case .doNotRetry: self.finish()
-        case .doNotRetryWithError(let error): self.finish(error: error.asAFError(or: .sessionTaskFailed(error: error)))
-        case .retry, .retryWithDelay: self.retry(after: result.delay)
-        }
+    guard hasFailed, let error else { return finish() }
+    let isAsked = askRetriers(dueTo: error) { result in
+      switch result {
+      case .doNotRetry: self.finish()
+      case .doNotRetryWithError(let error): self.finish(error: error.asAFError(or: .sessionTaskFailed(error: error)))
+      case .retry, .retryWithDelay: self.retry(after: result.delay)
       }
     }
-    if isAsked != true { finish() }
+    if !isAsked { finish() }
   }
 
   /// Calls the retriers for a failure. Returns false if there is no retrier or the request is cancelled.
   ///
   /// `proceed` is called once, on the underlying queue, with the retriers' decision. If the request is cancelled or its session
-  /// is released before they decide, the decision is `.doNotRetry`.
+  /// is released before the retriers decide, the decision is `.doNotRetry`.
   func askRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
     guard let session, session.hasRetrier(for: self) else { return false }
     let pendingRetry = PendingRetry(proceed: proceed)
@@ -63,7 +62,7 @@ extension Request {
   func retry(after delay: TimeInterval?) {
     enum Next { case another, finish, nothing }
     let next = mutableState.withLock { state -> Next in
-      // The program may call the session's `retryRequest` at any time.
+      // The program may call the session's `retryRequest` at any time, so the request may be in any stage.
       guard case .completing = state.stage else { return .nothing }
       guard state.state != .cancelled else { return .finish }
       state.stage = .waiting
@@ -87,8 +86,8 @@ extension Request {
       guard case .waiting = state.stage else { return false }
       state.stage = .building
       state.retryCount += 1
-      // Cleared together with the change of the stage. Clearing it later could erase
-      // the error of a cancellation of the new attempt.
+      // The error is cleared together with the change of the stage. Clearing it later could erase the error of a cancellation
+      // during the new attempt.
       state.error = nil
       return true
     }
@@ -102,14 +101,14 @@ extension Request {
   func proceed(after response: SerializedResponse, _ result: RetryResult) {
     if result.retryRequired, dropResponses() { return retry(after: result.delay) }
     let replacement = result.error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-    mutableState.withLock { $0.responses.add { response.deliver(replacement) } }
-    // Asynchronous, because the calls would recurse if the retriers decide immediately.
+    mutableState.withLock { $0.responses.add(.replacing { response.deliver(replacement) }) }
+    // Asynchronous, because the calls would recurse if the retriers decided immediately.
     serializationQueue.async { self.serializeRemaining() }
   }
 
   /// Drops the responses serialized in this attempt, unless the request is cancelled. Returns whether another attempt may follow.
   private func dropResponses() -> Bool {
-    let dropped = mutableState.withLock { state -> ShortList<@Sendable () -> Void>? in
+    let dropped = mutableState.withLock { state -> ShortList<ResponseHandlers.Delivery>? in
       guard state.state != .cancelled else { return nil }
       state.stage = .completing(pendingRetry: nil)
       return state.responses.restart()

@@ -36,13 +36,13 @@ extension Request {
     /// An attempt to create a task is in progress; see `RequestBuild`.
     case building
     case running(URLSessionTask)
-    /// The task has ended, or couldn't be created. `pendingRetry` is the decision for which
-    /// the request waits, or nil if it waits for none.
+    /// The task has ended, or couldn't be created. `pendingRetry` is the decision for which the request waits, or nil if it
+    /// doesn't wait for a decision.
     case completing(pendingRetry: PendingRetry?)
     /// The request waits for the delay before another attempt.
     case waiting
-    /// The response handlers are running. `pendingRetry` is the decision for which the request waits
-    /// because a response couldn't be serialized, or nil.
+    /// The response handlers are running. If a response couldn't be serialized, `pendingRetry` is the decision for which the
+    /// request waits. Otherwise it is nil.
     case finishing(pendingRetry: PendingRetry?)
     case done
   }
@@ -72,7 +72,7 @@ extension Request.MutableState {
     if case .building = stage { retryCount == attempt } else { false }
   }
 
-  /// The task if it is running, or nil.
+  /// The task if one is running, or nil otherwise.
   var runningTask: URLSessionTask? {
     if case .running(let task) = stage { task } else { nil }
   }

@@ -40,15 +40,16 @@ public class Request: @unchecked Sendable {
   typealias CreationHandler = @Sendable (Result<URLRequest, BuildFailure>) -> Void
   typealias TaskHandler = @Sendable (URLSessionTask) -> Void
 
-  /// A change of the caller's state.
+  /// A change of the request's state by `resume()`, `suspend()` or `cancel()`.
   struct Transition {
     let state: State
     /// The task that was running at the time of the change.
     let task: URLSessionTask?
-    /// The work that the change requires in addition to notifying monitors, or nil if there is none.
+    /// The work that the change requires in addition to notifying the monitors, or nil if it requires none.
     let work: Work?
 
-    /// `build` retains the session until the request is set up, so that a request resumed in time is still sent.
+    /// `build` retains the session until the request is set up, so that a request that was resumed before the session's release
+    /// is still sent.
     enum Work { case build((any RequestSession)?), stopWaiting }
   }
 
@@ -56,7 +57,7 @@ public class Request: @unchecked Sendable {
   struct MutableState {
     weak var session: (any RequestSession)?
     var id: UUID?
-    /// The state set by the caller. Never `finished`, because that follows from `stage`.
+    /// The state set by the caller. Never `finished`, which is derived from `stage`.
     var intent = State.initialized
     var stage = Stage.unbuilt
     /// The transitions that haven't been reported to monitors yet, oldest first.
@@ -83,8 +84,8 @@ public class Request: @unchecked Sendable {
     var taskHandlers: [TaskHandler] = []
     var finishHandlers: [@Sendable () -> Void] = []
     /// Whether the underlying queue may contain enqueued closures other than response handlers. If so, the request's end is
-    /// enqueued there too, so that it doesn't overtake them. Otherwise, the end is processed immediately.
-    var endsInLine = false
+    /// enqueued on that queue too, so that the end doesn't overtake the closures. Otherwise, the end is processed immediately.
+    var endIsQueued = false
     var uploadProgress: TransferProgress?
     var downloadProgress: TransferProgress?
   }
@@ -108,7 +109,7 @@ public class Request: @unchecked Sendable {
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
     let monitor = session.requestMonitor
     mutableState = Mutex(
-      MutableState(session: session, eventMonitor: monitor, endsInLine: monitor?.hasListeners ?? false))
+      MutableState(session: session, eventMonitor: monitor, endIsQueued: monitor?.hasListeners ?? false))
   }
 
   // MARK: Steps that subclasses override
@@ -139,7 +140,7 @@ public class Request: @unchecked Sendable {
   /// and no error.
   func validate(_ response: HTTPURLResponse) -> AFError? { nil }
 
-  /// Drops the results of the previous attempt, except for its error, which is dropped when the new attempt is certain.
+  /// Drops the results of the previous attempt. The error of that attempt has already been dropped.
   func reset() {
     mutableState.withLock { state in
       state.uploadProgress?.reset()
@@ -163,7 +164,7 @@ public class Request: @unchecked Sendable {
     if isUnbuilt { root.perform { self.build(in: session) } }
   }
 
-  /// Starts or continues the request. Does nothing if it was cancelled or has finished.
+  /// Starts or continues the request. Does nothing if the request was cancelled or has finished.
   ///
   /// - Returns: The request.
   @discardableResult
@@ -177,7 +178,7 @@ public class Request: @unchecked Sendable {
     return self
   }
 
-  /// Suspends the request. Does nothing if it was cancelled or has finished.
+  /// Suspends the request. Does nothing if the request was cancelled or has finished.
   ///
   /// - Returns: The request.
   @discardableResult
@@ -198,8 +199,8 @@ public class Request: @unchecked Sendable {
     return self
   }
 
-  /// Cancels the request. Calls `note` under the lock; `isFirst` says whether this call is the one that cancels the request, and
-  /// `isRunning` whether its task is running.
+  /// Cancels the request. Calls `note` under the lock. `isFirst` tells whether the request wasn't cancelled before this call,
+  /// and `isRunning` whether its task is running.
   func cancel(noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void) {
     move { state in
       let (isFirst, task) = (state.state.canTransition(to: .cancelled), state.runningTask)
@@ -215,13 +216,13 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Makes the transition that `change` returns, unless it returns nil. Calls `change` under the lock.
+  /// Calls `change` under the lock, and makes the transition that it returns, if any.
   private func move(_ change: (inout MutableState) -> Transition?) {
     let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
       guard let transition = change(&state) else { return (nil, false) }
       state.intent = transition.state
       guard transition.work != nil || state.eventMonitor != nil else { return (transition.task, false) }
-      // Reported after the pending transitions.
+      // The transition is appended, so that it is reported after the pending ones.
       defer { state.transitions.append(transition) }
       return (transition.task, state.transitions.isEmpty)
     }
@@ -232,7 +233,7 @@ public class Request: @unchecked Sendable {
   /// Reports the pending transitions on the underlying queue, in the order in which they were made.
   private func tellTransitions() {
     root.perform {
-      // One at a time, because reporting a transition can cause further transitions.
+      // Transitions are taken one at a time, because reporting a transition can cause further transitions.
       while let transition = self.mutableState.withLock({ $0.transitions.popFirst() }) { self.tell(transition) }
     }
   }
@@ -289,7 +290,7 @@ public class Request: @unchecked Sendable {
 extension Request: RegistryMember {}
 
 extension Request: Hashable {
-  /// Returns whether both are the same request.
+  /// Returns whether both references are to the same request.
   public static func == (left: Request, right: Request) -> Bool { left === right }
 
   /// Hashes the request's identity.

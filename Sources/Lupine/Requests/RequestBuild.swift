@@ -6,17 +6,18 @@ import Synchronization
 
 /// One attempt to build a request's task.
 ///
-/// Its steps are `createRequest`, `adapt`, `prepareBody`, `makeTask` and `begin`, in this order. The body is prepared on the
-/// session's request queue, the task is created on its root queue, and adapters may call back on any thread. In the meantime, any
-/// thread may cancel the request, or the session may end it. Therefore each hop to a queue, and each step that takes a result
-/// from the program's code, checks that the attempt is still the current one.
+/// The steps are `createRequest`, `adapt`, `prepareBody`, `makeTask` and `begin`, in this order. The body is prepared on the
+/// session's request queue, the task is created on its root queue, and adapters may call back on any thread. In the meantime,
+/// any thread may cancel the request, or the session may end it. Therefore each hop to a queue, and each step that takes a
+/// result from the program's code, checks that the attempt is still the current one.
 struct RequestBuild: Sendable {
   let request: Request
   let session: Session
   /// The request's `retryCount` during the attempt.
   let attempt: Int
 
-  /// Starts with the first step, or with the last one if the request already has a task. Called on the root queue.
+  /// Starts with the first step, or with the last step if the request creates its task without a `URLRequest`. Called on the root
+  /// queue.
   func start() {
     if session.session.isValid, let task = request.makeReadyTask(in: session.session) { return begin(task) }
     if session.buildsOnRootQueue { createRequest() } else { onRequestQueue { createRequest() } }
@@ -31,12 +32,14 @@ struct RequestBuild: Sendable {
       try urlRequest.validate()
     } catch {
       let error = error.asAFError(or: .createURLRequestFailed(error: error))
-      return session.root.perform(.atOnce) {
+      return session.root.perform(.immediate) {
         fail(with: error, initialRequest: nil) { $0.request(request, didFailToCreateURLRequestWithError: error) }
       }
     }
     guard record(urlRequest) else { return }
-    notify { $0.request(request, didCreateInitialURLRequest: urlRequest) }
+    if let monitors = request.monitors {
+      notify(monitors) { $0.request(request, didCreateInitialURLRequest: urlRequest) }
+    }
     adapt(urlRequest)
   }
 
@@ -58,14 +61,16 @@ struct RequestBuild: Sendable {
       try urlRequest.validate()
     } catch {
       let error = AFError.requestAdaptationFailed(error: error)
-      return session.root.perform(.atOnce) {
+      return session.root.perform(.immediate) {
         fail(with: error, initialRequest: initialRequest) {
           $0.request(request, didFailToAdaptURLRequest: initialRequest, withError: error)
         }
       }
     }
     guard record(urlRequest) else { return }
-    notify { $0.request(request, didAdaptInitialRequest: initialRequest, to: urlRequest) }
+    if let monitors = request.monitors {
+      notify(monitors) { $0.request(request, didAdaptInitialRequest: initialRequest, to: urlRequest) }
+    }
     onRequestQueue { prepareBody(urlRequest) }
   }
 
@@ -74,10 +79,10 @@ struct RequestBuild: Sendable {
       try request.prepareBody()
     } catch {
       let error = error.asAFError(or: .createUploadableFailed(error: error))
-      return session.root.perform(.atOnce) { fail(with: error) }
+      return session.root.perform(.immediate) { fail(with: error) }
     }
     if session.buildsOnRootQueue { return makeTask(urlRequest) }
-    session.root.perform(.atOnce) { makeTask(urlRequest) }
+    session.root.perform(.immediate) { makeTask(urlRequest) }
   }
 
   // MARK: The steps on the root queue
@@ -107,7 +112,7 @@ struct RequestBuild: Sendable {
     }
     // The attempt ended before the request had this task, so the task must be cancelled here.
     guard let (state, transitions, monitors, handlers) = known else { return task.cancel() }
-    // The transitions made so far are reported before the task's events, although they are also enqueued.
+    // The transitions made so far are reported now, so that they precede the task's events.
     transitions.forEach { request.tell($0) }
     task.owner = request
     if let monitors, monitors.hasListeners { monitors.request(request, didCreateTask: task) }
@@ -168,20 +173,19 @@ struct RequestBuild: Sendable {
   /// already runs on it, performs the step immediately.
   private func onRequestQueue(_ step: @escaping @Sendable () -> Void) {
     if session.buildsOnRootQueue {
-      session.root.perform(.atOnce) { if isCurrent { step() } }
+      session.root.perform(.immediate) { if isCurrent { step() } }
     } else {
       session.requestQueue.async { if isCurrent { step() } }
     }
   }
 
   /// Notifies the request's monitors on the root queue, in the order of the calls.
-  private func notify(_ event: @escaping @Sendable (any RequestMonitor) -> Void) {
-    guard let monitors = request.monitors else { return }
-    session.root.perform(.atOnce) { if isCurrent { event(monitors) } }
+  private func notify(_ monitors: any RequestMonitor, of event: @escaping @Sendable (any RequestMonitor) -> Void) {
+    session.root.perform(.immediate) { if isCurrent { event(monitors) } }
   }
 }
 
 extension Session {
-  /// Whether requests are built on the root queue, where the rest of their work is done.
+  /// Whether requests are built on the root queue, like the rest of their work.
   fileprivate var buildsOnRootQueue: Bool { requestQueue === rootQueue }
 }

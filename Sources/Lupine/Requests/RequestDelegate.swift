@@ -15,7 +15,7 @@ public protocol RequestDelegate: AnyObject, Sendable {
   func cleanup(after request: Request)
   /// Decides whether a failed request is retried. Calls `completion` once, on any thread.
   func retryResult(for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
-  /// Retries the request after a delay in seconds, or nil for no delay.
+  /// Retries the request after `timeDelay` seconds, or immediately if `timeDelay` is nil.
   func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?)
 }
 
@@ -35,6 +35,6 @@ protocol RequestSession: RequestDelegate {
   func build(_ request: Request, attempt: Int)
   /// Returns whether there is a retrier to call for a failure. Returns false if no further task could be created.
   func hasRetrier(for request: Request) -> Bool
-  /// Calls the retriers for a failure. They call `completion` once, on any thread.
+  /// Calls the retriers for a failure. Their decision is passed to `completion` once, on any thread.
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
 }

@@ -7,7 +7,7 @@ import Synchronization
 final class TransferProgress: Sendable {
   typealias Handler = @Sendable (Progress) -> Void
 
-  // A separate type, because a closure in a tuple in a Mutex would be wrapped again at each access.
+  // This is a separate type, because a closure in a tuple in a Mutex would be wrapped again at each access.
   private struct Listener {
     let handler: Handler
     let queue: DispatchQueue
@@ -17,8 +17,8 @@ final class TransferProgress: Sendable {
   let progress = Progress(totalUnitCount: 0)
   private let listener = Mutex<Listener?>(nil)
 
-  /// Sets the handler. Releases the old handler after the lock, because its captured values
-  /// may access the progress when they are released.
+  /// Sets the handler. Releases the old handler after releasing the lock, because the handler's captured values may access the
+  /// progress when they are released.
   func setHandler(_ handler: @escaping Handler, on queue: DispatchQueue) {
     _ = listener.withLock { listener in
       let old = listener
@@ -45,7 +45,7 @@ final class TransferProgress: Sendable {
     }
     guard let called else { return }
     called.queue.async {
-      // Reset before the call, so that an update during the call is reported.
+      // The flag is reset before the call, so that an update during the call is reported.
       self.listener.withLock { $0?.isCalled = false }
       called.handler(self.progress)
     }

@@ -15,8 +15,8 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     case data(Data)
     /// A file. If `shouldRemove` is true, the file is deleted when the request has finished.
     case file(URL, shouldRemove: Bool)
-    /// A stream that isn't open yet. The caller must not use it afterward. The stream is read once, so a request that must be
-    /// sent again fails, unless the stream's class can be opened again after closing.
+    /// A stream that isn't open yet. The caller must not use the stream afterward. The stream is read once, so a request that
+    /// must be sent again fails, unless a stream of this class can be opened again after closing.
     case stream(InputStream)
   }
 
@@ -43,7 +43,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     super.init(convertible, session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// The body, or nil before it is created. A new value takes effect until the task is created.
+  /// The body, or nil before it is created. Setting a new value has an effect only before the task is created.
   public var uploadable: Uploadable? {
     get { body.withLock { $0.uploadable } }
     set { use(newValue) }
@@ -63,10 +63,10 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     do {
       let uploadable = try upload.createUploadable()
       use(uploadable)
-      root.perform(.atOnce) { [self] in uploadMonitors?.request(self, didCreateUploadable: uploadable) }
+      root.perform(.immediate) { [self] in uploadMonitors?.request(self, didCreateUploadable: uploadable) }
     } catch {
       let error = error.asAFError(or: .createUploadableFailed(error: error))
-      root.perform(.atOnce) { [self] in uploadMonitors?.request(self, didFailToCreateUploadableWithError: error) }
+      root.perform(.immediate) { [self] in uploadMonitors?.request(self, didFailToCreateUploadableWithError: error) }
       throw error
     }
   }
@@ -76,7 +76,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     case .data(let data): session.uploadTask(with: request, from: data)
     case .file(let url, _): session.uploadTask(with: request, fromFile: url)
     case .stream: session.uploadTask(withStreamedRequest: request)
-    // The program has set `uploadable` to nil.
+    // The body is nil only if the program has set `uploadable` to nil.
     case nil: session.uploadTask(with: request, from: Data())
     }
   }

@@ -15,7 +15,7 @@ public struct PassthroughPreprocessor: DataPreprocessor {
   /// Creates a preprocessor.
   public init() {}
 
-  /// Returns `data`.
+  /// Returns `data` unchanged.
   public func preprocess(_ data: Data) throws -> Data { data }
 }
 

@@ -9,7 +9,7 @@ public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 /// A `Result` whose failures are `AFError`s.
 public typealias AFResult<Success> = Result<Success, AFError>
 
-/// The outcome of a data request: the serializer's result with its request, response and metrics.
+/// The outcome of a data request: the serialized value or an error, with the request, the response and the metrics.
 public struct DataResponse<Success, Failure: Error> {
   /// The last request sent, after adaptation, or nil if none could be created.
   public let request: URLRequest?
@@ -17,7 +17,7 @@ public struct DataResponse<Success, Failure: Error> {
   public let response: HTTPURLResponse?
   /// The body after its content coding was removed, or nil if it was empty.
   public let data: Data?
-  /// The metrics of the request's last task.
+  /// The metrics of the request's last task, or nil if there are none.
   public let metrics: URLSessionTaskMetrics?
   /// The duration of serialization in seconds.
   public let serializationDuration: TimeInterval
@@ -96,7 +96,7 @@ public struct DataResponse<Success, Failure: Error> {
 extension DataResponse: Sendable where Success: Sendable {}
 
 extension DataResponse where Failure == AFError {
-  /// Returns the response with `error` as its result.
+  /// Returns a copy of this response whose result is the failure `error`.
   func failing(with error: AFError) -> Self {
     DataResponse(
       request: request, response: response, data: data, metrics: metrics, serializationDuration: serializationDuration,
@@ -105,10 +105,10 @@ extension DataResponse where Failure == AFError {
 }
 
 extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The result in one line.
+  /// A textual description of the result, including its value or error.
   public var description: String { "\(result)" }
 
-  /// The request, response, bodies, durations and result, one per line.
+  /// A textual description of the request, the response, their bodies, the durations and the result, on separate lines.
   public var debugDescription: String {
     var lines: [String] = []
     if let request {

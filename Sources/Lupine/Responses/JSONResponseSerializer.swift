@@ -83,7 +83,8 @@ extension DataRequest {
   }
 }
 
-/// Converts the tree to types that are known to be Sendable. JSONSerialization limits the nesting to 512 levels.
+/// Converts a tree of JSON values to types that are known to be Sendable. The recursion is bounded, because JSONSerialization
+/// limits the nesting to 512 levels.
 private func sendable(_ json: Any) -> any Sendable {
   switch json {
   case let text as String: text

@@ -13,21 +13,39 @@ struct SerializedResponse: Sendable {
   let deliver: @Sendable (_ replacement: AFError?) -> Void
 }
 
-/// The response handlers in the order in which they were added, and the serialized responses of the first ones.
+/// The response handlers in the order in which they were added, and the responses that have already been serialized for the first
+/// of them.
 struct ResponseHandlers {
   private var handlers: ShortList<ResponseHandler> = []
-  private(set) var deliveries: ShortList<@Sendable () -> Void> = []
+  private(set) var deliveries: ShortList<Delivery> = []
+
+  /// A closure that delivers a response. The frequent case is `asSerialized`, which stores an existing closure without wrapping
+  /// it in another.
+  enum Delivery: Sendable {
+    /// The response is delivered as it was serialized. The closure is called with nil.
+    case asSerialized(@Sendable (AFError?) -> Void)
+    /// The response is delivered with a retrier's error in place of the original one.
+    case replacing(@Sendable () -> Void)
+
+    func callAsFunction() {
+      switch self {
+      case .asSerialized(let deliver): deliver(nil)
+      case .replacing(let deliver): deliver()
+      }
+    }
+  }
 
   /// The next handler for which to serialize the response, or nil if there is none.
   var next: ResponseHandler? { deliveries.count < handlers.count ? handlers[deliveries.count] : nil }
 
   mutating func append(_ handler: @escaping ResponseHandler) { handlers.append(handler) }
 
-  /// Adds the response for the next handler.
-  mutating func add(_ delivery: @escaping @Sendable () -> Void) { deliveries.append(delivery) }
+  /// Adds the delivery of the next handler's response.
+  mutating func add(_ delivery: Delivery) { deliveries.append(delivery) }
 
-  /// Drops the responses, because another attempt follows. Returns them, so that the caller can release them outside the lock.
-  mutating func restart() -> ShortList<@Sendable () -> Void> {
+  /// Removes the responses, because another attempt follows. Returns them, so that the caller can release them outside the
+  /// lock.
+  mutating func restart() -> ShortList<Delivery> {
     defer { deliveries = [] }
     return deliveries
   }

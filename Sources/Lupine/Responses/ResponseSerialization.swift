@@ -8,13 +8,13 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
   /// The type of the serialized value.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the value of a response.
+  /// Returns the serialized value of a response.
   ///
   /// - Parameters:
   ///   - request: The last request sent, or nil if none could be created.
   ///   - response: The server's response, or nil if none was received.
   ///   - data: The body, or nil if it is empty.
-  ///   - error: The request's error, or nil. A serializer that can't recover from it should throw it.
+  ///   - error: The request's error, or nil. A serializer that can't recover from the error should throw it.
   func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> SerializedObject
@@ -35,13 +35,13 @@ extension ResponseSerializer {
   /// The default preprocessor, which returns the body unchanged.
   public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
 
-  /// HEAD, because its responses never have a body (RFC 9110 §9.3.2).
+  /// HEAD, because responses to HEAD never have a body (RFC 9110 §9.3.2).
   public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyResponseDefaults.methods }
 
   /// 204 and 205, because they have no content (RFC 9110 §15.3.5 and §15.3.6).
   public static var defaultEmptyResponseCodes: Set<Int> { EmptyResponseDefaults.codes }
 
-  /// Transforms a body that isn't empty. By default, returns it unchanged.
+  /// Transforms a body that isn't empty. By default, returns the body unchanged.
   public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
 
   /// The methods whose responses may be empty. HEAD by default.
@@ -50,12 +50,12 @@ extension ResponseSerializer {
   /// The status codes whose responses may be empty. 204 and 205 by default.
   public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
 
-  /// Returns whether the method of `request` allows an empty body, or nil without a request.
+  /// Returns whether the method of `request` allows an empty body, or nil if there is no request.
   public func requestAllowsEmptyResponseData(_ request: URLRequest?) -> Bool? {
     request?.method.map(emptyRequestMethods.contains)
   }
 
-  /// Returns whether the status code of `response` allows an empty body, or nil without a response.
+  /// Returns whether the status code of `response` allows an empty body, or nil if there is no response.
   public func responseAllowsEmptyResponseData(_ response: HTTPURLResponse?) -> Bool? {
     response.map { emptyResponseCodes.contains($0.statusCode) }
   }
@@ -65,7 +65,7 @@ extension ResponseSerializer {
     requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
   }
 
-  /// Returns the preprocessed body, or nil if it is empty and may be empty.
+  /// Returns the preprocessed body, or nil if the body is empty and an empty body is allowed.
   ///
   /// - Throws: `error` if there is one; `AFError.responseSerializationFailed` with `.inputDataNilOrZeroLength` for a body that
   ///   must not be empty; or the preprocessor's error.
@@ -142,9 +142,9 @@ extension ResponseSerializer {
 
 /// Decodes values from data.
 public protocol DataDecoder: Sendable {
-  /// Returns the value of type `D` in `data`.
+  /// Decodes a value of type `D` from `data`.
   ///
-  /// - Throws: Any error. The response's error is then `.decodingFailed`, which wraps it.
+  /// - Throws: Any error. The response's error is then `.decodingFailed`, which wraps the thrown error.
   func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
 }
 
@@ -158,7 +158,7 @@ public protocol EmptyResponse: Sendable {
 
 /// The value of a response whose body is empty or ignored.
 public struct Empty: Codable, Hashable, Sendable {
-  /// The only value.
+  /// The only value of the type.
   public static let value = Empty()
 }
 

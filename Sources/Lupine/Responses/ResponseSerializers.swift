@@ -58,8 +58,8 @@ public final class StringResponseSerializer: ResponseSerializer {
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the preprocessed body as text: in ``encoding`` if it is set, otherwise in the response's charset, or in ISO Latin-1
-  /// if the response names none.
+  /// Returns the preprocessed body as text. Its encoding is ``encoding`` if that is set, or else the response's charset, or
+  /// else ISO Latin-1.
   ///
   /// An unknown charset is ignored. EUC-JP is known, but Foundation on Linux can't decode it, so it always results in an error.
   /// In that case, have the server send UTF-8, or decode `Data` with a library.

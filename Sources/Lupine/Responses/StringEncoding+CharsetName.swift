@@ -1,13 +1,14 @@
 // StringEncoding+CharsetName: the charset names of the IANA registry, and the
 // encodings with which Foundation on Linux decodes them.
 
-import Foundation
+package import Foundation
 
 extension String.Encoding {
   /// Creates the encoding of an IANA charset name, ignoring case. Returns nil for an unknown name.
   ///
-  /// EUC-JP is included although Foundation on Linux can't decode it, so that such text is an error rather than garbage.
-  init?(charsetName: String) {
+  /// EUC-JP is included although Foundation on Linux can't decode it, so that text in EUC-JP results in an error rather than in
+  /// wrong characters.
+  package init?(charsetName: String) {
     guard let encoding = encodings[charsetName.lowercased()] else { return nil }
     self = encoding
   }
@@ -18,9 +19,9 @@ extension String.Encoding {
   }
 }
 
-/// Each entry except EUC-JP was compared byte by byte with Python's codec. Foundation 6.3 decodes macintosh wrongly
-/// under its own constant, but correctly by CoreFoundation's number. gb2312 and gbk are subsets of gb18030. The "x-"
-/// names are labels of the WHATWG Encoding Standard, which browsers send and accept.
+/// The encodings by charset name in lowercase. Each entry except EUC-JP was compared byte by byte with Python's codec. Foundation
+/// 6.3 decodes macintosh wrongly under its own constant, but correctly by CoreFoundation's number. gb2312 and gbk are subsets of
+/// gb18030. The "x-" names are labels of the WHATWG Encoding Standard, which browsers send and accept.
 private let encodings: [String: String.Encoding] = [
   "utf-8": .utf8, "utf8": .utf8,
   "utf-16": .utf16, "utf-16be": .utf16BigEndian, "utf-16le": .utf16LittleEndian,

@@ -115,9 +115,9 @@ extension DataStreamRequest {
 }
 
 /// The validation rules, independent of requests.
-enum ResponseRules {
+package enum ResponseRules {
   /// The 2xx class (RFC 9110 §15.3).
-  static let successfulStatusCodes = 200..<300
+  package static let successfulStatusCodes = 200..<300
 
   static func validate(
     statusCode: Int, in acceptable: some Sequence<Int>
@@ -128,14 +128,15 @@ enum ResponseRules {
 
   /// Validates the media type of `data`. A malformed media type counts as missing.
   ///
-  /// Without data, neither argument is evaluated, because a response's fields are parsed only on demand.
+  /// If `data` is nil or empty, the validation succeeds without evaluating the other arguments, because they would parse the
+  /// response's header fields.
   static func validate(
     contentType: @autoclosure () -> String?, of data: Data?, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
     validate(contentType: contentType(), ofBody: data?.isEmpty == false, in: acceptable())
   }
 
-  /// Validates the media type of a body that isn't in memory.
+  /// Validates the media type of a body. Succeeds without evaluating the other arguments if `hasBody` is false.
   static func validate(
     contentType: @autoclosure () -> String?, ofBody hasBody: Bool, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
@@ -158,7 +159,7 @@ enum ResponseRules {
           acceptableContentTypes: acceptable.sorted(), responseContentType: contentType)))
   }
 
-  /// Validates the media type of a body in a file. Reads one byte of the file.
+  /// Validates the media type of a body in a file. Reads one byte of the file to find out whether it is empty.
   static func validate(
     contentType: @autoclosure () -> String?, of fileURL: URL?, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
@@ -173,20 +174,22 @@ enum ResponseRules {
   }
 
   /// Returns the media types of an Accept field, or `*/*` if there is no field.
-  static func acceptableContentTypes(accept: String?) -> [String] {
+  package static func acceptableContentTypes(accept: String?) -> [String] {
     accept.map { $0.split(separator: ",").map(\.trimmingBlanks) } ?? ["*/*"]
   }
 }
 
+/// A media type, or a range of media types with wildcards.
+///
 /// media-range = ( "*/*" / ( type "/" "*" ) / ( type "/" subtype ) ) parameters (RFC 9110 §12.5.1)
 ///
 /// Parameters are dropped. Type and subtype are in lowercase, because they are case-insensitive.
-struct MediaRange: Equatable {
-  let type: String
-  let subtype: String
+package struct MediaRange: Equatable {
+  package let type: String
+  package let subtype: String
 
   /// Parses `text`. Returns nil if it has no type or no subtype.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let essence = text.prefix { $0 != ";" }
     let parts = essence.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
@@ -196,10 +199,10 @@ struct MediaRange: Equatable {
   }
 
   /// Whether this is `*/*`.
-  var isAny: Bool { type == "*" && subtype == "*" }
+  package var isAny: Bool { type == "*" && subtype == "*" }
 
   /// Returns whether the types and subtypes are equal. `*` on either side equals everything.
-  func matches(_ other: MediaRange) -> Bool {
+  package func matches(_ other: MediaRange) -> Bool {
     (type == other.type || type == "*" || other.type == "*")
       && (subtype == other.subtype || subtype == "*" || other.subtype == "*")
   }

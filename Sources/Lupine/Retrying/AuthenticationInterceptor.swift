@@ -36,7 +36,7 @@ public protocol Authenticator: Sendable {
     _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
   ) -> Bool
 
-  /// Returns whether the request was sent with `credential`, rather than with an earlier one.
+  /// Returns whether the request was sent with `credential`, rather than with an earlier credential.
   func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
@@ -44,7 +44,8 @@ public protocol Authenticator: Sendable {
 public enum AuthenticationError: Error {
   /// The interceptor has no credential.
   case missingCredential
-  /// The credential was refreshed as often as the ``AuthenticationInterceptor/RefreshWindow`` allows.
+  /// The credential has already been refreshed the maximum number of times that the ``AuthenticationInterceptor/RefreshWindow``
+  /// allows.
   case excessiveRefresh
 }
 
@@ -65,9 +66,9 @@ extension AuthenticationError: LocalizedError {
 
 /// Applies a credential to each request, and refreshes it when it has expired or a server has rejected it.
 ///
-/// One refresh runs at a time, for all requests. If the credential requires a refresh, every request waits for it. If a
-/// server has rejected the credential, only the rejected requests wait; new requests are sent with the current
-/// credential. Waiting requests are resumed once, in order.
+/// Only one refresh runs at a time, on behalf of all requests. If the credential requires a refresh, every request waits for
+/// the refresh. If a server has rejected the credential, only the rejected requests wait; new requests are sent with the
+/// current credential. Waiting requests are resumed once, in order.
 ///
 /// When a refresh after a rejection has failed, further rejections of the same credential fail immediately with the
 /// same error, until the credential is replaced or another request has been sent with it.
@@ -75,9 +76,9 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   /// The type of the credential.
   public typealias Credential = AuthenticatorType.Credential
 
-  /// The maximum number of refreshes in an interval. Further refreshes fail with `.excessiveRefresh`.
+  /// The maximum number of refreshes in an interval. Further refreshes in the interval fail with `.excessiveRefresh`.
   public struct RefreshWindow: Sendable {
-    /// The length of the interval in seconds. The interval ends at the present.
+    /// The length of the interval in seconds. The interval always ends at the current time.
     public let interval: TimeInterval
     /// The maximum number of refreshes that may begin in the interval.
     public let maximumAttempts: Int
@@ -101,7 +102,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   private let authenticator: AuthenticatorType
   /// Returns the time of a monotonic clock in seconds.
   private let uptime: @Sendable () -> TimeInterval
-  /// The queue of refreshes and completions, so that none is called within another call or while the lock is held.
+  /// The queue on which `refresh` is called and waiting requests continue, so that neither happens within another call or while
+  /// the lock is held.
   private let queue = DispatchQueue(label: "lupine.authentication")
   private let state: Mutex<AuthenticationState<Credential, Waiter>>
 
@@ -131,7 +133,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         credential: credential, window: refreshWindow.map { ($0.interval, $0.maximumAttempts) }))
   }
 
-  /// The current credential. It may be set at any time. A refresh in progress replaces it when it finishes.
+  /// The current credential. It may be set at any time. When a refresh in progress succeeds, the refreshed credential replaces
+  /// this one.
   public var credential: Credential? {
     get { state.withLock { $0.current?.credential } }
     set { state.withLock { $0.replaceCredential(newValue) } }
@@ -155,13 +158,14 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
           state.withLock { $0.clearFailure(of: current) }
           return completion(.success(applying(current.credential, to: urlRequest)))
         }
-        // If the credential was replaced in the meantime, the new one is tried.
+        // If the credential was replaced in the meantime, the new credential is tried.
         if join(waiter, after: current, for: session) { return }
       }
     }
   }
 
-  /// Retries a request whose credential the server has rejected, after a refresh if there isn't a newer credential.
+  /// Retries a request whose credential the server has rejected. If there is no newer credential, refreshes the credential
+  /// first.
   ///
   /// Calls `completion` with ``RetryResult/retry``; with ``RetryResult/doNotRetry`` if the request failed for another
   /// reason; or with the ``AuthenticationError`` or the error of the authenticator's `refresh` if no new credential is
@@ -179,7 +183,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     }
     guard authenticator.isRequest(urlRequest, authenticatedWith: current.credential) else { return completion(.retry) }
     if !join(.retry(completion), after: current, for: session) {
-      // The credential was replaced in the meantime, so the request was sent with an earlier one.
+      // The credential was replaced in the meantime, so the request was sent with an earlier credential.
       completion(credential == nil ? .doNotRetryWithError(AuthenticationError.missingCredential) : .retry)
     }
   }

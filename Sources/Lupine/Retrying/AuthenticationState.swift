@@ -1,9 +1,9 @@
-// `AuthenticationState`: the state and decisions of an authentication interceptor. It has no side effects, so that the
-// interceptor acts outside its lock.
+// `AuthenticationState`: the state and decisions of an authentication interceptor. It has no side effects. The interceptor acts
+// on the decisions outside its lock.
 
 import Foundation
 
-/// A credential with a number that is unique, even among equal credentials.
+/// A credential with a unique number, which distinguishes it from earlier credentials with the same value.
 struct Numbered<Credential: Sendable>: Sendable {
   let credential: Credential
   let number: Int
@@ -23,7 +23,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     case begin(Int)
     case waiting
     case refused(any Error)
-    /// The credential has been replaced, so a refresh may not be needed.
+    /// The credential has been replaced in the meantime, so a refresh may not be needed.
     case outdated
   }
 
@@ -41,13 +41,14 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
   private var credentialCount = 0
   private var refreshCount = 0
   private var refresh: Refresh?
-  /// The error of the last refresh after a rejection of the current credential.
+  /// The error with which the last refresh failed after a server had rejected the current credential, or nil.
   private var failure: (any Error)?
   private var waiters: [Waiter] = []
 
-  /// The length of the window in seconds, and the maximum number of refreshes in it, or nil for no limit.
+  /// The limit on refreshes: the length of the interval in seconds, and the maximum number of refreshes in it. Nil means no
+  /// limit.
   private let window: (interval: TimeInterval, attemptsMax: Int)?
-  /// The times when the refreshes within the window began.
+  /// The times in seconds at which the refreshes of the current interval began.
   private var beginnings: [TimeInterval] = []
 
   init(credential: Credential?, window: (interval: TimeInterval, attemptsMax: Int)?) {
@@ -61,7 +62,8 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     failure = nil
   }
 
-  /// Admits a request that is about to be sent. The request must wait if other unsent requests are already waiting.
+  /// Decides whether a request that is about to be sent must wait for a refresh. It must if other unsent requests are already
+  /// waiting.
   mutating func admit(_ waiter: Waiter) -> Admission {
     if refresh?.holdsAdapts == true {
       waiters.append(waiter)
@@ -70,7 +72,8 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return current.map { .current($0) } ?? .missing
   }
 
-  /// Clears the failure, because a request is being sent with the credential, and its rejection would justify another refresh.
+  /// Clears the failure of the last refresh, because another request is being sent with the credential. If the server rejects
+  /// that request, another refresh is justified.
   mutating func clearFailure(of credential: Numbered<Credential>) {
     if current?.number == credential.number { failure = nil }
   }
@@ -85,7 +88,8 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
       hold(waiter, isAdapt: isAdapt)
       return .waiting
     }
-    // Only after a rejection, because otherwise an expired credential could never be refreshed.
+    // An earlier failure applies only to rejected requests. If it applied to unsent requests too, an expired credential could
+    // never be refreshed.
     if let failure, !isAdapt { return .refused(failure) }
     guard mayBeginRefresh(now: now) else { return .refused(AuthenticationError.excessiveRefresh) }
     refreshCount += 1

@@ -57,9 +57,9 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
 // Unchecked because the class is open. All state is constant.
 /// A sequence of adapters and a sequence of retriers.
 ///
-/// Each adapter receives the request that the previous one returned; the first failure ends the sequence. The first retrier whose
-/// answer isn't ``RetryResult/doNotRetry`` decides. Only a member's first answer counts, and the next member is called on the
-/// thread of that answer. The sequences may have any length.
+/// Each adapter receives the request that the previous adapter returned. The first failure ends the sequence. The first retrier
+/// that answers anything but ``RetryResult/doNotRetry`` decides. Only the first answer of each adapter or retrier has an effect.
+/// The next one is called on the thread on which the previous one answered. The sequences may have any length.
 open class Interceptor: RequestInterceptor, @unchecked Sendable {
   /// The adapters in the order in which they are called.
   public let adapters: [any RequestAdapter]
@@ -79,7 +79,8 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     retriers = [retrier]
   }
 
-  /// Creates an interceptor from any number of members. `interceptors` are called after the members of `adapters` and `retriers`.
+  /// Creates an interceptor from any number of adapters, retriers and interceptors. `interceptors` are called after `adapters`
+  /// and `retriers`.
   public init(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []
@@ -97,11 +98,11 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   ) {
     InterceptorChain(
       members: adapters,
-      // Captured weakly, here and below, so that a slow member doesn't keep the session alive.
+      // The session is captured weakly, here and below, so that a slow adapter or retrier doesn't keep it alive.
       ask: { [weak session] adapter, urlRequest, completion in
         guard let session else { return completion(.failure(AFError.sessionDeinitialized)) }
         adapter.adapt(urlRequest, for: session, completion: completion)
-      }, carry: { try? $0.get() }
+      }, nextInput: { try? $0.get() }
     ).run(from: .success(urlRequest), completion: completion)
   }
 
@@ -116,11 +117,11 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
       ask: { [weak session = state.session, id = state.requestID] adapter, urlRequest, completion in
         guard let session else { return completion(.failure(AFError.sessionDeinitialized)) }
         adapter.adapt(urlRequest, using: RequestAdapterState(requestID: id, session: session), completion: completion)
-      }, carry: { try? $0.get() }
+      }, nextInput: { try? $0.get() }
     ).run(from: .success(urlRequest), completion: completion)
   }
 
-  /// Calls the retriers.
+  /// Calls the retriers in order, until one decides.
   @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -132,7 +133,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
         guard let session else { return completion(.doNotRetry) }
         retrier.retry(request, for: session, dueTo: error, completion: completion)
       },
-      carry: { (answer: RetryResult) -> Void? in if case .doNotRetry = answer { () } else { nil } }
+      nextInput: { (answer: RetryResult) -> Void? in if case .doNotRetry = answer { () } else { nil } }
     ).run(from: .doNotRetry, completion: completion)
   }
 }
@@ -163,7 +164,8 @@ extension RequestInterceptor where Self == Interceptor {
     Interceptor(adapter: adapter, retrier: retrier)
   }
 
-  /// An interceptor from any number of members. `interceptors` are called after the members of `adapters` and `retriers`.
+  /// An interceptor from any number of adapters, retriers and interceptors. `interceptors` are called after `adapters` and
+  /// `retriers`.
   public static func interceptor(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []

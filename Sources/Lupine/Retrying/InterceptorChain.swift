@@ -2,10 +2,11 @@
 
 import Synchronization
 
-/// Calls the members in order until an answer ends the chain or all members have been called.
+/// Calls the members of a chain, which are adapters or retriers, in order. Stops when an answer ends the chain or when all
+/// members have been called.
 ///
-/// Members that answer synchronously are called in a loop, so that a long chain doesn't overflow the stack. Only a member's first
-/// answer counts, so that the rest of the chain runs only once.
+/// Members that answer synchronously are called in a loop, so that a long chain doesn't overflow the stack. Only a member's
+/// first answer has an effect, so that the rest of the chain runs only once.
 struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Sendable {
   typealias Completion = @Sendable (Answer) -> Void
 
@@ -13,25 +14,25 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   /// Calls a member, which passes its answer to the completion.
   let ask: @Sendable (Member, Value, @escaping Completion) -> Void
   /// Returns the input of the next member, or nil if the answer ends the chain.
-  let carry: @Sendable (Answer) -> Value?
+  let nextInput: @Sendable (Answer) -> Value?
 
   /// Calls `completion` once with the last answer, or with `start` if the chain is empty.
   func run(from start: Answer, completion: @escaping Completion) {
     advance(to: 0, after: start, completion: completion)
   }
 
-  // Not inlined, because the optimizer would inline the recursion several times.
+  // Inlining is disabled, because the optimizer would inline the recursion several times.
   @inline(never)
   private func advance(to start: Int, after previous: Answer, completion: @escaping Completion) {
     var answer = previous
     var index = start
-    while index < members.count, let value = carry(answer) {
+    while index < members.count, let value = nextInput(answer) {
       let next = index + 1
-      let turn = Turn<Answer>()
+      let call = MemberCall<Answer>()
       ask(members[index], value) { answer in
-        if turn.isLate(answer) { advance(to: next, after: answer, completion: completion) }
+        if call.mustContinueChain(answer) { advance(to: next, after: answer, completion: completion) }
       }
-      guard let given = turn.leave() else { return }
+      guard let given = call.takeAnswer() else { return }
       answer = given
       index = next
     }
@@ -39,9 +40,9 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   }
 }
 
-/// The state of one member's call. If the member answers while `ask` is running, the loop takes the answer. A later answer
-/// continues the chain itself.
-private final class Turn<Answer: Sendable>: Sendable {
+/// The state of one member's call. If the member answers while `ask` is running, the loop takes the answer. If the member answers
+/// later, the call of its completion continues the chain.
+private final class MemberCall<Answer: Sendable>: Sendable {
   private enum State {
     case asked
     case answered(Answer)
@@ -54,7 +55,7 @@ private final class Turn<Answer: Sendable>: Sendable {
 
   /// Stores the first answer for the loop. Returns true if the loop has already stopped, so that the caller must continue the
   /// chain. Ignores further answers.
-  func isLate(_ answer: Answer) -> Bool {
+  func mustContinueChain(_ answer: Answer) -> Bool {
     state.withLock { state in
       switch state {
       case .asked:
@@ -69,7 +70,7 @@ private final class Turn<Answer: Sendable>: Sendable {
   }
 
   /// Returns the answer if there is one. Otherwise returns nil, and the loop must stop.
-  func leave() -> Answer? {
+  func takeAnswer() -> Answer? {
     state.withLock { state in
       guard case .answered(let answer) = state else {
         state = .left

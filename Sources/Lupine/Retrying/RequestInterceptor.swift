@@ -11,7 +11,7 @@ public struct RequestAdapterState: Sendable {
   public let session: Session
 }
 
-/// Changes a request each time before it is sent, including retries.
+/// Changes a request before each attempt to send it, including retries.
 public protocol RequestAdapter: Sendable {
   /// Adapts `urlRequest`, then calls `completion` once, on any thread, with the request to send or the error with which to fail.
   ///
@@ -21,7 +21,8 @@ public protocol RequestAdapter: Sendable {
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-  /// Adapts `urlRequest` with more context. Sessions call this method. By default, it calls `adapt(_:for:completion:)`.
+  /// Adapts `urlRequest`. `state` contains the request's ID and session. Sessions call this method, which by default calls
+  /// `adapt(_:for:completion:)`.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -50,7 +51,7 @@ public protocol RequestRetrier: Sendable {
     completion: @escaping @Sendable (_ result: RetryResult) -> Void)
 }
 
-/// A type that is both an adapter and a retrier. By default, it changes nothing and doesn't retry.
+/// A type that is both an adapter and a retrier. By default, it neither changes nor retries requests.
 ///
 /// ```swift
 /// struct APIKey: RequestInterceptor {

@@ -30,7 +30,7 @@ extension RetryPolicy {
 }
 
 extension RequestInterceptor where Self == RetryPolicy {
-  /// A policy with all defaults.
+  /// A policy with the default settings.
   public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
   /// A policy with the given parameters; see ``RetryPolicy``.
@@ -50,7 +50,7 @@ extension RequestInterceptor where Self == RetryPolicy {
 }
 
 extension RequestInterceptor where Self == ConnectionLostRetryPolicy {
-  /// A policy for lost connections with all defaults.
+  /// A policy for lost connections with the default settings.
   public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
   /// A policy for lost connections with the given parameters; see ``ConnectionLostRetryPolicy``.

@@ -11,7 +11,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   public let retryLimit: UInt
   /// The factor between two consecutive delays, at least 2.
   public let exponentialBackoffBase: UInt
-  /// The delay before the first retry in seconds.
+  /// The delay before the first retry, in seconds.
   public let exponentialBackoffScale: Double
   /// The methods that may be retried.
   public let retryableHTTPMethods: Set<HTTPMethod>
@@ -25,7 +25,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   /// - Parameters:
   ///   - retryLimit: The maximum number of retries per request.
   ///   - exponentialBackoffBase: The factor between two consecutive delays, at least 2.
-  ///   - exponentialBackoffScale: The delay before the first retry in seconds.
+  ///   - exponentialBackoffScale: The delay before the first retry, in seconds.
   ///   - retryableHTTPMethods: The methods that may be retried.
   ///   - retryableHTTPStatusCodes: The status codes after which a request is retried.
   ///   - retryableURLErrorCodes: The transfer errors after which a request is retried.
@@ -62,8 +62,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     completion(.retryWithDelay(delay))
   }
 
-  /// Returns whether the request may be retried: its method is retryable, and so is
-  /// either the response's status code or the error.
+  /// Returns whether the request may be retried. Its method must be retryable, and the response's status code or the error must
+  /// be retryable too.
   ///
   /// The error may be a `URLError`, or an ``AFError`` that wraps one.
   open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
@@ -72,13 +72,13 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     return Self.urlErrorCode(of: error).map(retryableURLErrorCodes.contains) ?? false
   }
 
-  /// Returns the delay before the next retry in seconds, or nil if the limit is reached.
+  /// Returns the delay before the next retry, in seconds, or nil if the limit is reached.
   func delay(afterRetries count: Int) -> TimeInterval? {
     guard count < retryLimit else { return nil }
     return pow(Double(exponentialBackoffBase), Double(count)) * exponentialBackoffScale
   }
 
-  /// Returns the code of `error` if it is a `URLError`, or of the `URLError` that it wraps.
+  /// Returns the code of `error` if it is a `URLError`, or the code of the `URLError` that it wraps, or nil.
   private static func urlErrorCode(of error: any Error) -> URLError.Code? {
     var innermost = error
     while let underlying = innermost.asAFError?.underlyingError { innermost = underlying }
@@ -86,7 +86,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   }
 }
 
-// Unchecked for the same reason as the superclass. It adds no state.
+// Unchecked for the same reason as the superclass. This class adds no state.
 /// Retries requests whose connection was lost, as RFC 9110 §9.2.2 allows for idempotent methods.
 open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
   /// Creates a policy that retries only after `URLError.networkConnectionLost`. In all
@@ -95,7 +95,7 @@ open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
   /// - Parameters:
   ///   - retryLimit: The maximum number of retries per request.
   ///   - exponentialBackoffBase: The factor between two consecutive delays, at least 2.
-  ///   - exponentialBackoffScale: The delay before the first retry in seconds.
+  ///   - exponentialBackoffScale: The delay before the first retry, in seconds.
   ///   - retryableHTTPMethods: The methods that may be retried.
   public init(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,

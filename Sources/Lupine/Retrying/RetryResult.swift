@@ -6,7 +6,7 @@ public import Foundation
 public enum RetryResult: Sendable {
   /// Retries the request immediately.
   case retry
-  /// Retries the request after this delay in seconds.
+  /// Retries the request after this delay, in seconds.
   case retryWithDelay(TimeInterval)
   /// Doesn't retry the request, unless a later retrier decides otherwise.
   case doNotRetry
@@ -21,12 +21,12 @@ public enum RetryResult: Sendable {
     }
   }
 
-  /// The delay before the retry in seconds, or nil if there is none.
+  /// The delay before the retry, in seconds. Nil if the request is retried immediately or isn't retried.
   var delay: TimeInterval? {
     if case .retryWithDelay(let delay) = self { delay } else { nil }
   }
 
-  /// The error that replaces the request's error, or nil if there is none.
+  /// The error that replaces the request's error, or nil if the request's error isn't replaced.
   var error: (any Error)? {
     if case .doNotRetryWithError(let error) = self { error } else { nil }
   }

@@ -3,9 +3,9 @@
 import Foundation
 public import LupineURLSession
 
-/// Decides how a response is cached.
+/// Decides whether and in which form a response is cached, when it has arrived completely from the server.
 ///
-/// Sessions have no cache yet: a handler is called and monitors are notified, but the result is discarded.
+/// The handler isn't called for a response from the cache. A response that HTTP's rules forbid to store is never stored.
 public protocol CachedResponseHandler: Sendable {
   /// Calls `completion` with the response to cache, or with nil to cache nothing.
   @preconcurrency

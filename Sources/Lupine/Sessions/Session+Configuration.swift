@@ -4,11 +4,11 @@ public import Foundation
 public import LupineURLSession
 
 extension Session {
-  /// The time when a request's `URLRequest` is created.
+  /// When a request's `URLRequest` is created: immediately or on the first resume.
   public enum RequestSetup: Sendable {
-    /// As soon as the request is created. Its task still starts only when the request is resumed.
+    /// Created as soon as the request is created. The task still starts only when the request is resumed.
     case eager
-    /// When the request is first resumed.
+    /// Created when the request is first resumed.
     case lazy
   }
 
@@ -29,7 +29,7 @@ extension Session {
   ///   - serverTrustManager: Evaluates the servers' certificates.
   ///   - redirectHandler: Handles redirects. If it is nil, redirects are followed.
   ///   - cachedResponseHandler: Decides how responses are cached.
-  ///   - eventMonitors: The monitors of all requests' events. By default, one that posts notifications.
+  ///   - eventMonitors: The monitors of all requests' events. By default, a monitor that posts notifications.
   public convenience init(
     configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
     delegate: SessionDelegate = SessionDelegate(),

@@ -22,7 +22,7 @@ extension Session: RequestDelegate {
     _ = activeRequests.withLock { $0.remove(request) }
   }
 
-  /// Calls the session's retriers, then those of the request, and calls `completion` with their decision on the root queue.
+  /// Calls the session's retriers, then the request's. Calls `completion` with their decision on the root queue.
   public func retryResult(
     for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
   ) {
@@ -30,9 +30,9 @@ extension Session: RequestDelegate {
     askRetriers(about: request, dueTo: error) { [root] result in root.perform { completion(result) } }
   }
 
-  /// Retries the request after a delay in seconds, or nil for no delay.
+  /// Retries the request after `timeDelay` seconds, or immediately if `timeDelay` is nil.
   public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
-    root.perform(.atOnce) { request.retry(after: timeDelay) }
+    root.perform(.immediate) { request.retry(after: timeDelay) }
   }
 }
 
@@ -50,8 +50,8 @@ extension Session: RequestSession {
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
   {
     guard let retrier = interceptors(for: request) else { return completion(.doNotRetry) }
-    // `interceptors(for:)` captures the session weakly, so that a slow retrier doesn't keep it alive. When the session is
-    // released, its requests end.
+    // `interceptors(for:)` captures the session weakly, so that a slow retrier doesn't keep the session alive. When the session
+    // is released, its requests end.
     retrier.retry(request, for: self, dueTo: error) { result in
       guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }
       completion(.doNotRetryWithError(AFError.requestRetryFailed(retryError: retryError, originalError: error)))
@@ -61,7 +61,8 @@ extension Session: RequestSession {
   /// Returns the interceptors of the session and the request, in order, or nil if there are none. Even a single interceptor is
   /// wrapped in an `Interceptor`, which ignores all answers after the first.
   func interceptors(for request: Request) -> Interceptor? {
-    let interceptors = (interceptor.map { [$0] } ?? []) + request.interceptors
-    return interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors)
+    let own = request.interceptors
+    if interceptor == nil, own.isEmpty { return nil }
+    return Interceptor(interceptors: (interceptor.map { [$0] } ?? []) + own)
   }
 }

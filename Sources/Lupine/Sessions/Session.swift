@@ -36,10 +36,9 @@ open class Session: @unchecked Sendable {
   public let serializationQueue: DispatchQueue
   /// The interceptor that adapts and retries every request of the session. It runs before the interceptor of a request.
   public let interceptor: (any RequestInterceptor)?
-  /// The manager that evaluates the servers' certificates. If it is nil, the
-  /// certificates are verified according to the configuration.
+  /// The manager that evaluates the servers' certificates. If it is nil, the configuration's TLS settings decide.
   public let serverTrustManager: ServerTrustManager?
-  /// The redirect handler of requests that have none. If it is nil, redirects are followed.
+  /// The handler of redirects for requests that have no such handler. If it is nil, redirects are followed.
   public let redirectHandler: (any RedirectHandler)?
   /// The handler that decides how responses are cached, for requests that have no such handler.
   public let cachedResponseHandler: (any CachedResponseHandler)?
@@ -65,7 +64,7 @@ open class Session: @unchecked Sendable {
   ///   - serverTrustManager: Evaluates the servers' certificates.
   ///   - redirectHandler: Handles redirects. If it is nil, redirects are followed.
   ///   - cachedResponseHandler: Decides how responses are cached.
-  ///   - eventMonitors: The monitors of all requests' events. By default, one that posts notifications.
+  ///   - eventMonitors: The monitors of all requests' events. By default, a monitor that posts notifications.
   public init(
     session: URLSession,
     delegate: SessionDelegate,
@@ -291,7 +290,8 @@ open class Session: @unchecked Sendable {
     fileManager: FileManager = .default
   ) -> UploadRequest {
     let form = MultipartUpload(
-      multipartFormData, with: request, memoryThreshold: encodingMemoryThreshold, fileManager: fileManager)
+      multipartFormData, with: request, memoryThreshold: encodingMemoryThreshold,
+      isInBackgroundSession: session.configuration.identifier != nil, fileManager: fileManager)
     return made(UploadRequest(form, form, self, shouldAutomaticallyResume, fileManager), interceptor)
   }
 
@@ -341,7 +341,7 @@ open class Session: @unchecked Sendable {
 
   /// Creates a request that resumes an interrupted or cancelled download from its ``DownloadRequest/resumeData``.
   ///
-  /// It uses that download's `URLRequest` without adapting it again. If the transfer can't be resumed, it restarts.
+  /// Sends that download's `URLRequest` without adapting it again. If the server can't resume the download, it starts over.
   @preconcurrency open func download(
     resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
     to destination: DownloadRequest.Destination? = nil
@@ -385,7 +385,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Creates a request whose response body is delivered in pieces, from a `URLRequest` or a type that can be converted to one.
+  /// Creates a request whose response body is delivered in pieces, from a `URLRequest` or a type that provides one.
   open func streamRequest(
     _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool = false,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil

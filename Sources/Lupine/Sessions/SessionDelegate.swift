@@ -23,14 +23,15 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     self.fileManager = fileManager
   }
 
-  /// Attaches the delegate to its session.
+  /// Attaches the delegate to its session. Called after the session has set how the servers' certificates are evaluated.
   func attach(to session: Session) {
     let monitors = session.eventMonitor
     wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
+    session.session.restoreBackgroundTasks()
   }
 
-  /// The session's monitors, or nil if none of them observes these events. The monitors of a single request receive only the
-  /// request's own events, not those of URLSession.
+  /// The session's monitors, or nil if none of them observes URLSession's events. The monitors of a single request receive only
+  /// the request's own events, not those of URLSession.
   private var monitors: CompositeEventMonitor? { wiring.withLock { $0.eventMonitor } }
 
   /// The type's name.
@@ -57,7 +58,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     monitors?.urlSession(session, task: task, didReceive: challenge)
     // The credential is sent only once, because a server that has rejected it would reject it again.
     guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
-    // The target of a redirect to another origin must not receive the credential.
+    // If a redirect leads to another origin, that origin must not receive the credential.
     let isOwn = task.originalRequest?.url.map(challenge.protectionSpace.isAt) ?? false
     guard isOwn, let credential = task.request?.credential else {
       return completionHandler(.performDefaultHandling, nil)
@@ -76,7 +77,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
-  /// Provides the upload's stream, which is the same one each time. Without a stream, the task fails.
+  /// Provides the upload's stream, the same stream each time. If there is none, the task fails.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -86,7 +87,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler((task.request as? UploadRequest)?.inputStream())
   }
 
-  /// Calls the redirect handler of the request, or else of the session. Without a handler, the redirect is followed.
+  /// Calls the redirect handler of the request or, if it has none, of the session. If there is no handler, the redirect is
+  /// followed.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -114,14 +116,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.taskDidComplete(
       task,
       with: error.map { error in
-        // The task was cancelled by the invalidation of its session, not by the
-        // request. Other errors are those of the task itself.
+        // If the session is invalid, a cancellation comes from the invalidation, not from the request. Other errors are the
+        // task's own.
         let isInvalidated = !session.isValid && (error as? URLError)?.code == .cancelled
         return isInvalidated ? .sessionInvalidated(error: nil) : error.asAFError(or: .sessionTaskFailed(error: error))
       })
   }
 
-  /// Notifies the monitors. The engine doesn't wait for connectivity, so only subclasses call this.
+  /// Notifies the monitors that a task waits for a network.
   open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
     monitors?.urlSession(session, taskIsWaitingForConnectivity: task)
   }
@@ -158,7 +160,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
   }
 
-  /// Calls the cached-response handler of the request, or else of the session.
+  /// Calls the cached-response handler of the request or, if it has none, of the session.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
@@ -201,6 +203,15 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 }
 
+// The delegate restores background tasks itself, in `attach(to:)`.
+extension SessionDelegate: DeferredRestoration {}
+
+// The delegate doesn't decide on servers' certificates. A `ServerTrustManager` evaluates them without a hop to the root queue.
+extension SessionDelegate: SelectiveTrustDelegate {
+  package static var mayDecideOnTrust: Bool { false }
+  package var decidesOnTrust: Bool { false }
+}
+
 extension SessionDelegate: SelectiveDataDelegate {
   package func needsResponse(of task: URLSessionDataTask) -> Bool {
     isWatched || task.request?.responseDecision != nil
@@ -212,8 +223,8 @@ extension SessionDelegate: SelectiveDataDelegate {
 
   package func keptBody(of task: URLSessionDataTask) -> Data? { (task.request as? DataRequest)?.data }
 
-  // The handlers of a stream may still be running. If one of them throws an error, the
-  // error ends the request before its validation.
+  // Waits for the handlers of a stream, which may still be running. If one of them throws an error, the error ends the request
+  // before its validation.
   package func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void) {
     guard let request = task.request as? DataStreamRequest else { return completion() }
     request.drain(completion)

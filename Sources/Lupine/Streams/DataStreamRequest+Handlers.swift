@@ -22,7 +22,7 @@ extension DataStreamRequest {
 
   /// Calls `stream` on `queue` with each piece of the body as UTF-8 text, and at the end with the completion.
   ///
-  /// A character whose bytes are split between two pieces is delivered with the later one. Invalid UTF-8 becomes U+FFFD.
+  /// A character whose bytes are split between two pieces is delivered with the later piece. Invalid UTF-8 becomes U+FFFD.
   @preconcurrency
   @discardableResult
   public func responseStreamString(on queue: DispatchQueue = .main, stream: @escaping Handler<String, Never>) -> Self {
@@ -42,12 +42,12 @@ extension DataStreamRequest {
 
   /// Resumes the request and returns its body as a stream. The caller opens, reads and closes the stream.
   ///
-  /// `read` blocks until bytes arrive. It returns 0 at the end, and -1 if the request has failed. If the caller stops
-  /// reading, the server has to wait (backpressure). Closing or releasing the stream before its end cancels the
-  /// request. Run loops and stream delegates aren't supported.
+  /// The stream's `read` blocks until bytes arrive. It returns 0 at the end, and -1 if the request has failed. If the caller
+  /// stops reading, the server has to wait (backpressure). Closing or releasing the stream before its end cancels the request.
+  /// Run loops and stream delegates aren't supported.
   ///
-  /// - Parameter bufferSize: The number of bytes buffered for the reader, in addition to the
-  ///   `EngineConfiguration.windowBytes` buffered for every handler.
+  /// - Parameter bufferSize: The number of bytes buffered for the reader, in addition to the `EngineConfiguration.windowBytes`
+  ///   that are buffered for any handler.
   public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
     let feed = ResponseFeed(spareByteCount: bufferSize)
     add(feed)

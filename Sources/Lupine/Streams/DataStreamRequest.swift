@@ -14,7 +14,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   /// request is cancelled and fails with that error.
   public typealias Handler<Success, Failure: Error> =
     @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
-  /// Accepts or rejects a response.
+  /// Accepts or rejects a response. Called on the request's underlying queue with the request and the response head.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
 
   private struct Streaming {
@@ -27,7 +27,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   /// Whether a piece that can't be serialized cancels the request.
   public let automaticallyCancelOnStreamError: Bool
 
-  /// A group that is entered when a piece is received, and left when its handlers have returned.
+  /// A group that each handler enters when a piece is received, and leaves when it has processed the piece.
   let handlersAtWork = DispatchGroup()
   private let streaming = Mutex(Streaming())
 
@@ -67,13 +67,14 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     for consumer in consumers { consumer.take(piece) }
   }
 
-  /// Calls `body` on the underlying queue when the handlers have processed all pieces. No more pieces may follow.
+  /// Calls `body` on the underlying queue when the handlers have processed all pieces. Must be called after the last piece of an
+  /// attempt.
   func drain(_ body: @escaping @Sendable () -> Void) {
     for consumer in consumers { consumer.endRound() }
     handlersAtWork.notify(queue: underlyingQueue, execute: body)
   }
 
-  /// Ends the request because a handler threw `error`. An earlier error of the request is kept.
+  /// Fails the request with `error`, which a handler threw, unless the request has already failed.
   func fail(with error: any Error) {
     let error = error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
     let task = mutableState.withLock { state -> URLSessionTask? in
@@ -81,7 +82,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
       state.error = error
       return state.runningTask
     }
-    if let task { root.perform(.atOnce) { self.monitors?.request(self, didFailTask: task, earlyWithError: error) } }
+    if let task { root.perform(.immediate) { self.monitors?.request(self, didFailTask: task, earlyWithError: error) } }
     cancel()
   }
 
@@ -89,7 +90,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   /// Adds a handler that allows or cancels the response after its head has arrived.
   ///
-  /// `handler` is called on `queue`. The body isn't read before it has called its completion handler.
+  /// `handler` is called on `queue`. The body isn't read before `handler` has called its completion handler.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -104,7 +105,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Calls `handler` on `queue` when the response head has arrived. The body is read after `handler` has returned.
+  /// Calls `handler` on `queue` when the response head has arrived. The body is read only after `handler` has returned.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(

@@ -7,7 +7,7 @@ public protocol DataStreamSerializer<SerializedObject>: Sendable {
   /// The type of the serialized value.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the value of a piece.
+  /// Returns the serialized value of a piece of the body.
   ///
   /// - Throws: Any error. The stream reports it as `.customSerializationFailed`, unless it is an `AFError`.
   func serialize(_ data: Data) throws -> SerializedObject
@@ -22,7 +22,8 @@ public struct PassthroughStreamSerializer: DataStreamSerializer {
   public func serialize(_ data: Data) throws -> Data { data }
 }
 
-/// A serializer that reads pieces as UTF-8. A stream joins the bytes of characters that are split between pieces.
+/// A serializer that decodes pieces as UTF-8 text. The stream first joins the bytes of a character that is split between two
+/// pieces.
 public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSerializer {
   /// Creates a serializer.
   public init() {}
@@ -48,7 +49,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
     self.dataPreprocessor = dataPreprocessor
   }
 
-  /// Returns the value decoded from the preprocessed piece.
+  /// Preprocesses the piece of data, and returns the value decoded from the result.
   ///
   /// - Throws: The preprocessor's error, or `AFError.responseSerializationFailed` with `.decodingFailed`.
   public func serialize(_ data: Data) throws -> T {
@@ -67,7 +68,7 @@ extension DataStreamSerializer where Self == PassthroughStreamSerializer {
 }
 
 extension DataStreamSerializer where Self == StringStreamSerializer {
-  /// A serializer that reads pieces as UTF-8.
+  /// A serializer that decodes pieces as UTF-8 text.
   public static var string: StringStreamSerializer { StringStreamSerializer() }
 }
 

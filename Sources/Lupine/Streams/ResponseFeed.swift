@@ -24,12 +24,12 @@ final class ResponseFeed: StreamConsumer {
 
   fileprivate struct Part {
     var data: Data
-    /// The piece whose bytes count against the window, or nil once they no longer count.
+    /// The piece, whose bytes occupy the task's receive window. Nil once the piece has been released.
     var hold: StreamPiece?
   }
 
   fileprivate struct State {
-    /// The received parts. Those before `first` have been read.
+    /// The received parts of the body. The parts at indices below `first` have been read.
     var parts: [Part] = []
     var first = 0
     var firstHeld = 0
@@ -69,7 +69,7 @@ final class ResponseFeed: StreamConsumer {
     }
   }
 
-  /// The result of the stream once everything has been read, or nil until then.
+  /// The result of the stream once all bytes have been read, or nil until then.
   var ending: Result<Void, any Error>? {
     state.withLock { $0.unreadByteCount == 0 ? $0.ending : nil }
   }
@@ -91,7 +91,8 @@ final class ResponseFeed: StreamConsumer {
   func endRound() {}
 
   func startAnew() {
-    // Drops unread bytes. Bytes that were already read can't be replaced.
+    // Drops the unread bytes of the previous attempt. If bytes were already read, the stream fails, because they can't be taken
+    // back.
     if state.withLock({ $0.hasBeenRead }) { _ = stop(.failure(ReadBeforeRetry())) } else { change { $0.clear() } }
   }
 
@@ -125,7 +126,7 @@ final class ResponseFeed: StreamConsumer {
 }
 
 extension ResponseFeed.State {
-  /// Removes and returns bytes from the first unread part.
+  /// Removes and returns at most `count` bytes of the first unread part. Returns nil if there is none.
   fileprivate mutating func take(upTo count: Int) -> Data? {
     guard first < parts.count else { return nil }
     hasBeenRead = true
@@ -135,8 +136,8 @@ extension ResponseFeed.State {
     return data
   }
 
-  /// Returns the pieces whose bytes no longer count against the window: those that were read, or all pieces if at most
-  /// `spareByteCount` bytes are unread.
+  /// Returns the pieces to release, so that their bytes no longer occupy the receive window: the pieces that were read or, if at
+  /// most `spareByteCount` bytes are unread, all pieces.
   fileprivate mutating func release(spare spareByteCount: Int) -> [StreamPiece] {
     var released: [StreamPiece] = []
     while first < parts.count, parts[first].data.isEmpty {
@@ -150,7 +151,7 @@ extension ResponseFeed.State {
         firstHeld += 1
       }
     }
-    // Parts aren't removed at each read, so that each part is moved less than once on average.
+    // Read parts are removed only when they are the majority, so that each part is moved less than once on average.
     if first > 32, first * 2 > parts.count {
       parts.removeFirst(first)
       firstHeld -= first

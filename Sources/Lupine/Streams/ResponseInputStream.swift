@@ -16,7 +16,7 @@ final class ResponseInputStream: InputStream {
   init(_ feed: ResponseFeed, of request: DataStreamRequest) {
     self.feed = feed
     self.request = request
-    // The superclass's data is never read.
+    // The superclass requires data, which is never read.
     super.init(data: Data())
   }
 
@@ -26,7 +26,7 @@ final class ResponseInputStream: InputStream {
     life.withLock { if $0 == .unopened { $0 = .open } }
   }
 
-  /// The type, and the request whose body is read.
+  /// The stream's type, and the request whose response body the stream reads.
   override var description: String { "\(type(of: self))(\(request))" }
 
   override func close() {
@@ -57,7 +57,7 @@ final class ResponseInputStream: InputStream {
     _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>
   ) -> Bool { false }
 
-  /// Whether `read` returns bytes or waits for bytes.
+  /// Whether `read` may still return bytes, possibly after waiting for them.
   override var hasBytesAvailable: Bool { life.withLock { $0 == .open } && feed.ending == nil }
 
   override var streamStatus: Stream.Status {

@@ -4,8 +4,8 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A piece of a body. When it is released, the task's window grows by the piece's length, so
-/// that the server can send that many more bytes.
+/// A piece of a body. When the piece is released, the task's receive window grows by the piece's length, so that the server can
+/// send that many more bytes.
 final class StreamPiece: Sendable {
   let data: Data
   private let task: URLSessionTask
@@ -15,8 +15,8 @@ final class StreamPiece: Sendable {
     self.task = task
   }
 
-  // Also if the piece was dropped, or left in a buffer without a reader.
-  deinit { task.grant(data.count) }
+  // The window grows even if the piece was dropped, or left in a buffer without a reader.
+  deinit { task.extendWindow(by: data.count) }
 }
 
 /// A consumer of a body's pieces. Called on the request's underlying queue.
@@ -31,7 +31,8 @@ protocol StreamConsumer: Sendable {
 /// Serializes each piece and delivers it. Deliveries are serial, even if the queues are concurrent.
 final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   typealias Stream = DataStreamRequest.Stream<Success, Failure>
-  /// Receives an event and its piece, which the receiver may retain until it has processed the piece.
+  /// Called with each event and its piece of the body, or nil if the event has no piece. The receiver may retain the piece until
+  /// it has processed it. An error that it throws ends the request.
   typealias Receive = @Sendable (Stream, StreamPiece?) throws -> Void
 
   private unowned let request: DataStreamRequest
@@ -63,10 +64,10 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   func take(_ piece: StreamPiece) {
     work { [self, request] in
-      // Makes one delivery for each piece, even if the aligner holds back all of its bytes.
+      // Each piece causes one delivery, even if the aligner holds back all of its bytes.
       let data = aligner.withLock { $0?.align(piece.data) } ?? piece.data
       let result = serialize(data)
-      request.root.perform(.atOnce) { self.handOver(result, piece) }
+      request.root.perform(.immediate) { self.handOver(result, piece) }
     }
   }
 
@@ -75,13 +76,14 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
       let rest = aligner.withLock { $0?.takeRest() } ?? Data()
       if rest.isEmpty { return request.handlersAtWork.leave() }
       let result = serialize(rest)
-      request.root.perform(.atOnce) { self.handOver(result, nil) }
+      request.root.perform(.immediate) { self.handOver(result, nil) }
     }
   }
 
   func startAnew() {}
 
-  /// Runs `body` on the queue for serialization. `body` must leave the dispatch group.
+  /// Enters the group `handlersAtWork`, then runs `body` on the queue for serialization. `body` must leave the group, immediately
+  /// or later.
   private func work(_ body: @escaping @Sendable () -> Void) {
     request.handlersAtWork.enter()
     if let serializationQueue { serializationQueue.async(execute: body) } else { body() }
@@ -116,8 +118,9 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   /// Delivers the completion. Called when the request has ended and all handlers have processed their pieces.
   func complete(_ completion: DataStreamRequest.Completion) {
     let stream = Stream(event: .complete(completion), token: .init(request))
-    // Uses the caller's queue, after the work that the request has enqueued there. On the queue of the pieces, this call could
-    // run concurrently with the last handlers. An error thrown here is ignored, because the request has already ended.
+    // Delivers on the caller's queue, after the work that the request has enqueued on it. On the queue of the pieces, this call
+    // could run concurrently with the last handlers. An error that the handler throws is ignored, because the request has
+    // already ended.
     perform(on: queue) { [self] in try? receive(stream, nil) }
   }
 
@@ -127,8 +130,8 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 }
 
 extension DispatchQueue {
-  /// Returns a serial queue that targets this queue, which may be concurrent. Returns
-  /// nil if this queue is `queue`, which is serial.
+  /// Returns a serial queue that targets this queue, because this queue may be concurrent. Returns nil if this queue is
+  /// `queue`, which is already serial.
   fileprivate func inOrder(behind queue: DispatchQueue) -> DispatchQueue? {
     self === queue ? nil : DispatchQueue(label: label, target: self)
   }

@@ -2,15 +2,17 @@
 
 import Foundation
 
-/// Moves the boundaries between pieces by holding back bytes for the next piece.
+/// Moves the boundaries between a body's pieces, so that no character is split. The bytes of an incomplete character are held
+/// back for the next piece.
 protocol PieceAligner: Sendable {
-  /// Returns the bytes held back before, followed by those of `data` that don't depend on later bytes. Holds back the rest.
+  /// Returns the bytes that the previous call held back, followed by the bytes of `data` up to its last complete character. Holds
+  /// back the rest of `data` for the next call.
   mutating func align(_ data: Data) -> Data
-  /// Returns the bytes held back, because no piece follows.
+  /// Returns the bytes that the latest call of `align` held back. Called when no piece follows.
   mutating func takeRest() -> Data
 }
 
-/// A serializer that needs aligned pieces.
+/// A serializer whose pieces must contain only complete characters.
 protocol AlignedStreamSerializer: DataStreamSerializer {
   /// Creates an aligner for one stream.
   var aligner: any PieceAligner { get }

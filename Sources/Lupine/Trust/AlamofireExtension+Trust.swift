@@ -9,10 +9,11 @@ extension Array: AlamofireExtended where Element == SecCertificate {}
 extension Bundle: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == SecTrust {
-  /// The server's certificate and its issuers, each signed by the next one. A valid chain ends in a trust anchor.
+  /// The server's certificate, followed by its issuers. Each certificate is signed by the next one. A valid chain ends in a
+  /// trust anchor.
   public var certificates: [SecCertificate] { type.certificates }
 
-  /// The certificates in DER.
+  /// The DER encodings of the certificates.
   public var certificateData: [Data] { certificates.af.data }
 
   /// The public keys of the certificates.
@@ -22,8 +23,12 @@ extension AlamofireExtension where ExtendedType == SecTrust {
   /// This implementation never throws.
   public func setAnchorCertificates(_ certificates: [SecCertificate]) throws { type.trust(certificates) }
 
-  /// Throws an error unless the chain is valid for the request's host.
-  public func evaluate() throws { try type.evaluate(forHost: type.host) }
+  /// Throws an error unless the certificates are trusted under all policies. If there are no policies, the chain must be valid
+  /// for the request's host.
+  public func evaluate() throws {
+    guard let problem = type.policyProblem else { return }
+    throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))
+  }
 
   /// Throws an error unless the chain is valid, regardless of the host.
   public func performDefaultValidation(forHost host: String) throws { try type.evaluate(forHost: nil) }
@@ -46,7 +51,7 @@ extension AlamofireExtension where ExtendedType == SecCertificate {
 }
 
 extension AlamofireExtension where ExtendedType == [SecCertificate] {
-  /// The certificates in DER.
+  /// The DER encodings of the certificates.
   public var data: [Data] { type.map(\.data) }
 
   /// The certificates' public keys.

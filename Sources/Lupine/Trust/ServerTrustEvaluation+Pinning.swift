@@ -13,8 +13,8 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
   /// Creates an evaluator.
   ///
   /// - Parameters:
-  ///   - certificates: The pinned certificates, which may be the server's or its
-  ///     authority's. By default, those in the main bundle.
+  ///   - certificates: The pinned certificates, which may be those of servers or of authorities. By default, the certificates
+  ///     in the main bundle.
   ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the only trust anchors.
   ///   - performDefaultValidation: Whether the chain must be valid.
   ///   - validateHost: Whether the chain must be valid for the host, even without `performDefaultValidation`.
@@ -28,7 +28,8 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws an error if there are no pins, if the required validation fails, or if no pinned certificate is in the chain.
+  /// Throws an error if no certificates are pinned, if the required validation fails, or if the chain contains no pinned
+  /// certificate.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     guard !certificates.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound) }
     if acceptSelfSignedCertificates { try trust.af.setAnchorCertificates(certificates) }
@@ -43,10 +44,10 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
-  /// Pins the certificates in the main bundle.
+  /// An evaluator that pins the certificates in the main bundle.
   public static var pinnedCertificates: PinnedCertificatesTrustEvaluator { PinnedCertificatesTrustEvaluator() }
 
-  /// Pins certificates; the parameters are those of ``PinnedCertificatesTrustEvaluator``.
+  /// An evaluator that pins certificates. The parameters are those of ``PinnedCertificatesTrustEvaluator``.
   public static func pinnedCertificates(
     certificates: [SecCertificate] = Bundle.main.af.certificates, acceptSelfSignedCertificates: Bool = false,
     performDefaultValidation: Bool = true, validateHost: Bool = true
@@ -67,8 +68,8 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
   /// Creates an evaluator.
   ///
   /// - Parameters:
-  ///   - keys: The pinned keys, which may be the server's or its authority's. By default,
-  ///     those of the certificates in the main bundle.
+  ///   - keys: The pinned keys, which may be those of servers or of authorities. By default, the keys of the certificates in
+  ///     the main bundle.
   ///   - performDefaultValidation: Whether the chain must be valid.
   ///   - validateHost: Whether the chain must be valid for the host, even without `performDefaultValidation`.
   public init(
@@ -79,7 +80,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws an error if there are no pins, if the required validation fails, or if no pinned key is in the chain.
+  /// Throws an error if no keys are pinned, if the required validation fails, or if the chain contains no pinned key.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
     if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
@@ -92,13 +93,16 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
-  /// Pins the keys of the certificates in the main bundle.
+  /// An evaluator that pins the keys of the certificates in the main bundle.
   public static var publicKeys: PublicKeysTrustEvaluator { PublicKeysTrustEvaluator() }
 
-  /// Pins keys; the parameters are those of ``PublicKeysTrustEvaluator``.
+  /// An evaluator that pins keys. The parameters are those of ``PublicKeysTrustEvaluator``.
   public static func publicKeys(
     keys: [SecKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
   ) -> PublicKeysTrustEvaluator {
     PublicKeysTrustEvaluator(keys: keys, performDefaultValidation: performDefaultValidation, validateHost: validateHost)
   }
 }
+
+extension PinnedCertificatesTrustEvaluator: QuickTrustEvaluating {}
+extension PublicKeysTrustEvaluator: QuickTrustEvaluating {}

@@ -16,8 +16,8 @@ open class ServerTrustManager: @unchecked Sendable {
   /// Creates a manager.
   ///
   /// - Parameters:
-  ///   - allHostsMustBeEvaluated: Whether HTTPS requests to a host without an evaluator fail. If false, those hosts are verified
-  ///     as in a session without a manager.
+  ///   - allHostsMustBeEvaluated: Whether HTTPS requests to a host without an evaluator fail. If false, hosts without an
+  ///     evaluator are verified as in a session without a manager.
   ///   - evaluators: The evaluators by host name or address.
   public init(allHostsMustBeEvaluated: Bool = true, evaluators: [String: any ServerTrustEvaluating]) {
     self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
@@ -36,7 +36,7 @@ open class ServerTrustManager: @unchecked Sendable {
 
   /// Returns the evaluator of a host, or nil to verify the host as in a session without a manager.
   ///
-  /// Called on an engine thread in each handshake that isn't a resumption.
+  /// Called once or twice in each handshake that doesn't resume a session, on any thread. An overriding method may block.
   ///
   /// - Throws: `AFError.ServerTrustFailureReason.noRequiredEvaluator(host:)` if there is
   ///   no evaluator and all hosts must be evaluated.
@@ -49,14 +49,12 @@ open class ServerTrustManager: @unchecked Sendable {
   }
 }
 
-/// Decides whether a server is trusted during the TLS handshake.
-public protocol ServerTrustEvaluating: Sendable {
-  /// Throws an error to reject the server. If it returns, the server is accepted, even if OpenSSL rejects its certificates. An
-  /// error that isn't an ``AFError`` becomes `AFError.ServerTrustFailureReason.customEvaluationFailed(error:)`.
-  ///
-  /// Called on an engine thread during a handshake, while all other connections of that thread wait, so it must return quickly
-  /// and must not block. Resumed sessions aren't evaluated again.
-  func evaluate(_ trust: SecTrust, forHost host: String) throws
+extension ServerTrustEvaluating {
+  /// Whether the evaluator never blocks.
+  var isQuick: Bool {
+    if let composite = self as? CompositeTrustEvaluator { return composite.evaluators.allSatisfy(\.isQuick) }
+    return self is any QuickTrustEvaluating
+  }
 }
 
 /// Evaluates the chain with OpenSSL, as a session without a manager does.
@@ -68,7 +66,7 @@ public final class DefaultTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws an error if the chain isn't valid, or if it is for another host.
+  /// Throws an error if the chain isn't valid, or if the certificate is for another host.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     if validateHost { try trust.af.performValidation(forHost: host) }
     try trust.af.performDefaultValidation(forHost: host)
@@ -90,9 +88,9 @@ public typealias DisabledEvaluator = DisabledTrustEvaluator
 
 /// Accepts a server only if all of several evaluators accept it.
 public final class CompositeTrustEvaluator: ServerTrustEvaluating {
-  private let evaluators: [any ServerTrustEvaluating]
+  fileprivate let evaluators: [any ServerTrustEvaluating]
 
-  /// Creates an evaluator from others.
+  /// Creates an evaluator from other evaluators.
   public init(evaluators: [any ServerTrustEvaluating]) {
     self.evaluators = evaluators
   }
@@ -119,9 +117,17 @@ extension [any ServerTrustEvaluating] {
 
 extension ServerTrustManager {
   /// The manager's decision about a server, as a closure for the session's engine. The closure returns false for a host without
-  /// an evaluator, which the engine then verifies itself.
+  /// an evaluator. The engine then verifies that host itself.
   var evaluation: ServerTrustEvaluation {
-    { trust, host in
+    // A subclass may choose evaluators that this class doesn't know.
+    let isPlain = type(of: self) == ServerTrustManager.self
+    return ServerTrustEvaluation(
+      isQuick: { host in
+        guard isPlain else { return false }
+        return (try? self.serverTrustEvaluator(forHost: host))?.isQuick ?? true
+      },
+      usesStaple: !isPlain || !evaluators.values.allSatisfy(\.isQuick)
+    ) { trust, host in
       do {
         guard let evaluator = try self.serverTrustEvaluator(forHost: host) else { return false }
         try evaluator.evaluate(trust, forHost: host)
@@ -132,3 +138,6 @@ extension ServerTrustManager {
     }
   }
 }
+
+extension DefaultTrustEvaluator: QuickTrustEvaluating {}
+extension DisabledTrustEvaluator: QuickTrustEvaluating {}

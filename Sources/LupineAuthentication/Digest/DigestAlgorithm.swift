@@ -10,7 +10,7 @@ package struct DigestAlgorithm: Sendable, Hashable {
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The token without `-sess`, such as `SHA-256`.
+    /// The function's name in the algorithm parameter, without `-sess`, such as `SHA-256`.
     var token: String {
       switch self {
       case .md5: "MD5"
@@ -36,7 +36,7 @@ package struct DigestAlgorithm: Sendable, Hashable {
 
   /// The hash function.
   package let function: Function
-  /// Whether the algorithm is a `-sess` algorithm, which derives its key once from the first nonces (§3.4.2).
+  /// Whether this is a `-sess` algorithm, whose key is derived only once, from the first nonce and client nonce (§3.4.2).
   package let isSession: Bool
 
   /// Creates an algorithm.
@@ -56,6 +56,6 @@ package struct DigestAlgorithm: Sendable, Hashable {
     self = found
   }
 
-  /// The token, such as `SHA-256-sess`.
+  /// The value of the algorithm parameter, such as `SHA-256-sess`.
   package var token: String { isSession ? function.token + "-sess" : function.token }
 }

@@ -10,12 +10,12 @@ package struct DigestChallenge: Sendable, Hashable {
     case legacy
     /// The response covers the method and target.
     case method
-    /// The response covers the method, target and content, because the server offers only `auth-int`.
+    /// The response covers the method, target and content. Used if the server offers only `auth-int`.
     case content
   }
 
-  /// The maximum length of realm, nonce and opaque in bytes: 4 KiB each. Requests repeat them, and servers limit request heads to
-  /// 8 KiB (nginx, Apache) or more. Nonces of known servers have fewer than 200 bytes.
+  /// The maximum length of the realm, the nonce and the opaque, in bytes: 4 KiB each. Requests repeat these values, and servers
+  /// limit request heads to 8 KiB (nginx, Apache) or more. Nonces of known servers have fewer than 200 bytes.
   static let valueBytesMax = 4_096
   /// The maximum number of URIs in `domain`: 64. Further URIs are dropped. No server is known to send more than a few.
   static let domainCountMax = 64
@@ -24,19 +24,19 @@ package struct DigestChallenge: Sendable, Hashable {
   package let realm: String
   /// The server's nonce.
   package let nonce: String
-  /// The server's text that requests repeat unchanged, or nil if there is none.
+  /// The challenge's `opaque` value, which requests must repeat unchanged, or nil if there is none.
   package let opaque: String?
   /// The algorithm, which is MD5 if the challenge names none.
   package let algorithm: DigestAlgorithm
-  /// Whether the challenge has an algorithm parameter. Requests have one only in that case.
+  /// Whether the challenge has an algorithm parameter. If it doesn't, requests omit the parameter too.
   let namesAlgorithm: Bool
-  /// The quality of protection of the responses. `auth` is preferred if the server
-  /// offers both, so that no content must be read twice.
+  /// The quality of protection (qop) that requests use. If the server offers both `auth` and `auth-int`, it is `auth`, because
+  /// `auth-int` requires reading the content an extra time.
   package let protection: Protection
   /// The URI references that define the protection space, as received. If empty, the space is the whole server.
   package let domain: [String]
-  /// Whether the server refused only the nonce, although the response was otherwise correct. The same
-  /// credential can then be used with the new nonce.
+  /// Whether the server refused only the nonce (`stale`), and the Digest response was otherwise correct. The same credential can
+  /// then be used with the new nonce.
   package let isStale: Bool
   /// Whether requests contain a hash of the user name instead of the name (§3.4.4).
   package let hashesUser: Bool

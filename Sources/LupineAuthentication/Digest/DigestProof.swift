@@ -9,7 +9,7 @@ package struct DigestProof: Sendable {
   /// The value of Authorization or Proxy-Authorization.
   package internal(set) var fieldValue = ""
   let digest: MessageDigest
-  /// H(A1), the key of the Digest formula.
+  /// H(A1), which is the key of the Digest formula.
   let key: String
   let nonce: String
   let count: String
@@ -30,8 +30,8 @@ package struct DigestProof: Sendable {
     case unproven
     /// The server has proven that it knows the password.
     case proven
-    /// The `rspauth` is wrong: the server, or an attacker on the path, doesn't know the
-    /// password, or the field belongs to another request.
+    /// The `rspauth` is wrong: either its sender (the server or an attacker on the path) doesn't know the password, or it was
+    /// computed for another request.
     case forged
   }
 
@@ -39,8 +39,8 @@ package struct DigestProof: Sendable {
   ///
   /// - Parameters:
   ///   - info: The response's Authentication-Info.
-  ///   - contentHash: Returns the hash of the response's content. Called only if the `rspauth` covers the content. If it returns
-  ///     nil, the result is `.unproven`.
+  ///   - contentHash: A closure that returns the hash of the response's content. Called only if the `rspauth` covers the content
+  ///     (auth-int). If the closure returns nil, the verdict is `.unproven`.
   package func verify(_ info: DigestInformation, contentHash: () -> [UInt8]?) -> Verdict {
     guard let answer = info.responseProof else { return .unproven }
     let isForAnotherRequest = [(info.clientNonce, clientNonce), (info.count, count)].contains { received, sent in
@@ -71,7 +71,7 @@ extension DigestProof: CustomStringConvertible, CustomReflectable {
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The fields Authentication-Info and Proxy-Authentication-Info of the Digest scheme.
+/// The Digest parameters in Authentication-Info or Proxy-Authentication-Info.
 package struct DigestInformation: Sendable, Hashable {
   /// The nonce for the next request, or nil if the current nonce remains valid.
   package let nextNonce: String?
@@ -81,7 +81,7 @@ package struct DigestInformation: Sendable, Hashable {
   let count: String?
 
   // Authentication-Info = #auth-param (RFC 7615 §3)
-  /// Parses a field value. Parsing never fails: like the parser of challenges, it skips what it doesn't understand.
+  /// Parses the value of the field. Never fails: malformed parts are skipped, as in challenges.
   package init(_ value: String) {
     // The parameters of a challenge have the same syntax.
     let parameters = Challenge.parse("Digest " + value).first

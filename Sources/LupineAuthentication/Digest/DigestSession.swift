@@ -1,4 +1,4 @@
-// DigestSession: answers the Digest challenges of one realm with one credential, and counts its nonces (RFC 7616 §3.4).
+// DigestSession: answers the Digest challenges of one realm with one credential, and keeps the nonce counts (RFC 7616 §3.4).
 
 package import LupineTLS
 
@@ -12,23 +12,24 @@ package struct DigestSession: Sendable {
     case contentIsUnknown
     /// OpenSSL's configuration forbids the hash function.
     case hashIsUnavailable
-    /// The nonce was used 2³²−1 times, which is the maximum of its eight-digit count. A new challenge is needed.
+    /// The nonce was used 2³²−1 times, the maximum of a nonce count of eight hexadecimal digits. A new challenge is needed.
     case nonceIsExhausted
   }
 
-  /// The challenge that started the session, or the last one passed to `renew(with:)`.
+  /// The challenge that started the session, or the latest challenge passed to `renew(with:)`.
   package private(set) var challenge: DigestChallenge
   private let user: String
-  /// H(user ":" realm ":" password). The password can't be derived from it, but it is sufficient to authenticate in the realm.
+  /// H(user ":" realm ":" password). The password can't be derived from this hash, but the hash is sufficient to authenticate
+  /// in the realm.
   private let secret: String
   private let hashedUser: String
   private var nonce: String
   private var nonceCount: UInt32 = 0
-  /// Earlier nonces with their counts, oldest first. A concurrent request may be challenged with a nonce that another request has
-  /// already used, and no count may be used twice.
+  /// Earlier nonces with their nonce counts (nc), oldest first. A concurrent request may be challenged with a nonce that another
+  /// request has already used. Counting then continues, because no nonce count may be used twice.
   private var earlier: [(nonce: String, count: UInt32)] = []
-  /// The client's nonce and the key of a `-sess` session, both from the session's first
-  /// request. The key is computed only once (§3.4.2).
+  /// The client nonce and the key of a `-sess` session, or nil before its first request. That request determines both, and the
+  /// key is computed only once (§3.4.2).
   private var sessionKey: SessionKey?
 
   private struct SessionKey: Sendable {
@@ -36,7 +37,7 @@ package struct DigestSession: Sendable {
     let key: String
   }
 
-  /// The maximum number of earlier nonces whose counts are kept: 16, more than the usual number of concurrent requests.
+  /// The maximum number of earlier nonces whose nonce counts are kept: 16, more than the usual number of concurrent requests.
   static let earlierNoncesMax = 16
 
   /// Starts a session.
@@ -60,8 +61,8 @@ package struct DigestSession: Sendable {
     return true
   }
 
-  /// Stores the nonce that a server announces for the next request (§3.5). If another response has already replaced the proof's
-  /// nonce, the newer nonce remains.
+  /// Stores the `nextnonce` from the response to the request with the credentials `proof` (§3.5). Does nothing if another
+  /// response has already replaced the nonce of `proof`.
   package mutating func adopt(_ nextNonce: String, announcedFor proof: DigestProof) {
     guard proof.nonce == nonce, nextNonce.utf8.count <= DigestChallenge.valueBytesMax else { return }
     replaceNonce(by: nextNonce)
@@ -80,8 +81,8 @@ package struct DigestSession: Sendable {
   /// - Parameters:
   ///   - method: The request's method.
   ///   - target: The request target without scheme and authority, or host and port for CONNECT.
-  ///   - clientNonce: A random text of at least 64 bits for this request.
-  ///   - contentHash: Returns the hash of the content, or nil if the content isn't known in advance.
+  ///   - clientNonce: The client nonce (cnonce) for this request: at least 64 random bits, as text.
+  ///   - contentHash: A closure that returns the hash of the request's content, or nil if the content isn't known in advance.
   ///     Called only if the server accepts only `auth-int`.
   package mutating func proof(
     method: String, target: String, clientNonce: String, contentHash: (MessageDigest) -> [UInt8]?
@@ -103,8 +104,8 @@ package struct DigestSession: Sendable {
   }
 
   // A1 = unq(username) ":" unq(realm) ":" passwd; with -sess: H( A1 ) ":" unq(nonce-prime) ":" unq(cnonce-prime)
-  /// Returns H(A1) and the client's nonce. In a `-sess` session, both remain the same, so that servers that derive the key from
-  /// the nonces of each request compute the same key.
+  /// Returns H(A1) and the client nonce to send. In a `-sess` session, both are those of the first request, so that a server that
+  /// derives the key from the nonces of each request computes the same key.
   private mutating func key(_ clientNonce: String) throws(Failure) -> (key: String, clientNonce: String) {
     guard challenge.algorithm.isSession else { return (secret, clientNonce) }
     if let sessionKey { return (sessionKey.key, sessionKey.clientNonce) }
@@ -129,9 +130,9 @@ package struct DigestSession: Sendable {
     return "Digest " + parameters.joined(separator: ", ")
   }
 
-  /// The parameter with the user name, in one of three forms (§3.4.4): its hash if the server requests one; `username*` in the
-  /// encoding of RFC 8187 if the name has control characters, or if it isn't ASCII and the server supports UTF-8; otherwise a
-  /// quoted string. A server of RFC 2617 doesn't know `username*`.
+  /// The `username` or `username*` parameter (§3.4.4). If the server requests a hash of the user name, the value is that hash. If
+  /// the name has control characters, or if it isn't ASCII and the server supports UTF-8, the parameter is `username*`, encoded
+  /// as in RFC 8187. Otherwise, the value is a quoted string, which servers that only know RFC 2617 understand too.
   private var userParameter: String {
     if challenge.hashesUser { return "username=\"\(hashedUser)\"" }
     let hasControls = user.utf8.contains { $0 < 0x20 || $0 == 0x7F }
@@ -155,7 +156,7 @@ extension DigestSession: CustomStringConvertible, CustomReflectable {
 }
 
 extension DigestChallenge.Protection {
-  /// The value of qop, or nil if there is none.
+  /// The value of the qop parameter, or nil if requests have no such parameter.
   var token: String? {
     switch self {
     case .legacy: nil

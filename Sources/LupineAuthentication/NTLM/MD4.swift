@@ -1,10 +1,10 @@
-// MD4: the hash function of NTLM's password hashes (RFC 1320). OpenSSL 3 has it only in its legacy provider, which may be
-// missing. MD4 is broken, so nothing but NTLM uses it.
+// MD4: the hash function of NTLM's password hashes (RFC 1320). OpenSSL 3 has MD4 only in its legacy provider, which may be
+// missing. MD4 is insecure, so only NTLM uses it.
 
 enum MD4 {
-  /// Returns the hash of the bytes, which has 16 bytes.
+  /// Returns the 16-byte hash of the bytes.
   static func hash(_ bytes: [UInt8]) -> [UInt8] {
-    // One bit, then zeros up to 56 bytes modulo 64, then the length in bits (§3.1, §3.2).
+    // Padding: a 1 bit, zeros until the length is 56 bytes modulo 64, then the message's length in bits (§3.1, §3.2).
     var message = bytes + [0x80]
     message += [UInt8](repeating: 0, count: (120 - message.count % 64) % 64)
     message.append(littleEndian: UInt64(bytes.count) * 8)

@@ -18,7 +18,7 @@ package enum NTLMError: Error, Sendable, Hashable {
 
 /// A server's challenge.
 struct NTLMChallenge: Sendable, Hashable {
-  /// The maximum length of a message in bytes: 16 KiB. Windows' messages have a few hundred.
+  /// The maximum length of a message in bytes: 16 KiB. The messages of Windows have a few hundred bytes.
   static let bytesMax = 16_384
 
   /// The negotiation flags of MS-NLMP 2.2.2.5.
@@ -38,9 +38,9 @@ struct NTLMChallenge: Sendable, Hashable {
   let flags: Flags
   /// The server's nonce, which has 8 bytes.
   let nonce: [UInt8]
-  /// The server's attributes in their order, without `endOfList`.
+  /// The attributes of the target information in the order received, without `endOfList`.
   let attributes: [NTLMAttribute]
-  /// The message as received, because the integrity code covers it.
+  /// The bytes of the message as received. They are kept because the client's message integrity code (MIC) is computed from them.
   let message: [UInt8]
 
   // Signature (8), MessageType (4), TargetNameFields (8), NegotiateFlags (4), ServerChallenge (8), Reserved (8),
@@ -52,7 +52,7 @@ struct NTLMChallenge: Sendable, Hashable {
       throw .malformed("header")
     }
     flags = Flags(rawValue: message.littleEndianWord(at: 20))
-    // Without extended session security the server computes NTLMv1; NTLMv2 requires the target information.
+    // Without extended session security, the server would compute NTLMv1. NTLMv2 also requires the target information.
     guard flags.isSuperset(of: [.unicode, .extendedSessionSecurity, .targetInfo]) else { throw .versionIsTooOld }
     nonce = Array(message[24..<32])
     attributes = try NTLMAttribute.list(in: Self.field(at: 40, of: message))
@@ -82,7 +82,7 @@ struct NTLMAttribute: Sendable, Hashable {
   let identifier: UInt16
   let value: [UInt8]
 
-  /// Parses a list, which must end with `endOfList`. Bytes after the list are ignored.
+  /// Parses a list of attributes, which must end with `endOfList`. Ignores bytes after the list.
   static func list(in bytes: ArraySlice<UInt8>) throws(NTLMError) -> [NTLMAttribute] {
     var rest = Array(bytes)[...]
     var attributes: [NTLMAttribute] = []
@@ -92,7 +92,7 @@ struct NTLMAttribute: Sendable, Hashable {
       if identifier == endOfList { return attributes }
       rest = rest.dropFirst(4)
       guard length <= rest.count else { throw .malformed("attribute") }
-      // A timestamp is a FILETIME.
+      // A timestamp is a FILETIME, which has 8 bytes.
       guard identifier != timestamp || length == 8 else { throw .malformed("timestamp") }
       attributes.append(NTLMAttribute(identifier: identifier, value: Array(rest.prefix(length))))
       rest = rest.dropFirst(length)
@@ -100,7 +100,7 @@ struct NTLMAttribute: Sendable, Hashable {
     throw .malformed("end of the attributes")
   }
 
-  /// Returns the bytes of a list, followed by `endOfList`.
+  /// Returns the bytes of a list of attributes, ending with `endOfList`.
   static func encode(_ attributes: [NTLMAttribute]) -> [UInt8] {
     var bytes: [UInt8] = []
     for attribute in attributes + [NTLMAttribute(identifier: endOfList, value: [])] {

@@ -1,22 +1,22 @@
 // NTLMHandshake: the client's side of an NTLMv2 authentication on one connection (MS-NLMP 3.1.5).
 
-/// Produces the client's messages on one connection: `start` returns the first, and
-/// `answer` the response to the server's challenge.
+/// Creates the client's messages on one connection. `start` returns the first message, and `answer` returns the last one, which
+/// responds to the server's challenge.
 ///
 /// LM, LMv2 and NTLMv1 responses are never sent. The last message has an integrity code over all three messages, so that an
 /// attacker on the path can't change the first two.
 package struct NTLMHandshake: Sendable {
   /// The inputs of the last message that don't come from the server.
-  package struct Parameters: Sendable {
-    /// The user name: `user`, `DOMAIN\user` or `user@domain`.
+  package struct Context: Sendable {
+    /// The password, and the user name in the form `user`, `DOMAIN\user` or `user@domain`.
     package var credential: PasswordCredential
     /// The host of the request, from which the service's name `HTTP/host` is formed.
     package var host: String
-    /// The connection's binding, or nil without TLS.
+    /// The connection's channel binding, or nil if the connection doesn't use TLS.
     package var binding: ChannelBinding?
-    /// The time in units of 100 ns since 1601. It is sent if the server's challenge has no time.
+    /// The current time in units of 100 ns since 1601. It is sent if the server's challenge contains no time.
     package var time: UInt64
-    /// 8 random bytes.
+    /// The client's nonce: 8 random bytes.
     package var nonce: [UInt8]
 
     /// Creates the inputs.
@@ -51,9 +51,9 @@ package struct NTLMHandshake: Sendable {
 
   /// Returns the last message.
   ///
-  /// - Parameter token: The server's challenge, or nil if its response has none, which
-  ///   means that the server refused the credential.
-  package mutating func answer(_ token: [UInt8]?, with parameters: Parameters) throws(NTLMError) -> [UInt8] {
+  /// - Parameter token: The server's challenge, or nil if the response contains none, which means that the server refused the
+  ///   credential.
+  package mutating func answer(_ token: [UInt8]?, with parameters: Context) throws(NTLMError) -> [UInt8] {
     guard case .negotiating(let first) = state else { throw .refused }
     guard let token else { throw .noChallenge }
     let challenge = try NTLMChallenge(token)
@@ -89,17 +89,17 @@ extension NTLMChallenge {
     }
   }
 
-  /// Returns the server's attributes and those of the client: the flag of the integrity code, the channel binding (zeros if there
-  /// is none), and the service's name (MS-NLMP 3.1.5.1.2).
+  /// Returns the server's attributes, followed by the client's (MS-NLMP 3.1.5.1.2): the flag that announces the integrity code,
+  /// the channel binding (zeros if there is none), and the name of the service.
   fileprivate func targetInformation(
-    for parameters: NTLMHandshake.Parameters
+    for parameters: NTLMHandshake.Context
   ) throws(NTLMError) -> [UInt8] {
     var binding = [UInt8](repeating: 0, count: 16)
     if let required = parameters.binding {
       guard let hash = required.hash else { throw .hashIsUnavailable }
       binding = hash
     }
-    // 2: the message has an integrity code.
+    // The flag 2 means that the message has an integrity code.
     let own = [
       NTLMAttribute(identifier: NTLMAttribute.flags, value: [2, 0, 0, 0]),
       NTLMAttribute(identifier: NTLMAttribute.channelBindings, value: binding),

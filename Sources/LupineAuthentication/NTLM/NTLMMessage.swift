@@ -30,7 +30,7 @@ enum NTLMMessage {
     flags: NTLMChallenge.Flags, domain: [UInt8], user: [UInt8], response: [UInt8]
   ) -> [UInt8] {
     let headBytes = integrityCodePosition + 16
-    // LmChallengeResponse is 24 zeros: LM and LMv2 responses help only an attacker who guesses passwords.
+    // LmChallengeResponse is 24 zeros, because LM and LMv2 responses would help only an attacker who guesses passwords.
     let payloads = [[UInt8](repeating: 0, count: 24), response, domain, user, [], []]
     var message = signature
     message.append(littleEndian: UInt32(3))

@@ -4,9 +4,9 @@ import LupineTLS
 
 /// The response to a challenge, computed from the password and the challenge.
 struct NTLMResponse: Sendable {
-  /// NtChallengeResponse: the proof, followed by the bytes that it covers.
+  /// NtChallengeResponse: NTProofStr, followed by the bytes from which it is computed.
   let bytes: [UInt8]
-  /// SessionBaseKey, the key of the messages' integrity code.
+  /// SessionBaseKey, the key with which the message integrity code is computed.
   let sessionKey: [UInt8]
 
   // temp = Responserversion (1), HiResponserversion (1), Z(6), Time (8), ClientChallenge (8), Z(4), ServerName, Z(4)

@@ -6,7 +6,7 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
   package enum Failure: Error, Sendable, Hashable {
     /// The security context can't be established.
     case context(SecurityContextError)
-    /// The server refused a token without sending one in return.
+    /// The server refused a token with a 401 or 407 response that has no token, or whose token completes the handshake.
     case refused
     /// The server accepted the request without proving its identity.
     case serverIsUnproven
@@ -14,7 +14,7 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
     case tooManySteps
   }
 
-  /// The maximum number of tokens: 10. Kerberos needs one, and NTLM in SPNEGO three.
+  /// The maximum number of steps: 10. Kerberos usually takes one, and NTLM within SPNEGO takes three.
   package static var stepsMax: Int { 10 }
 
   private enum State {
@@ -36,8 +36,8 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
 
   /// Returns the token to send after a 401 or 407 response.
   ///
-  /// - Parameter token: The token of the response's challenge, or nil if it has none, which
-  ///   means that the server refused the credential.
+  /// - Parameter token: The token in the response's challenge, or nil if the challenge has none. Nil means that the server
+  ///   refused the credential.
   package mutating func answer(_ token: [UInt8]?) throws(Failure) -> [UInt8] {
     guard let token, case .open = state else { return try fail(.refused) }
     return try next(after: token)
@@ -65,6 +65,8 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
     case .established(let next?, isMutual: true):
       state = .established
       return next
+    // The server has authenticated the user, but refuses the request.
+    case .established(nil, isMutual: _): return try fail(.refused)
     case .established: return try fail(.serverIsUnproven)
     }
   }

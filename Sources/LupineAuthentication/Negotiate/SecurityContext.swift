@@ -2,23 +2,26 @@
 
 /// The client's side of a security context with one server.
 ///
-/// Implementations may block, for example while they request a ticket from a key distribution center, so they are never
-/// called on an event loop.
+/// Creating a context and taking its first step may block, for example while a ticket is requested from a key distribution
+/// center. Neither happens on an event loop. Later steps compute with the ticket from the first step. They need no I/O, unless
+/// the server selects another mechanism than that of the first token (RFC 4178 §4.2.2). A session takes these steps on its queue,
+/// except for two that it takes on an event loop: verifying the last token of an origin or a proxy, and answering the token in a
+/// proxy's 407 response to CONNECT. The command `lupine` takes all later steps on an event loop.
 package protocol SecurityContext: Sendable {
-  /// Processes the server's token, which is nil in the first call, and returns the next token.
+  /// Processes the server's token (nil in the first call) and returns the token to send next.
   mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep
 }
 
 /// The result of one step of a context.
 package enum SecurityContextStep: Sendable, Hashable {
-  /// The caller must send the token and pass the server's answer to the next step.
+  /// The context needs another step. The caller must send this token, and pass the server's next token to `step`.
   case proceed([UInt8])
-  /// The context is established. If there is a token, the caller must send it. `isMutual`
-  /// is true if the server has proven its identity.
+  /// The context is established. The caller must send the token, unless it is nil. `isMutual` is true if the server has proven
+  /// its identity.
   case established([UInt8]?, isMutual: Bool)
 }
 
-/// The error that prevents a context from being established.
+/// The reason why a context can't be established.
 package struct SecurityContextError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The cause and its remedy.
   package let description: String

@@ -69,7 +69,7 @@ struct FuzzOptions {
       values.append((name, value))
     }
     guard let url = operands.first else { throw .fuzzUsage("a URL is missing") }
-    guard operands.count == 1 else { throw .fuzzUsage("only one URL is allowed; \(operands[1]) is another") }
+    guard operands.count == 1 else { throw .fuzzUsage("only one URL is allowed, not \(operands.count)") }
     var options = FuzzOptions(uri: try OptionParser.uri(url), url: url, seed: randomSeed)
     for (name, value) in values { try options.apply(name, value) }
     if options.printsOnly, options.only == nil { throw .fuzzUsage("--print requires --only NUMBER") }

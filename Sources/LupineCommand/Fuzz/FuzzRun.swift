@@ -70,8 +70,8 @@ struct FuzzRun {
     if time > .now { try? await Task.sleep(until: time, clock: .continuous) }
   }
 
-  /// Returns whether the server responds to the good request. If it doesn't, the run ends,
-  /// because further results would be meaningless.
+  /// Returns whether the server responds to the unmodified request. If it doesn't, the run ends, because further results would be
+  /// meaningless.
   private mutating func stillAnswers(behind request: MutatedRequest) async throws(CommandError) -> Bool {
     let verdict = await send(mutator.request(0))
     if case .answered = verdict { return true }
@@ -185,7 +185,7 @@ extension MutatedRequest {
 }
 
 extension RequestShape {
-  /// Creates the good request: the request that `lupine` would send.
+  /// Creates the unmodified request, which is the one that `lupine` would send.
   init(_ options: FuzzOptions) throws(CommandError) {
     let method = options.method ?? (options.body.isEmpty ? "GET" : "POST")
     var lines = [Line(name: "Host", value: options.uri.origin.authority)]

@@ -80,7 +80,7 @@ extension RequestMutator.Mutation {
     },
   ]
 
-  /// Sets a chunked body of these pieces, in which each scalar becomes one byte, and the fields that announce it.
+  /// Replaces the body with these pieces of a chunked body, and sets Transfer-Encoding. Each scalar of a piece becomes one byte.
   private static func setChunked(_ shape: inout RequestShape, _ pieces: [String]) {
     shape.remove("Content-Length")
     shape.set("Transfer-Encoding", "chunked")

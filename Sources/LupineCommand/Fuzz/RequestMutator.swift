@@ -2,7 +2,7 @@
 
 internal import LupineRandom
 
-/// Creates mutations of one good request.
+/// Creates mutated versions of one valid request.
 struct RequestMutator {
   /// A mutation of a request.
   struct Mutation: Sendable {

@@ -51,7 +51,7 @@ struct MutatedRequest {
   /// The request's number, from 1. 0 is the request without mutations.
   let number: Int
   let bytes: [UInt8]
-  /// The names of the mutations, in the order in which they were applied. Empty for the good request.
+  /// The names of the mutations, in the order in which they were applied. Empty for the unmodified request.
   let mutations: [String]
   /// Whether a server may wait for more of the request without responding.
   let mayBeUnfinished: Bool

@@ -20,7 +20,8 @@ extension EngineConfiguration {
     }
   }
 
-  /// Replaces the list in NO_PROXY. Call this before the engine starts, because the engine reads the variable when it starts.
+  /// Replaces the list in the environment variable `no_proxy`. Call this before the engine starts, because the engine reads the
+  /// variable when it starts.
   static func replaceBypassVariable(by list: String) {
     unsetenv("NO_PROXY")
     setenv("no_proxy", list, 1)

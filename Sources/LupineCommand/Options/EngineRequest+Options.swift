@@ -3,17 +3,20 @@
 import LupineEngine
 
 extension EngineRequest {
-  /// Creates the first request of a transfer. Throws an error if a file to send can't be read.
-  init(_ options: Options, to uri: URI) throws(CommandError) {
-    let payload = try Content(options.payload)
+  /// Creates the first request of a transfer. Throws an error if a file to send can't be read. If the body is streamed, `upload`
+  /// keeps its input.
+  init(_ options: Options, to uri: URI, of upload: Upload = Upload()) throws(CommandError) {
+    let payload = try Content(options.payload, upload)
     var fields: Fields = ["User-Agent": "lupine/\(Help.version)", "Accept": payload.accept]
-    if !options.isRaw { fields.append(name: "Accept-Encoding", value: "br, gzip, deflate") }
+    if !options.isRaw { fields.append(name: "Accept-Encoding", value: ContentCoding.allNames) }
     if let type = payload.type { fields.append(name: "Content-Type", value: type) }
     for edit in options.fieldEdits { fields.remove(edit.name) }
     for case .add(let name, let value) in options.fieldEdits {
       let isType = name.lowercased() == "content-type"
       fields.append(name: name, value: isType ? payload.withBoundary(value) : value)
     }
+
+    if let seconds = options.maxStale { fields.append(name: "Cache-Control", value: "max-stale=\(seconds)") }
 
     self.init(
       method: options.method ?? options.payload.method, uri: uri, fields: fields, body: payload.body,
@@ -45,7 +48,7 @@ private struct Content {
   var accept = "*/*"
   var boundary: String?
 
-  init(_ payload: Options.Payload) throws(CommandError) {
+  init(_ payload: Options.Payload, _ upload: Upload) throws(CommandError) {
     switch payload {
     case .none: break
     case .data(let texts):
@@ -68,7 +71,7 @@ private struct Content {
       body = form.body
       boundary = form.boundary
       type = withBoundary("multipart/form-data")
-    case .upload(let path): body = try InputFile.body(path)
+    case .upload(let path): body = try InputFile.body(path, of: upload)
     }
   }
 

@@ -13,6 +13,9 @@ enum FieldEdit: Equatable {
     }
   }
 
+  /// The text up to the first space or "=". The rest might be a credential, which errors don't quote.
+  private static func start(of text: String) -> Substring { text.prefix { $0 != " " && $0 != "=" } }
+
   /// Parses "Name: value", "Name;" for an empty value, or "Name:" to remove a default field.
   init(_ text: String) throws(CommandError) {
     let separator = text.unicodeScalars.firstIndex(of: ":")
@@ -23,10 +26,10 @@ enum FieldEdit: Equatable {
     } else if name.hasSuffix(";") {
       self = .add(name: String(name.dropLast()), value: "")
     } else {
-      throw .usage("the field \"\(text)\" has neither a colon nor a semicolon at its end")
+      throw .usage("the field \"\(Self.start(of: text))\" has neither a colon nor a semicolon at its end")
     }
     switch self.name.lowercased() {
-    case "": throw .usage("the field \"\(text)\" has no name")
+    case "": throw .usage("a field has a value but no name")
     case "content-length", "transfer-encoding":
       throw .usage("\(self.name) is derived from the body and can't be set by --header")
     case "host" where self == .remove(name: self.name):

@@ -7,12 +7,15 @@ enum InputFile {
   /// The maximum number of bytes per read.
   private static let readBytes = 64 * 1024
 
-  /// Reads a file to its end. "-" is standard input.
-  static func contents(of path: String) throws(CommandError) -> [UInt8] {
-    if path == "-" { return try read(STDIN_FILENO, path) }
+  /// Reads a file to its end, or until at least `countMax` bytes are read. "-" is standard input.
+  static func contents(of path: String, atMost countMax: Int = .max) throws(CommandError) -> [UInt8] {
+    if path == "-" { return try read(STDIN_FILENO, path, countMax) }
     let file = try open(path)
-    return try read(file.number, path)
+    return try read(file.number, path, countMax)
   }
+
+  /// Whether a file exists and can be read.
+  static func canBeOpened(_ path: String) -> Bool { path == "-" || access(path, R_OK) == 0 }
 
   /// Returns a file as a segment of a body. A regular file is read while it is sent. Any other file, such as a pipe, is read
   /// immediately, because its length isn't known in advance.
@@ -28,23 +31,17 @@ enum InputFile {
   }
 
   /// Returns the body of an upload. A regular file is read while it is sent. Standard input ("-"), a pipe or a device is
-  /// streamed, regardless of its length, and can't be sent again.
-  static func body(_ path: String) throws(CommandError) -> RequestBody {
+  /// streamed, regardless of its length, and can't be sent again. `upload` keeps such an input.
+  static func body(_ path: String, of upload: Upload) throws(CommandError) -> RequestBody {
     // No other code reads standard input, so it may be closed after the body.
-    if path == "-" { return stream(InputStream(FileDescriptor(owning: STDIN_FILENO), path)) }
+    if path == "-" { return upload.begin(InputStream(FileDescriptor(owning: STDIN_FILENO), path)) }
     let file = try open(path)
     guard [S_IFIFO, S_IFCHR].contains(try status(of: file.number, path).st_mode & S_IFMT) else {
       var body = RequestBody()
       body.append(try segment(path))
       return body
     }
-    return stream(InputStream(file, path))
-  }
-
-  private static func stream(_ input: InputStream) -> RequestBody {
-    RequestBody { writer in
-      while case let bytes = try await input.read(), !bytes.isEmpty { try await writer.write(bytes) }
-    }
+    return upload.begin(InputStream(file, path))
   }
 
   private static func open(_ path: String) throws(CommandError) -> FileDescriptor {
@@ -59,9 +56,11 @@ enum InputFile {
     return status
   }
 
-  private static func read(_ number: CInt, _ path: String) throws(CommandError) -> [UInt8] {
+  private static func read(
+    _ number: CInt, _ path: String, _ countMax: Int = .max
+  ) throws(CommandError) -> [UInt8] {
     var bytes: [UInt8] = []
-    while case let some = try readSome(number, path), !some.isEmpty { bytes += some }
+    while bytes.count < countMax, case let some = try readSome(number, path), !some.isEmpty { bytes += some }
     return bytes
   }
 
@@ -90,11 +89,11 @@ enum InputFile {
 }
 
 /// A file whose reads may block, such as a pipe or a terminal.
-private final class InputStream: Sendable {
+final class InputStream: Sendable {
   private let file: FileDescriptor
   private let path: String
 
-  init(_ file: consuming FileDescriptor, _ path: String) {
+  fileprivate init(_ file: consuming FileDescriptor, _ path: String) {
     self.file = file
     self.path = path
   }

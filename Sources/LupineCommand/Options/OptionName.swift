@@ -1,5 +1,7 @@
 // OptionName: the table of options with their names, letters, values and help, in the order of the help.
 
+import LupineEngine
+
 /// The names of the options.
 enum OptionName: String, CaseIterable {
   case request, header, data, json, form
@@ -7,10 +9,23 @@ enum OptionName: String, CaseIterable {
   case encode, location
   case continueTimeout = "expect100-timeout"
 
-  case output, include, fail, raw
+  case output, include, fail, raw, cache
+  case maxStale = "max-stale"
+
+  case user, basic, digest, ntlm, negotiate
+  case anyAuth = "anyauth"
+  case bearerToken = "oauth2-bearer"
+  case netrc
+  case netrcOptional = "netrc-optional"
+  case netrcFile = "netrc-file"
 
   case proxy
   case proxyUser = "proxy-user"
+  case proxyBasic = "proxy-basic"
+  case proxyDigest = "proxy-digest"
+  case proxyNTLM = "proxy-ntlm"
+  case proxyNegotiate = "proxy-negotiate"
+  case proxyAnyAuth = "proxy-anyauth"
   case noProxy = "noproxy"
   case socks5
   case socks5Hostname = "socks5-hostname"
@@ -28,6 +43,7 @@ enum OptionName: String, CaseIterable {
 
   case caCertificate = "cacert"
   case caPath = "capath"
+  case revocationList = "crlfile"
   case insecure
   case certificate = "cert"
   case certificateType = "cert-type"
@@ -79,7 +95,7 @@ enum OptionName: String, CaseIterable {
         "T", "FILE", "puts a file; \"-\" streams standard input; the file's name is appended to a URL",
         "that ends with \"/\"")
     case .encode:
-      Form(nil, "CODING", "compresses the request body: gzip, deflate or br; the server must support it")
+      Form(nil, "CODING", "compresses the request body: \(ContentCoding.allNames); the server must support it")
     case .location: Form("L", nil, "follows up to 20 redirects")
     case .continueTimeout:
       Form(nil, "SECONDS", "the time that -H 'Expect: 100-continue' delays the body; 1 by default")
@@ -89,11 +105,34 @@ enum OptionName: String, CaseIterable {
     case .fail: Form("f", nil, "exits with 22 and writes no body if the status code is 400 or more")
     case .raw: Form(nil, nil, "requests no content coding, and doesn't decode the body")
 
+    case .cache:
+      Form(
+        nil, "FOLDER", "stores responses in a folder of up to 256 MiB, and serves them while they are fresh;",
+        "-v says hit, revalidated or miss, and why")
+    case .maxStale: Form(nil, "SECONDS", "with --cache, accepts responses that have been stale for so long")
+
+    case .user:
+      Form("u", "USER:PASSWORD", "the login for the URL's host; replaces that of the URL and of a netrc file")
+    case .basic: Form(nil, nil, "sends the password itself; the default for a login")
+    case .digest: Form(nil, nil, "answers a Digest challenge, without sending the password")
+    case .ntlm: Form(nil, nil, "uses NTLMv2, on a dedicated connection")
+    case .negotiate: Form(nil, nil, "uses the Kerberos ticket of kinit; pass any login, such as -u :")
+    case .anyAuth: Form(nil, nil, "sends no login before the server's challenge, and uses its strongest scheme")
+    case .bearerToken: Form(nil, "TOKEN", "sends an OAuth 2.0 token to the URL's host")
+    case .netrc: Form("n", nil, "reads the login for the host from ~/.netrc, which must exist")
+    case .netrcOptional: Form(nil, nil, "the same, if ~/.netrc exists and the URL has no login")
+    case .netrcFile: Form(nil, "FILE", "reads this file instead of ~/.netrc")
+
     case .proxy:
       Form(
-        "x", "URL", "uses the proxy [http|socks5|socks5h://][USER:PASSWORD@]HOST[:1080]; \"\" disables",
-        "the environment's proxies")
+        "x", "URL", "uses the proxy [SCHEME://][USER:PASSWORD@]HOST[:1080] with the scheme http, https,",
+        "socks4a, socks5 or socks5h; \"\" disables the environment's proxies")
     case .proxyUser: Form("U", "USER:PASSWORD", "the credentials for the proxy of --proxy or --socks5")
+    case .proxyBasic: Form(nil, nil, "sends the proxy the password itself; the default for a login")
+    case .proxyDigest: Form(nil, nil, "answers the proxy's Digest challenge")
+    case .proxyNTLM: Form(nil, nil, "uses NTLMv2 with the proxy")
+    case .proxyNegotiate: Form(nil, nil, "uses the Kerberos ticket of kinit with the proxy; pass any login")
+    case .proxyAnyAuth: Form(nil, nil, "sends the proxy no login before its challenge, and uses its strongest scheme")
     case .noProxy: Form(nil, "LIST", "hosts to connect to directly; \"*\" means all; replaces NO_PROXY")
     case .socks5: Form(nil, "HOST[:PORT]", "uses a SOCKS 5 proxy; host names are resolved locally")
     case .socks5Hostname: Form(nil, "HOST[:PORT]", "uses a SOCKS 5 proxy, which resolves host names")
@@ -112,6 +151,7 @@ enum OptionName: String, CaseIterable {
 
     case .caCertificate: Form(nil, "FILE", "trusts the PEM certificates of a file instead of the system's")
     case .caPath: Form(nil, "FOLDER", "trusts those of a folder prepared by `openssl rehash` instead")
+    case .revocationList: Form(nil, "FILE", "refuses certificates that the revocation lists of a PEM file revoke")
     case .insecure:
       Form("k", nil, "doesn't verify the server: an attacker can read and change all data")
     case .certificate:
@@ -140,6 +180,7 @@ enum OptionName: String, CaseIterable {
     switch self {
     case .request: "Request"
     case .output: "Response"
+    case .user: "Login"
     case .proxy: "Proxy"
     case .connectTimeout: "Connection"
     case .caCertificate: "TLS"

@@ -1,5 +1,6 @@
 // OptionParser: converts the command line to options and checks their combination.
 
+import LupineAuthentication
 import LupineEngine
 
 enum OptionParser {
@@ -17,7 +18,7 @@ enum OptionParser {
       }
     }
     guard let text = operands.first else { throw .usage("a URL is missing") }
-    guard operands.count == 1 else { throw .usage("only one URL is allowed; \(operands[1]) is another") }
+    guard operands.count == 1 else { throw .usage("only one URL is allowed, not \(operands.count)") }
     try options.settle()
     return .transfer(try uri(text, naming: options.payload), options)
   }
@@ -27,12 +28,16 @@ enum OptionParser {
     do {
       return try URI(hasScheme(text) ? text : "http://" + text)
     } catch {
+      // A "/", "#", "?" or "\" in a password ends the host early, so that the error would quote a part of the login.
+      guard !text.utf8.contains(UInt8(ascii: "@")) else {
+        throw .usage("the URL is invalid. Percent-encode special characters of its login, such as %2F, or pass --user")
+      }
       // The error's remedy explains the notation.
       throw CommandError(.usage, "the URL is invalid: \(error)")
     }
   }
 
-  /// Parses a URL. As in curl, a file uploaded to a folder's URL keeps its name.
+  /// Parses a URL. As in curl, if a file is uploaded and the URL's path ends with "/", the file's name is appended to the URL.
   static func uri(_ text: String, naming payload: Options.Payload) throws(CommandError) -> URI {
     let uri = try uri(text)
     guard case .upload(let path) = payload, path != "-", uri.target.utf8.last == UInt8(ascii: "/"),
@@ -77,8 +82,25 @@ extension Options {
     case .include: includesHead = true
     case .fail: failsOnErrorStatus = true
     case .raw: isRaw = true
+    case .cache: cacheFolder = value
+    case .maxStale: maxStale = try OptionValue.staleness(value)
     case .proxy: proxy = value.isEmpty ? .none : .fixed(try OptionValue.proxy(value))
-    case .proxyUser: proxyLogin = try OptionValue.login(value)
+    case .user: login = try OptionValue.login(value, of: name)
+    case .basic: schemes.permit(.basic)
+    case .digest: schemes.permit(.digest)
+    case .ntlm: schemes.permit(.ntlm)
+    case .negotiate: schemes.permit(.negotiate)
+    case .anyAuth: schemes.permit(.basic, .digest, .ntlm, .negotiate)
+    case .bearerToken: bearerToken = try OptionValue.token(value)
+    case .netrc: netrc.isRequired = true
+    case .netrcOptional: netrc.isOptional = true
+    case .netrcFile: netrc.path = value
+    case .proxyUser: proxyLogin = try OptionValue.login(value, of: name)
+    case .proxyBasic: proxySchemes.permit(.basic)
+    case .proxyDigest: proxySchemes.permit(.digest)
+    case .proxyNTLM: proxySchemes.permit(.ntlm)
+    case .proxyNegotiate: proxySchemes.permit(.negotiate)
+    case .proxyAnyAuth: proxySchemes.permit(.basic, .digest, .ntlm, .negotiate)
     case .noProxy: bypass = value
     case .socks5: proxy = .fixed(try OptionValue.proxy(value, scheme: .socks5))
     case .socks5Hostname: proxy = .fixed(try OptionValue.proxy(value, scheme: .socks5h))
@@ -94,6 +116,7 @@ extension Options {
     case .noKeepAlive: socket.keepAlive = nil
     case .caCertificate: trustRootsPath = value
     case .caPath: trustRootsFolder = value
+    case .revocationList: tls.revocationListFile = value
     case .insecure: skipsVerification = true
     case .certificate: identity.setCertificate(value)
     case .certificateType: identity.kind = try OptionValue.certificateKind(value)
@@ -133,7 +156,7 @@ extension Options {
     socket.interface = socket.localAddress == nil ? text : nil
   }
 
-  /// Completes the options and checks those that depend on each other, after all have been parsed.
+  /// After all options have been parsed, adds the proxy's login to the proxy, and checks the options that depend on each other.
   fileprivate mutating func settle() throws(CommandError) {
     if let proxyLogin {
       guard case .fixed(let given, _) = proxy else {
@@ -141,6 +164,9 @@ extension Options {
           "--proxy-user requires --proxy or --socks5; for a proxy of the environment, add the credentials to its URL")
       }
       proxy = .fixed(try OptionValue.proxy(given, login: proxyLogin))
+    }
+    if login != nil, bearerToken != nil {
+      throw .usage("--user and --oauth2-bearer can't be combined; remove one of them")
     }
     if case .fixed = proxy, socketPath != nil {
       throw .usage("a Unix socket can't be combined with a proxy; remove one of the options")
@@ -157,6 +183,7 @@ extension Options {
     guard tls.maximumVersion.map({ $0 >= tls.minimumVersion }) ?? true else {
       throw .usage("--tls-max is below --tlsv1.3, so no TLS version is allowed")
     }
+    if maxStale != nil, cacheFolder == nil { throw .usage("--max-stale requires --cache") }
     if bodyCoding != nil, payload == .none { throw .usage("--encode requires a body") }
   }
 }

@@ -1,5 +1,7 @@
 // OptionValue: parses option values that have a special format, such as durations, proxies and TLS versions.
 
+import LupineAuthentication
+import LupineCache
 import LupineEngine
 
 enum OptionValue {
@@ -22,6 +24,14 @@ enum OptionValue {
     let duration = Duration.seconds(number(whole)) + .nanoseconds(nanoseconds)
     guard duration > .zero else { throw .usage("--\(option.rawValue) must be greater than 0 seconds") }
     return duration
+  }
+
+  /// Parses the value of --max-stale.
+  static func staleness(_ text: String) throws(CommandError) -> Int {
+    guard let seconds = number(text, in: 0...Int(CacheLimits.deltaSecondsMax)) else {
+      throw .usage("--max-stale takes 0 to \(CacheLimits.deltaSecondsMax) whole seconds, not \"\(text)\"")
+    }
+    return seconds
   }
 
   /// Parses the value of --keepalive-time. As in curl, it is the time before the first probe and also the time between probes.
@@ -73,7 +83,7 @@ enum OptionValue {
   }
 
   /// Returns the proxy with other credentials.
-  static func proxy(_ proxy: Proxy, login: ProxyLogin) throws(CommandError) -> Proxy {
+  static func proxy(_ proxy: Proxy, login: PasswordCredential) throws(CommandError) -> Proxy {
     do throws(ProxyError) {
       return try Proxy(
         proxy.scheme, host: proxy.host, port: proxy.port, user: login.user, password: login.password)
@@ -82,16 +92,24 @@ enum OptionValue {
     }
   }
 
-  /// Parses USER:PASSWORD without escapes. Errors don't repeat the value.
-  static func login(_ text: String) throws(CommandError) -> ProxyLogin {
+  /// Parses USER:PASSWORD without escapes; both may be empty. Errors don't repeat the value.
+  static func login(_ text: String, of option: OptionName) throws(CommandError) -> PasswordCredential {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty else { throw .usage("--proxy-user takes USER:PASSWORD") }
-    return ProxyLogin(user: String(parts[0]), password: String(parts[1]))
+    guard parts.count == 2 else { throw .usage("--\(option.rawValue) takes USER:PASSWORD") }
+    return PasswordCredential(user: String(parts[0]), password: String(parts[1]))
+  }
+
+  /// Checks an OAuth 2.0 token and returns it. Errors don't repeat the value.
+  static func token(_ text: String) throws(CommandError) -> String {
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw .usage("--oauth2-bearer takes a token of visible ASCII characters")
+    }
+    return text
   }
 
   static func coding(_ name: String) throws(CommandError) -> ContentCoding {
     guard let coding = ContentCoding(name: name) else {
-      throw .usage("--encode takes gzip, deflate or br, not \"\(name)\"")
+      throw .usage("--encode takes one of \(ContentCoding.allNames), not \"\(name)\"")
     }
     return coding
   }

@@ -1,5 +1,6 @@
 // Options: the parsed command line as plain values. Parsing reads no file and looks up no name.
 
+import LupineAuthentication
 import LupineEngine
 
 /// The action of the command.
@@ -46,13 +47,27 @@ struct Options: Equatable {
   var failsOnErrorStatus = false
   /// Whether content codings are neither requested nor decoded.
   var isRaw = false
+  /// The folder of stored responses, or nil for none.
+  var cacheFolder: String?
+  /// The maximum time in seconds since a stored response became stale, or nil to serve only fresh responses.
+  var maxStale: Int?
   var isVerbose = false
   var showsTiming = false
   var showsTrace = false
 
+  /// The login of --user, or nil to use the URL's user information or a netrc file.
+  var login: PasswordCredential?
+  /// The authentication schemes permitted for the login of the URL's host.
+  var schemes = PermittedSchemes()
+  /// The OAuth 2.0 token, or nil for none.
+  var bearerToken: String?
+  var netrc = NetrcUse()
+
   /// The proxy settings. A fixed proxy has no exceptions in this property; they are added from `bypass` or the environment.
   var proxy = ProxySettings.environment
-  var proxyLogin: ProxyLogin?
+  var proxyLogin: PasswordCredential?
+  /// The authentication schemes permitted for the login of the proxy.
+  var proxySchemes = PermittedSchemes()
   /// The hosts to which requests are sent without a proxy, or nil to use the environment's list.
   var bypass: String?
 
@@ -60,7 +75,7 @@ struct Options: Equatable {
   var connectTimeout: Duration?
   /// The limit for the entire transfer, including redirects.
   var maxTime: Duration?
-  /// The overrides in the order of their options.
+  /// The address overrides of --resolve, in the order of the command line.
   var overrides: [HostOverride] = []
   /// The path of a Unix socket in the engine's notation: an abstract name starts with "@".
   var socketPath: String?
@@ -73,10 +88,4 @@ struct Options: Equatable {
   var identity = IdentityFiles()
   /// The TLS versions, ciphers, groups and stapling. The properties above contain the other TLS settings.
   var tls = TLSConfiguration()
-}
-
-/// The value of --proxy-user.
-struct ProxyLogin: Equatable {
-  let user: String
-  let password: String
 }

@@ -31,7 +31,7 @@ final class Output: Sendable {
     }
   }
 
-  /// Writes all bytes and blocks as long as necessary, which holds back the server.
+  /// Writes all bytes. Blocks until the destination has accepted them, so that a slow destination slows the server down.
   func write(_ bytes: borrowing Span<UInt8>) throws(CommandError) {
     try open()
     try state.withLock { state throws(CommandError) in
@@ -46,7 +46,7 @@ final class Output: Sendable {
     try write(Array(text.utf8).span)
   }
 
-  /// Closes the file. Some file systems only report here that they are full.
+  /// Closes the file. Throws an error if the file system reports only now that it is full, as some do.
   func close() throws(CommandError) {
     try state.withLock { state throws(CommandError) in
       guard path != nil, let number = state.descriptor else { return }

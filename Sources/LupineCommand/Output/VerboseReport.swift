@@ -4,7 +4,10 @@
 import LupineEngine
 
 enum VerboseReport {
-  private static let hiddenFields: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+  // Authentication-Info is hidden too, because its hashes allow passwords to be guessed, like those in Authorization.
+  private static let hiddenFields: Set<String> = [
+    "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info", "cookie", "set-cookie",
+  ]
 
   static func request(_ request: EngineRequest) -> String {
     let asking = "* requesting from \(request.uri.origin)\n"
@@ -20,6 +23,9 @@ enum VerboseReport {
   static func redirect(to request: EngineRequest) -> String {
     "* redirected to \(request.method.printable) \(request.uri.description.printable)\n"
   }
+
+  /// The line before a request is sent again with credentials.
+  static let resend = "* sending the request again with credentials\n"
 
   /// Returns the lines about the connection. Call it after the exchange has ended.
   static func connection(_ metrics: ExchangeMetrics, isVerified: Bool) -> String {

@@ -1,10 +1,10 @@
-// BodySource: reads a request's body from start to end, in the form in which it is sent.
+// BodySource: reads a request's body from start to end, and compresses and chunks it if necessary.
 
 internal import LupineCoding
 internal import LupineReactor
 internal import LupineWire
 
-/// Reads a body's segments once, with compression and chunked framing if the request needs them.
+/// Reads a body's segments once. Applies compression and chunked framing if the request needs them.
 struct BodySource: ~Copyable {
   /// The result of a call of `pull`.
   enum Pulled: Equatable {
@@ -19,7 +19,7 @@ struct BodySource: ~Copyable {
   private let inbox: Inbox
   private let exchange: ExchangeID
   private var encoder: ContentEncoder?
-  /// Whether the kernel can't send the current file directly, because of its file system.
+  /// Whether the current file must be read into memory, because sendfile(2) doesn't support its file system or the socket.
   private var hasUnsendableFile = false
 
   private var index = 0
@@ -28,12 +28,13 @@ struct BodySource: ~Copyable {
   private var writer: BodyWriter?
   /// Whether the entire body has been pulled.
   private(set) var isExhausted: Bool
-  /// Whether the body can be sent again. False once a producer has started that can't be started again.
+  /// Whether the body can be sent again. False after a producer that can't be restarted has started.
   private(set) var isReplayable = true
   /// The number of body bytes pulled so far, without framing.
   private(set) var byteCount: UInt64 = 0
 
-  /// Creates a source. If a pull returned no bytes and the producer then has more, the source sends `.bodyReady` to the inbox.
+  /// Creates a source. If a pull finds no bytes of the producer, the source sends `.bodyReady` to the inbox once there are
+  /// some.
   init(
     _ body: RequestBody, coding: ContentCoding?, isFramed: Bool = true, of exchange: ExchangeID, inbox: Inbox
   ) throws(Failure) {
@@ -65,10 +66,10 @@ struct BodySource: ~Copyable {
     return count - offset >= Self.directFileBytesMin
   }
 
-  /// Sends bytes of the next segment, a file, directly from the kernel.
+  /// Sends bytes of the next segment, which must be a file, directly from the kernel.
   ///
-  /// - Returns: the number of bytes sent, or nil if the socket accepts none now. 0 means that this file can't be sent
-  ///   directly and must be pulled.
+  /// - Returns: the number of bytes sent, or nil if the socket accepts none now. 0 if this file can't be sent directly and must
+  ///   be pulled.
   mutating func sendFile(to socket: any StreamSocket, countMax: Int) throws(Failure) -> Int? {
     guard case .file(let path, let total) = segments[index] else {
       preconditionFailure("the next segment isn't a file")
@@ -95,7 +96,7 @@ struct BodySource: ~Copyable {
     }
   }
 
-  /// Appends about `countMax` bytes to `output`, compressed and chunked if necessary.
+  /// Appends about `countMax` bytes of the body to `output`, compressed and chunked if necessary.
   mutating func pull(_ countMax: Int, into output: inout [UInt8]) throws(Failure) -> Pulled {
     guard isChunked else { return try pullSegments(countMax, into: &output) }
     var content: [UInt8] = []

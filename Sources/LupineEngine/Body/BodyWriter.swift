@@ -2,9 +2,9 @@
 
 internal import Synchronization
 
-/// Accepts a body's bytes from its producer, no faster than they are sent. It is thread-safe.
+/// Accepts a body's bytes from its producer, no faster than the bytes are sent. Thread-safe.
 public final class BodyWriter: Sendable {
-  /// The number of buffered bytes above which `write` waits: 64 KiB, as much as one send passes to the kernel.
+  /// The number of buffered bytes from which on `write` waits: 64 KiB, the amount that one send passes to the kernel.
   static let bufferedBytesMax = 64 * 1024
 
   private enum Ending {
@@ -17,21 +17,22 @@ public final class BodyWriter: Sendable {
   private struct State {
     var buffered: [UInt8] = []
     var ending: Ending?
-    /// Whether the loop waits for bytes and must be notified.
+    /// Whether the event loop waits for bytes and must be notified of new ones.
     var isAwaited = false
     var writers: [CheckedContinuation<Void, Never>] = []
     var onAbandon: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
-  /// Notifies the loop of new bytes or of the end. Called only if the loop waits.
+  /// Notifies the event loop of new bytes or of the body's end. Called only if the loop waits for them.
   private let notify: @Sendable () -> Void
 
   init(notify: @escaping @Sendable () -> Void) {
     self.notify = notify
   }
 
-  /// Writes bytes, then waits until there is room for more. Throws `CancellationError` if the exchange has ended.
+  /// Buffers the bytes. Then waits while 64 KiB or more are buffered. Throws `CancellationError` if the exchange has already
+  /// ended.
   public func write(_ bytes: [UInt8]) async throws {
     let isAwaited = try state.withLock { state in
       if state.ending != nil { throw CancellationError() }
@@ -60,8 +61,8 @@ public final class BodyWriter: Sendable {
     if isAwaited { notify() }
   }
 
-  /// Sets the action to perform if the exchange ends before the body does. If that has
-  /// already happened, performs the action immediately.
+  /// Sets the action to perform if the exchange ends before the body does. If the exchange has already ended, performs the
+  /// action immediately.
   func onAbandon(_ body: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       if case .abandoned = state.ending { return true }
@@ -76,7 +77,7 @@ public final class BodyWriter: Sendable {
   /// The result of `takeBuffered`.
   enum Taken {
     case bytes([UInt8])
-    /// The buffer is empty. `notify` is called when that changes.
+    /// The buffer is empty. `notify` is called when bytes are written or the body ends.
     case nothing
     case end
   }

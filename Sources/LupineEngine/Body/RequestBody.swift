@@ -3,7 +3,7 @@
 /// The body of a request.
 ///
 /// Bytes and files can be sent again, so a replay or a redirect needs no help from the caller. The output of a producer can be
-/// sent again only if the producer declares so. Nothing is read faster than it can be sent.
+/// sent again only if its `isReplayable` is true. No part is read faster than it can be sent.
 public struct RequestBody: Sendable {
   /// A part of a body.
   public enum Segment: Sendable {
@@ -17,7 +17,7 @@ public struct RequestBody: Sendable {
     case produced(Producer)
   }
 
-  /// Bytes in memory that another object holds. They are copied in pieces as they are sent.
+  /// Bytes that another object holds in memory. The engine copies them piece by piece as it sends them.
   public struct HeldBytes: Sendable {
     /// The number of bytes.
     public let byteCount: Int
@@ -25,8 +25,8 @@ public struct RequestBody: Sendable {
 
     /// Creates a segment from a byte count and a function that copies the bytes.
     ///
-    /// `append` must append exactly the bytes of the given range, within `0..<byteCount`, to the array. It is called on
-    /// the engine's loop, any number of times, and must return quickly.
+    /// `append` must append exactly the bytes of the given range, within `0..<byteCount`, to the array. It is called any number
+    /// of times on one of the engine's event loops, and must return quickly.
     public init(byteCount: Int, append: @escaping @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void) {
       self.byteCount = byteCount
       self.append = append
@@ -43,7 +43,7 @@ public struct RequestBody: Sendable {
     let begin: @Sendable (BodyWriter) -> Void
   }
 
-  /// The parts, in order.
+  /// The parts of the body, in the order in which they are sent.
   public private(set) var segments: [Segment] = []
   /// The length in bytes, sent as Content-Length. If it is nil, the length is unknown, and the body is sent chunked.
   public private(set) var byteCount: UInt64? = 0
@@ -61,7 +61,7 @@ public struct RequestBody: Sendable {
     self.init(Array(text.utf8))
   }
 
-  /// Creates a body that `produce` writes while it is sent.
+  /// Creates a body that `produce` writes while the engine sends it.
   ///
   /// `produce` runs in a separate task with the priority of the task that creates the body. The task is cancelled if the exchange
   /// ends first. The body ends when `produce` returns. If `produce` throws an error, the exchange fails with `.bodyUnreadable`.
@@ -91,7 +91,7 @@ public struct RequestBody: Sendable {
         }))
   }
 
-  /// Creates a body from the pieces of a sequence. The next piece is requested when there is room to send it.
+  /// Creates a body from a sequence of byte arrays. The engine requests the next array when there is room to buffer it.
   ///
   /// Set `isReplayable` if the sequence can be iterated again from its start.
   public init<Pieces: AsyncSequence & Sendable>(
@@ -102,14 +102,14 @@ public struct RequestBody: Sendable {
     }
   }
 
-  /// Appends a part.
+  /// Appends a part to the body.
   public mutating func append(_ segment: Segment) {
     segments.append(segment)
     guard let own = byteCount, let added = segment.byteCount else {
       byteCount = nil
       return
     }
-    // A length beyond 64 bits can't be sent, and no caller has that many bytes.
+    // A length that exceeds 64 bits is treated as unknown. No caller has that many bytes.
     byteCount = own.addingReportingOverflow(added).overflow ? nil : own + added
   }
 

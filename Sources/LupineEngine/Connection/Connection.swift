@@ -4,12 +4,15 @@ internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
 
-/// An open connection of a loop. Used only on that loop's thread.
+/// An open connection of an event loop. Used only on that loop's thread.
 final class Connection {
   let id: ConnectionID
   let key: PoolKey
   /// The properties of the connection that appear in metrics.
   let record: ConnectionRecord
+  /// If the server requested a client certificate and the client presented none, the names in DER of the authorities that the
+  /// server accepts. Otherwise nil.
+  let requestedAuthorities: [[UInt8]]?
 
   /// The current use of a connection.
   enum Use {
@@ -17,10 +20,11 @@ final class Connection {
     case idle
     /// The exchange sends its request and receives its response.
     case serving(Exchange)
-    /// The loop reads the rest of an unwanted body, so that the connection can be reused. The case is indirect to keep
-    /// the enum one word long, because each event reads it and this case is rare.
+    /// The loop reads the rest of an unwanted body, so that the connection can be reused. The case is indirect so that the
+    /// enum, which the loop reads at each event, takes only one word. The case is rare.
     indirect case draining(Draining)
-    /// HTTP has ended (101, or 2xx to CONNECT): the exchange's bodies carry another protocol.
+    /// The connection has switched from HTTP to another protocol (101, or 2xx to CONNECT). The bodies of the request and the
+    /// response carry that protocol's bytes.
     case upgraded(Exchange)
     /// The loop has closed the connection and removed it from its tables.
     case closed
@@ -28,31 +32,34 @@ final class Connection {
 
   /// The state of a connection while the loop reads the rest of an unwanted body.
   struct Draining {
-    /// The number of further bytes after which the connection is closed instead.
+    /// The number of bytes that may still be read. If the body exceeds it, the connection is closed.
     var byteCountMax: Int
-    /// The time by which the body must have ended.
+    /// The deadline for the end of the body. If the body is still incomplete then, the connection is closed.
     let deadline: Instant
-    /// The exchange that ends with the body, or nil if the exchange has already ended or is sent again.
+    /// The exchange that ends when the body has been read. Nil if that exchange has already ended, or if its request is sent
+    /// again.
     let exchange: Exchange?
   }
 
   @exclusivity(unchecked) var transport: Transport
   @exclusivity(unchecked) var wire: ClientConnection
   @exclusivity(unchecked) var use = Use.idle
-  /// Whether the next iteration reads from the connection, because this iteration had no time for all of its bytes.
+  /// Whether the loop's next iteration reads from the connection, because this iteration had no time for all of its bytes.
   @exclusivity(unchecked) var isPostponed = false
   /// The events that the poller watches for.
   @exclusivity(unchecked) var interest: Poller.Interest
-  /// Whether there may be unread bytes: the latest read filled its buffer, or the
-  /// poller hasn't watched the connection since then.
+  /// Whether the connection may have unread bytes that the poller hasn't reported: the latest read filled its buffer, the
+  /// socket object holds received bytes, or the poller hasn't watched the connection since the latest read.
   @exclusivity(unchecked) var mayHoldMore = false
-  /// The error of an earlier send, after which nothing more is sent. Bytes that the server had already sent are still read.
+  /// The error of a failed send, or nil. After the error, the loop sends nothing more, but still reads bytes that the server
+  /// had already sent.
   @exclusivity(unchecked) var sendFailure: Failure?
   /// Received plaintext that hasn't been parsed, because the exchange is paused.
   @exclusivity(unchecked) var unread: [UInt8] = []
-  /// Whether the connection was used or idle before, so that its peer may have closed it in the meantime.
+  /// Whether the connection was used or idle before its current exchange, so that the peer may have closed it in the meantime.
   @exclusivity(unchecked) var mayBeStale = false
-  /// The deadline that the loop has for the connection and its exchange. It may be too early, but is never too late.
+  /// The deadline registered with the loop for the connection and its exchange. It may be earlier than their actual deadline,
+  /// but never later.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
   init(
@@ -64,6 +71,7 @@ final class Connection {
     record = ConnectionRecord(
       id: UInt64(id.serial), opening: opening, proxy: key.route.proxy, localAddress: transport.socket.localAddress,
       remoteAddress: transport.socket.peerAddress, tls: transport.tlsInfo)
+    requestedAuthorities = transport.requestedAuthorities
     self.transport = transport
     wire = ClientConnection(limits: limits)
     self.interest = interest
@@ -82,7 +90,7 @@ final class Connection {
     if case .draining = use { true } else { false }
   }
 
-  /// Whether HTTP has ended on the connection.
+  /// Whether the connection has switched from HTTP to another protocol.
   var isUpgraded: Bool {
     if case .upgraded = use { true } else { false }
   }

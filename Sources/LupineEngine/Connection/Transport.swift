@@ -6,7 +6,7 @@ internal import LupineTLS
 /// A connected socket with its unsent bytes, and a TLS session if it uses TLS.
 struct Transport: ~Copyable {
   enum Received: Equatable {
-    /// The number of plaintext bytes written to the buffer.
+    /// This number of plaintext bytes was written to the buffer.
     case bytes(Int)
     /// No bytes are available at present.
     case nothing
@@ -16,11 +16,11 @@ struct Transport: ~Copyable {
     case end
   }
 
-  /// The maximum number of reads for a handshake in one iteration of the loop, 64 KiB each: 4, enough for a certificate
-  /// chain of 100 KiB and the other messages.
+  /// The maximum number of reads of 64 KiB for a handshake in one iteration of the loop: 4, enough for a certificate chain of
+  /// 100 KiB and the other messages.
   private static let handshakeReadsMax = 4
-  /// The maximum number of unsent bytes that TLS has produced as answers: 16 KiB, which is 600 key updates. Without the limit, a
-  /// peer that doesn't read them could fill the memory. Regular servers request one key update in 2^24 records.
+  /// The maximum number of unsent bytes of TLS messages that answer the peer: 16 KiB, which is 600 key updates. Without the
+  /// limit, a peer that doesn't read the answers could fill the memory. Regular servers request one key update in 2^24 records.
   private static let answerBytesMax = 16 * 1024
 
   let socket: any StreamSocket
@@ -29,7 +29,7 @@ struct Transport: ~Copyable {
   private var sentCount = 0
   /// Whether the latest read of ciphertext filled its buffer, so that the kernel may hold more.
   private var hasFilledBuffer = false
-  /// Bytes that TLS has produced as answers since the outbox was last empty.
+  /// The number of bytes with which TLS has answered the peer since the outbox was last empty.
   private var answerBytes = 0
 
   init(_ socket: any StreamSocket, tls: consuming TLSSession?) {
@@ -56,8 +56,8 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether TLS or the kernel may hold input that no socket event announces.
-  var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer }
+  /// Whether TLS, the socket or the kernel may hold input that no socket event announces.
+  var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer || socket.mayHoldMore }
 
   /// The number of handshake messages, such as key updates, before the most recently received plaintext.
   var handshakeMessageCount: Int {
@@ -69,6 +69,15 @@ struct Transport: ~Copyable {
 
   /// Whether the kernel can send a file directly now.
   var canSendFiles: Bool { !isEncrypted && unsentCount == 0 }
+
+  /// If the server requested a client certificate and the client presented none, the names in DER of the authorities that the
+  /// server accepts. Otherwise nil.
+  var requestedAuthorities: [[UInt8]]? {
+    switch tls {
+    case .some(let session): session.requestedAuthorities
+    case .none: nil
+    }
+  }
 
   /// The negotiated TLS parameters, or nil without TLS.
   var tlsInfo: TLSInfo? {
@@ -115,7 +124,8 @@ struct Transport: ~Copyable {
     return 0
   }
 
-  /// Receives plaintext into `buffer`; without TLS, from `offset` on. `ciphertext` is a buffer for received TLS bytes.
+  /// Receives plaintext into `buffer`. Without TLS, the bytes are written from `offset` on. `ciphertext` is a buffer for
+  /// received TLS bytes.
   mutating func receive(
     into buffer: inout [UInt8], from offset: Int = 0, ciphertext: inout [UInt8]
   ) throws(Failure) -> Received {
@@ -131,11 +141,12 @@ struct Transport: ~Copyable {
       let step: TLSSession.ReadStep?
       let mayAlert = unsentCount == 0
       do {
-        // TLS sends some messages on its own, such as answers to key updates.
+        // TLS produces some messages itself, such as answers to key updates.
         defer { collectAnswers() }
         step = try tls?.read(into: &buffer)
       } catch {
-        // Sends the alert with the cause to the peer if the kernel accepts it now, but no unsent bytes of a request.
+        // Sends the alert that tells the peer the cause, if the kernel accepts it now. If bytes of a request are unsent, the
+        // alert isn't sent.
         if mayAlert { _ = try? flush() }
         throw .tls(error)
       }
@@ -166,33 +177,49 @@ struct Transport: ~Copyable {
         + "replies may be pending. Fix the server.")
   }
 
-  /// Continues the TLS handshake. Returns whether it is complete. The caller must then call `flush`.
+  /// The progress of a TLS handshake.
+  enum HandshakeProgress {
+    case complete
+    /// The handshake waits for more bytes from the peer.
+    case waiting
+    /// The verifier must decide; pass its verdict to `resolve`.
+    case needsVerdict(PendingVerification)
+  }
+
+  /// Continues the TLS handshake. The caller must then call `flush`.
   ///
   /// The method may return before it has read all available bytes, so that a peer that never stops sending blocks neither the
   /// loop nor the handshake's deadline.
-  mutating func handshake(ciphertext: inout [UInt8]) throws(Failure) -> Bool {
+  mutating func handshake(ciphertext: inout [UInt8]) throws(Failure) -> HandshakeProgress {
     var readCount = 0
     while true {
       do {
         defer { tls?.drainOutput(into: &outbox) }
         switch try tls?.handshake() {
-        case .done, nil: return true
+        case .done, nil: return .complete
         case .needMoreBytes: break
+        case .needsVerdict:
+          guard let verification = tls?.pendingVerification else { preconditionFailure("no verdict is pending") }
+          return .needsVerdict(verification)
         }
       } catch {
-        // Sends the alert with the cause to the peer if the kernel accepts it now.
+        // Sends the alert that tells the peer the cause, if the kernel accepts it now.
         _ = try? flush()
         throw .tls(error)
       }
       try flush()
-      guard readCount < Self.handshakeReadsMax, try feedTLS(&ciphertext) else { return false }
+      guard readCount < Self.handshakeReadsMax, try feedTLS(&ciphertext) else { return .waiting }
       readCount += 1
     }
   }
 
+  /// Passes a verifier's verdict to the handshake, which continues with the next call of `handshake`.
+  mutating func resolve(_ verdict: Verdict) { tls?.resolve(verdict) }
+
   /// Frees memory that an idle connection doesn't need.
   mutating func releaseIdleMemory() {
     tls?.releaseIdleMemory()
+    socket.releaseIdleMemory()
   }
 
   /// Sends a TLS close_notify alert, if that is possible without waiting.

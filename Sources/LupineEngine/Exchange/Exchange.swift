@@ -10,30 +10,31 @@ final class Exchange {
   private let submission: Submission
   let key: PoolKey
   let sink: any ResponseSink
-  /// The engine's treatment of the request, as its fields specify.
-  let manner: EngineRequest.Manner
+  /// How the engine must treat the request. Derived from the request's fields and body.
+  let traits: EngineRequest.Traits
   /// Whether the sink is notified at the end of this iteration of the loop.
   @exclusivity(unchecked) var isTouched = false
   /// The serialized request head.
   @exclusivity(unchecked) private(set) var headBytes: [UInt8]
   private let inbox: Inbox
-  /// The engine's limits. The request's `bodyBytesMax` applies in addition.
+  /// The engine's limits for decoding bodies. The request's `bodyBytesMax` applies in addition.
   private let codingLimits: CodingLimits
 
   @exclusivity(unchecked) private(set) var phase = Phase.setup
   @exclusivity(unchecked) private var phaseStart: Instant
-  /// The total time of earlier waits in the pool's queue, without the failed attempts to open a connection between them.
+  /// The total time of the exchange's earlier waits in the pool's queue, excluding failed attempts to open a connection.
   @exclusivity(unchecked) private var waited = Duration.zero
-  /// The deadline that the loop has for the exchange while it has no connection. It may be too early, but is never too late.
+  /// The deadline registered with the loop for the exchange while it has no connection. It may be earlier than the actual
+  /// deadline, but never later.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
-  /// The measurements so far. `finalMetrics` adds those of the connection.
+  /// The measurements so far. `finalMetrics` adds the connection's measurements.
   @exclusivity(unchecked) var metrics: ExchangeMetrics
   @exclusivity(unchecked) private var record: ConnectionRecord?
   /// The exchange's ticket in the pool's queue. It may be stale; only the pool knows whether the exchange still waits.
   @exclusivity(unchecked) var ticket: Ticket?
   @exclusivity(unchecked) var connection: Connection?
-  /// Whether there are bytes to send after the head. If false, `body` isn't used.
+  /// Whether a body is sent after the head. If false, `body` isn't used.
   private let hasBody: Bool
   @exclusivity(unchecked) var body: BodySource
   /// Whether the head includes `Expect: 100-continue`.
@@ -42,7 +43,7 @@ final class Exchange {
   @exclusivity(unchecked) var response = ResponseState.awaitingHead
   @exclusivity(unchecked) var progress = EngineError.Progress.nothingSent
 
-  /// The number of decoded bytes that the sink still accepts.
+  /// The receive window: the number of decoded body bytes that the sink still accepts.
   @exclusivity(unchecked) var windowBytes: Int
   @exclusivity(unchecked) var isPausedByCaller = false
   /// Whether the response's body is decoded.
@@ -50,7 +51,7 @@ final class Exchange {
   @exclusivity(unchecked) private var decoder: ContentDecoder?
   /// Received body bytes that haven't been decoded, because the sink's window doesn't permit their delivery yet.
   @exclusivity(unchecked) private var undecoded: [UInt8] = []
-  /// Whether the decoder has returned all of its output.
+  /// Whether the decoder has no more output for the bytes passed to it.
   @exclusivity(unchecked) private var isDecoderDry = true
 
   /// Creates an exchange. The head reuses the memory of `headBuffer`.
@@ -69,15 +70,15 @@ final class Exchange {
     windowBytes = submission.windowBytes
     self.inbox = inbox
     self.codingLimits = codingLimits
-    manner = submission.request.manner
-    isExpecting = manner.expectsContinue
+    traits = submission.request.traits
+    isExpecting = traits.expectsContinue
     headBytes = try Self.head(
-      of: submission.request, manner, isExpecting: manner.expectsContinue, for: key, into: headBuffer)
-    requestState = RequestState(manner, isExpecting: manner.expectsContinue)
+      of: submission.request, traits, isExpecting: traits.expectsContinue, for: key, into: headBuffer)
+    requestState = RequestState(traits, isExpecting: traits.expectsContinue)
     phaseStart = now
     metrics = ExchangeMetrics(start: now)
-    hasBody = !submission.request.body.isEmpty || manner.offersUpgrade
-    body = try Self.source(of: submission.request, manner, id, inbox)
+    hasBody = !submission.request.body.isEmpty || traits.offersUpgrade
+    body = try Self.source(of: submission.request, traits, id, inbox)
   }
 
   /// The caller's request.
@@ -86,25 +87,25 @@ final class Exchange {
   }
 
   private static func head(
-    of request: EngineRequest, _ manner: EngineRequest.Manner, isExpecting: Bool, for key: PoolKey,
+    of request: EngineRequest, _ traits: EngineRequest.Traits, isExpecting: Bool, for key: PoolKey,
     into buffer: consuming [UInt8]
   ) throws(Failure) -> [UInt8] {
     if let raw = request.rawBytes { return raw }
     do {
-      return try request.writeHead(manner, isExpecting: isExpecting, for: key, into: buffer)
+      return try request.writeHead(traits, isExpecting: isExpecting, for: key, into: buffer)
     } catch {
       throw .wire(error)
     }
   }
 
   private static func source(
-    of request: EngineRequest, _ manner: EngineRequest.Manner, _ id: ExchangeID, _ inbox: Inbox
+    of request: EngineRequest, _ traits: EngineRequest.Traits, _ id: ExchangeID, _ inbox: Inbox
   ) throws(Failure) -> BodySource {
     try BodySource(
-      request.body, coding: request.sentCoding(manner), isFramed: !manner.offersUpgrade, of: id, inbox: inbox)
+      request.body, coding: request.sentCoding(traits), isFramed: !traits.offersUpgrade, of: id, inbox: inbox)
   }
 
-  /// Returns the head's buffer for reuse. Call it only for an exchange that has ended.
+  /// Returns the head's buffer for reuse. Call this only after the exchange has ended.
   func giveUpHeadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &headBytes)
@@ -148,7 +149,8 @@ final class Exchange {
     if hasBody { body.abandon() }
   }
 
-  /// Refuses the body if the server hasn't permitted it when the final response arrives.
+  /// Called when the final response has arrived. If the server hasn't permitted the body (with `100 Continue` or `101`), the
+  /// body isn't sent.
   func refuseBody() {
     switch requestState {
     case .awaitingContinue, .awaitingUpgrade: requestState = .refused
@@ -163,7 +165,7 @@ final class Exchange {
 
   // MARK: Time
 
-  /// Enters a phase and restarts its time, even if it is already the current phase.
+  /// Enters a phase and restarts the phase's time, even if the exchange is already in it.
   func enter(_ phase: Phase, now: Instant) {
     if self.phase == .poolWait, phase != .poolWait {
       let total = waited + (now - phaseStart)
@@ -173,7 +175,7 @@ final class Exchange {
     phaseStart = now
   }
 
-  /// The current deadline: the end of the phase's limit or of the total limit, whichever is earlier. No phase limit applies
+  /// The current deadline: the end of the phase's limit or of the total limit, whichever is earlier. Phase limits don't apply
   /// during pauses for which the server isn't responsible.
   var deadline: Instant? {
     // The phases of opening a connection have separate deadlines.
@@ -182,7 +184,7 @@ final class Exchange {
       case .resolve, .connect, .proxy, .tls: true
       default: false
       }
-    // While bytes are unsent, the exchange waits for the server and not for the producer.
+    // As long as bytes are unsent, the exchange waits for the server, not for the producer.
     let isProducers = requestState == .awaitingProducer && connection?.transport.unsentCount == 0
     let isTimed =
       switch response {
@@ -212,8 +214,8 @@ final class Exchange {
 
   // MARK: Response
 
-  /// Returns whether at most `byteCountMax` bytes of the body remain and the connection can be reused after them. The rest of a
-  /// chunked body has an unknown length of at least one byte.
+  /// Returns whether at most `byteCountMax` bytes of the body remain and the connection can be reused afterward. The rest of a
+  /// chunked body counts as one byte, because its length is unknown.
   func isRestShort(_ byteCountMax: Int) -> Bool {
     guard case .receiving(let framing) = response else { return true }
     return switch framing {
@@ -244,7 +246,8 @@ final class Exchange {
   /// Whether delivery is paused, because the caller has paused the exchange or the window is used up. A head needs no window.
   var isPaused: Bool { isPausedByCaller || (hasHead && windowBytes <= 0) }
 
-  /// Delivers the response head. Throws an error if the sink wants the body and its codings are too many, or unknown and refused.
+  /// Delivers the response head. Throws an error if the sink wants the body, but the body has too many codings or an unknown
+  /// coding that the exchange refuses.
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
@@ -252,9 +255,9 @@ final class Exchange {
     metrics.responseHeadBytes = head.byteCount
     let contentCodings = decodedCodings(of: head)
     var head = head
-    // If the codings are refused, none of the body is delivered, so its length isn't that of `Content-Length`.
+    // If the codings are refused, the body isn't delivered, so the delivered length isn't `Content-Length`.
     head.isContentDecoded = (try? contentCodings.get().isEmpty) != true
-    // The sink decides first, because the coding of a discarded body doesn't matter, for example the body of a redirect.
+    // The sink decides first, because the coding of a discarded body, such as that of a redirect, doesn't matter.
     guard sink.receive(head: head) == .deliver else { return .discard }
     do throws(CodingError) {
       var codings = framing == .none ? [] : try contentCodings.get()
@@ -296,7 +299,7 @@ final class Exchange {
     return !hasPendingBody
   }
 
-  /// Throws an error if the body has ended within its coded stream.
+  /// Throws an error if the body ended in the middle of its compressed stream.
   func checkBodyIsComplete() throws(Failure) {
     guard isDecoding else { return }
     do {
@@ -351,15 +354,15 @@ final class Exchange {
     sink.receive(body: bytes)
   }
 
-  /// Resets the exchange, so that it can be sent again. If `isExpecting` is false, the new head omits the expectation.
+  /// Resets the exchange, so that its request can be sent again. If `isExpecting` is false, the new head omits the expectation.
   func rewind(isExpecting: Bool, now: Instant) throws(Failure) {
     abandonBody()
-    body = try Self.source(of: request, manner, id, inbox)
+    body = try Self.source(of: request, traits, id, inbox)
     if self.isExpecting, !isExpecting {
       self.isExpecting = false
-      headBytes = try Self.head(of: request, manner, isExpecting: false, for: key, into: [])
+      headBytes = try Self.head(of: request, traits, isExpecting: false, for: key, into: [])
     }
-    requestState = RequestState(manner, isExpecting: self.isExpecting)
+    requestState = RequestState(traits, isExpecting: self.isExpecting)
     response = .awaitingHead
     progress = .nothingSent
     connection = nil

@@ -2,7 +2,7 @@
 
 /// A request and the sink of its response, sent to a loop.
 ///
-/// It is a class, because a request is a large value that would otherwise be copied at each step.
+/// This is a class, because a request is a large value, which would otherwise be copied at each step.
 final class Submission: Sendable {
   let id: ExchangeID
   let request: EngineRequest

@@ -1,18 +1,18 @@
-// LinkedLists: doubly linked lists of slots. Removing from the middle takes O(1), and elements need no separate allocations.
+// LinkedLists: doubly linked lists of slots. Removing any element takes O(1), and elements need no separate allocations.
 
 /// Any number of doubly linked lists of slots. A slot is in at most one of the lists.
 struct LinkedLists: Sendable {
   /// The ends and the length of one list.
   struct List: Sendable {
     fileprivate(set) var count = 0
-    fileprivate var ends = Link()  // `next` is the first slot, `previous` the last, as in a ring.
+    fileprivate var ends = Link()  // As in a ring, `next` is the list's first slot, and `previous` its last.
 
     var first: Int? { ends.next.slot }
     var last: Int? { ends.previous.slot }
     var isEmpty: Bool { count == 0 }
   }
 
-  /// The neighbors of a slot, or -1 for none. Half the size of two `Int?`.
+  /// The neighbors of a slot. -1 stands for no neighbor. This takes half the space of two `Int?`.
   fileprivate struct Link: Sendable {
     var previous: Int32 = -1
     var next: Int32 = -1
@@ -33,6 +33,18 @@ struct LinkedLists: Sendable {
     links[slot] = Link(previous: last, next: -1)
     if last >= 0 { links[Int(last)].next = Int32(slot) } else { list.ends.next = Int32(slot) }
     list.ends.previous = Int32(slot)
+    list.count += 1
+  }
+
+  /// Inserts a slot after `predecessor`, which is in the list, or at the list's start if `predecessor` is nil. The slot must
+  /// not be in any list.
+  mutating func insert(_ slot: Int, after predecessor: Int?, in list: inout List) {
+    let next = predecessor.map { links[$0].next } ?? list.ends.next
+    guard next >= 0 else { return append(slot, to: &list) }
+    while links.count <= slot { links.append(Link()) }
+    links[slot] = Link(previous: predecessor.map { Int32($0) } ?? -1, next: next)
+    links[Int(next)].previous = Int32(slot)
+    if let predecessor { links[predecessor].next = Int32(slot) } else { list.ends.next = Int32(slot) }
     list.count += 1
   }
 

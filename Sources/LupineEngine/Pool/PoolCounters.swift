@@ -1,8 +1,8 @@
-// PoolCounters: the current numbers of the pool's connections and waiters, and the totals since its start.
+// PoolCounters: the current numbers of the pool's connections and waiters, and the totals since the pool was created.
 
 public import LupineWire
 
-/// Counts of connections and waiters, of one origin or of all origins.
+/// The numbers of connections and waiters, for one origin or for all origins.
 ///
 /// `created` always equals the sum of `idle`, `active` and all values of `closed`.
 public struct ConnectionCounters: Sendable, Hashable {
@@ -22,7 +22,7 @@ public struct ConnectionCounters: Sendable, Hashable {
   public var openingsFailed = 0
   /// The number of connections abandoned while they were being opened, because no exchange needed them any longer.
   public var openingsAbandoned = 0
-  /// The numbers of connections that were closed or handed over to another protocol, by reason.
+  /// The number of connections that were closed or switched to another protocol, for each reason.
   public var closed: [CloseReason: Int] = [:]
 
   /// Creates counters with all values 0.
@@ -46,13 +46,13 @@ public struct ConnectionCounters: Sendable, Hashable {
 public struct PoolCounters: Sendable, Hashable {
   /// The counters of an origin since the pool last began to remember it.
   public struct OfOrigin: Sendable, Hashable {
-    /// The origin. Several elements may have the same origin, if its connections have different settings.
+    /// The origin. Several elements have the same origin if its connections have different settings.
     public var origin: Origin
     /// The counters of the origin.
     public var connections: ConnectionCounters
   }
 
-  /// All counts since the loop's start, including those of origins that the pool has forgotten.
+  /// The counters since the loop's start, including those of origins that the pool has forgotten.
   public var total = ConnectionCounters()
   /// The counters of the remembered origins (see `PoolLimits.originsRememberedMax`), in no particular order.
   public var origins: [OfOrigin] = []

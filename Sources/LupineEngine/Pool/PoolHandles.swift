@@ -1,14 +1,14 @@
-// PoolHandles: the IDs of connections and waiters. Each ID has a slot, and a serial number that identifies stale IDs.
+// PoolHandles: the IDs of connections and waiters. Each ID has a slot, and a serial number that reveals stale IDs.
 
 typealias ExchangeID = UInt64
 
 /// The ID of a connection, from the decision to open it until it is closed.
 struct ConnectionID: Sendable, Hashable {
-  /// The serial number in the upper 32 bits, the slot in the lower 32. The highest bit is 0, so that poller tokens can
-  /// use it.
+  /// The serial number in the upper 32 bits, and the slot in the lower 32. The highest bit is 0, so that poller tokens can set
+  /// it to differ from all IDs.
   let rawValue: UInt64
 
-  /// The last serial number. The next one is 1 again.
+  /// The largest serial number. Serial number 1 follows it.
   static let serialMax: UInt32 = .max >> 1
 
   init(serial: UInt32, slot: Int) {

@@ -7,23 +7,36 @@ internal import LupineWire
 ///
 /// The key is a reference to its content, because each request and each connection has one.
 struct PoolKey: Hashable, Sendable {
+  /// The requests to which a connection is restricted.
+  enum Tenant: Hashable, Sendable {
+    case exchange(ExchangeID)
+    /// The connection is restricted to requests with this group (see `ConnectionDemand`).
+    case group(UInt64)
+  }
+
   private final class Content: Sendable {
     let origin: Origin
     let route: Route
     let tls: TLSConfiguration?
-    let exclusiveTo: ExchangeID?
+    let traits: ConnectionSettings.Traits?
+    let exclusiveTo: Tenant?
     let isEncrypted: Bool
     let hostLine: Result<[UInt8], WireError>
     let hash: Int
 
-    init(_ origin: Origin, _ route: Route, _ tls: TLSConfiguration?, exclusiveTo: ExchangeID?) {
+    init(
+      _ origin: Origin, _ route: Route, _ tls: TLSConfiguration?, _ traits: ConnectionSettings.Traits?,
+      exclusiveTo: Tenant?
+    ) {
       self.origin = origin
       self.route = route
       self.tls = tls
+      self.traits = traits
       self.exclusiveTo = exclusiveTo
       isEncrypted = tls != nil
       hostLine = Self.hostLine(origin)
-      // The origin distinguishes almost all keys. Hashing the configuration would be slow, because it may contain certificates.
+      // Hashes only the origin, which distinguishes almost all keys. Hashing the configuration would be slow, because it may
+      // contain certificates.
       var hasher = Hasher()
       hasher.combine(origin)
       hasher.combine(exclusiveTo)
@@ -41,43 +54,62 @@ struct PoolKey: Hashable, Sendable {
 
   private var content: Content
 
-  init(origin: Origin, route: Route = .direct, tls: TLSConfiguration?) {
-    content = Content(origin, route, tls, exclusiveTo: nil)
+  init(
+    origin: Origin, route: Route = .direct, tls: TLSConfiguration?, traits: ConnectionSettings.Traits? = nil
+  ) {
+    content = Content(origin, route, tls, traits, exclusiveTo: nil)
   }
 
   var origin: Origin { content.origin }
-  /// The route to the origin. A connection through one proxy, or with one proxy's credentials, is never used for
-  /// another.
+  /// The route to the origin. Requests with different proxies, or with different credentials for a proxy, never share a
+  /// connection.
   var route: Route { content.route }
   /// The TLS configuration, or nil for http. Connections with different verification settings are never shared.
   var tls: TLSConfiguration? { content.tls }
-  /// The line of the Host field for the origin, or an error if the host can't be written. This is possible only for a host that
-  /// wasn't parsed from a URI.
+  /// The connections' settings that differ from the engine's, or nil if there are none.
+  var traits: ConnectionSettings.Traits? { content.traits }
+  /// The line of the Host field for the origin, or an error if the host can't be written. The error is possible only for a host
+  /// that wasn't parsed from a URI.
   var hostLine: Result<[UInt8], WireError> { content.hostLine }
   /// Whether the connections use TLS.
   var isEncrypted: Bool { content.isEncrypted }
 
-  /// The only exchange that may use the connection, or nil if exchanges may share it.
-  var exclusiveTo: ExchangeID? {
+  /// The requests to which connections with this key are restricted, or nil if all requests may share them.
+  var exclusiveTo: Tenant? {
     get { content.exclusiveTo }
-    set { content = Content(content.origin, content.route, content.tls, exclusiveTo: newValue) }
+    set { content = Content(content.origin, content.route, content.tls, content.traits, exclusiveTo: newValue) }
   }
 
-  /// The same key without a client certificate. Connections that present a certificate are never used for it.
+  /// The same key without a client certificate. A request with this key never uses a connection that presents a certificate.
   var anonymous: PoolKey {
     guard var tls = content.tls, tls.identity != nil else { return self }
     tls.identity = nil
-    return PoolKey(origin: content.origin, route: content.route, tls: tls)
+    return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
+  }
+
+  /// Returns the same key with the client certificate that a request's `IdentityChoice` selects.
+  func presenting(_ choice: IdentityChoice) -> PoolKey {
+    guard let tls = content.tls?.presenting(choice) else { return self }
+    return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
   }
 
   static func == (left: PoolKey, right: PoolKey) -> Bool {
     let (left, right) = (left.content, right.content)
     return left === right
       || (left.hash == right.hash && left.origin == right.origin && left.route == right.route
-        && left.exclusiveTo == right.exclusiveTo && left.tls == right.tls)
+        && left.exclusiveTo == right.exclusiveTo && left.traits == right.traits && left.tls == right.tls)
   }
 
   func hash(into hasher: inout Hasher) {
     hasher.combine(content.hash)
+  }
+}
+
+extension TLSConfiguration {
+  /// Returns these settings with the client certificate that a request's `IdentityChoice` selects.
+  func presenting(_ choice: IdentityChoice) -> TLSConfiguration {
+    var tls = self
+    tls.identity = choice.identity
+    return tls
   }
 }

@@ -1,4 +1,4 @@
-// PoolLimits: all limits of the connection pool, with units and sources.
+// PoolLimits: all limits of the connection pool, with their units and the reasons for their defaults.
 
 /// The limits of one loop's connection pool: connections, idle times and waiters.
 ///
@@ -8,14 +8,16 @@ public struct PoolLimits: Sendable, Hashable {
   /// The maximum number of connections to one origin, including busy and idle connections and
   /// those being opened. 64 by default, and at least 1.
   ///
-  /// Browsers open 6 and AsyncHTTPClient 8; Go sets no limit. Further exchanges wait in order of arrival.
+  /// Exchanges beyond the limit wait, by priority and then in order of arrival. Browsers open 6 connections, AsyncHTTPClient 8,
+  /// and Go sets no limit.
   public var connectionsPerOriginMax = 64
 
   /// The maximum number of all connections, including busy and idle connections and those being opened. 768 by default, and at
   /// least 1. `.max` sets no limit.
   ///
-  /// 768 is three quarters of 1,024, the usual `ulimit -n`. The rest remains for second connection attempts and the program's
-  /// files. Further exchanges wait in order of arrival, across all origins. Idle connections are closed to make room.
+  /// 768 is three quarters of 1,024, the usual `ulimit -n`. The last quarter is left for second connection attempts and the
+  /// program's files. To make room, idle connections are closed. Exchanges beyond the limit wait, by priority and then in order
+  /// of arrival, across all origins.
   public var connectionsMax = 768
 
   /// The maximum number of idle connections to one origin, or 0 for none. 64 by default, so that a
@@ -28,25 +30,26 @@ public struct PoolLimits: Sendable, Hashable {
   /// The time after which an idle connection is closed. 60 s by default, less than nginx's 75 s. Go uses 90 s.
   public var idleTimeout = Duration.seconds(60)
 
-  /// The maximum age of a connection, or nil, the default, for no limit.
+  /// The maximum age of a connection. No limit if nil (the default).
   ///
-  /// An older connection is closed as soon as it is released or idle, never during a request, so that changes of addresses and
-  /// load balancers take effect. The nginx server closes connections after an hour; Go sets no limit.
+  /// An older connection is closed as soon as it is released or idle, but never during a request. With a limit, changes of
+  /// addresses and load balancers take effect. The nginx server closes connections after an hour; Go sets no limit.
   public var connectionAgeMax: Duration?
 
-  /// The maximum number of requests on one connection, at least 1, or nil, the default, for no limit.
+  /// The maximum number of requests on one connection, at least 1. No limit if nil (the default).
   ///
-  /// The nginx server closes connections after 1,000 requests, and announces it in time.
+  /// The nginx server closes connections after 1,000 requests, and announces this in its last response.
   public var usesPerConnectionMax: Int?
 
-  /// The maximum number of exchanges that wait for a connection. 100,000 by default,
-  /// and at least 1. Further exchanges are refused.
+  /// The maximum number of exchanges that wait for a connection. 100,000 by default, and at least 1. Exchanges beyond the limit
+  /// are refused.
   ///
-  /// It limits memory when the server is slower than the callers: a waiter takes about 100 bytes, in addition to its request.
+  /// The limit bounds memory when the server is slower than the callers: a waiter takes about 100 bytes, in addition to its
+  /// request.
   public var waitersMax = 100_000
 
-  /// The maximum number of origins without connections and waiters that the pool remembers, to keep their counters. Beyond it,
-  /// the pool forgets the least recently used origin. 1,000 by default, which takes about 500 kB.
+  /// The maximum number of origins whose counters the pool keeps although they have neither connections nor waiters. 1,000 by
+  /// default, which takes about 500 kB. Beyond the limit, the pool forgets the least recently used origin.
   public var originsRememberedMax = 1_000
 
   /// Creates the default limits.
@@ -59,7 +62,8 @@ extension PoolLimits {
   /// 10 ms is long enough to avoid a busy loop, and short compared with a handshake.
   static let descriptorRetryMin = Duration.milliseconds(10)
 
-  /// The maximum pause: 1 s, so that the pool notices within a second that a descriptor is free.
+  /// The maximum pause after the process has run out of descriptors: 1 s, so that the pool notices within a second that a
+  /// descriptor is free.
   static let descriptorRetryMax = Duration.seconds(1)
 
   /// Traps if the limits are so low that no exchange could ever get a connection.

@@ -24,7 +24,7 @@ extension PoolState {
     change(&total)
   }
 
-  /// Opens a connection for the first waiter of an origin for which none is being opened.
+  /// Opens a connection for the origin's first waiter that has no connection being opened.
   mutating func open(_ origin: Int) -> Action {
     guard let waiter = origins[origin].firstWithoutOpening else {
       preconditionFailure("a connection is opened without a waiter")

@@ -1,11 +1,11 @@
 // PoolState+Places: decides which waiter may open a connection when a limit of connections is reached or descriptors are short.
-// Waiters of all origins are served in order of arrival.
+// Waiters of all origins are served by priority, and in order of arrival if the priorities are equal.
 
 internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// Opens connections for waiters as the limits permit, and forgets unused origins. Called at the end of each event.
+  /// Opens connections for waiters as far as the limits permit, and forgets unused origins. Called at the end of each event.
   mutating func assignPlaces(_ actions: inout [Action]) {
     while let origin = awaitingPlace.first {
       if hasPlace { actions.append(open(origin)) } else if !makeRoom(&actions) { break }
@@ -13,7 +13,7 @@ extension PoolState {
     forgetUnused()
   }
 
-  /// The reason for closing a connection whose place or descriptor another connection needs.
+  /// The reason for closing a connection to make room: the total limit is reached, or another connection needs the descriptor.
   var reasonToMakeRoom: CloseReason {
     connectionCount >= limits.connectionsMax ? .totalLimit : .descriptorsNeeded
   }
@@ -23,8 +23,8 @@ extension PoolState {
     return shortage.map { $0.permits > 0 } ?? true
   }
 
-  // Closes the connection that is needed least: the one that has been idle longest, or one being opened
-  // without a waiter. Returns false if there is none.
+  // Closes the connection that is needed least: the one that has been idle longest or, if none is idle, one being opened
+  // without a waiter. Returns false if there is neither.
   private mutating func makeRoom(_ actions: inout [Action]) -> Bool {
     if let oldest = idle.first {
       closeConnection(oldest, reasonToMakeRoom, &actions)
@@ -39,12 +39,12 @@ extension PoolState {
 
   // MARK: Descriptors
 
-  /// Starts a pause after an opening has found no free descriptor. If other openings in
-  /// progress fail too, they don't start another pause.
+  /// Starts a pause after an opening has found no free descriptor. Further failures of openings that were already in progress
+  /// don't start another pause.
   mutating func pauseOpening(_ now: Instant) {
     guard waiters.count > 0, shortage?.retry == nil else { return }
     let before = shortage?.pause ?? .zero
-    // If a connection can be closed, closing it ends this pause immediately, so the pause isn't lengthened.
+    // If there is a connection to close, closing it ends this pause immediately, so the pause isn't lengthened.
     let wanted = idle.isEmpty && orphaned.isEmpty ? min(before * 2, PoolLimits.descriptorRetryMax) : before
     let pause = max(wanted, PoolLimits.descriptorRetryMin)
     shortage = DescriptorShortage(permits: 0, retry: now + pause, pause: pause)
@@ -56,8 +56,8 @@ extension PoolState {
     shortage?.retry = nil
   }
 
-  /// Relaxes the limit after an opening has obtained a descriptor. While waiters need
-  /// more, each success permits two further openings.
+  /// Relaxes the limit after an opening has obtained a descriptor. As long as waiters need connections, each success permits
+  /// two further openings.
   mutating func easeShortage() {
     guard shortage?.retry == nil else { return }
     if awaitingPlace.isEmpty {

@@ -3,22 +3,26 @@
 internal import LupineWire
 
 extension PoolState {
-  /// Appends an exchange to its origin's queue.
-  mutating func enqueue(_ exchange: ExchangeID, at origin: Int) -> Ticket {
+  /// Adds an exchange to its origin's queue. If the exchange takes over the opening of one with lower priority, adds a `.wait`
+  /// action for the latter.
+  mutating func enqueue(
+    _ exchange: ExchangeID, _ priority: ExchangePriority, at origin: Int, _ actions: inout [Action]
+  ) -> Ticket {
     lastWaiter += 1
-    let waiter = waiters.insert(Waiter(serial: lastWaiter, exchange: exchange, origin: origin))
-    queueLinks.append(waiter, to: &origins[origin].queue)
-    if origins[origin].firstWithoutOpening == nil { origins[origin].firstWithoutOpening = waiter }
-    return Ticket(serial: lastWaiter, slot: waiter)
+    let rank = Waiter.rank(priority, arrival: lastWaiter)
+    let waiter = waiters.insert(Waiter(serial: rank, exchange: exchange, origin: origin))
+    if let displaced = insert(waiter, priority, at: origin) { actions.append(.wait(displaced)) }
+    return Ticket(serial: rank, slot: waiter)
   }
 
-  /// Removes a waiter from its queue. The connection being opened for it passes to the
-  /// first waiter without one, or becomes an orphan.
+  /// Removes a waiter from its queue. The connection being opened for it passes to the first waiter that has none, or becomes
+  /// an orphan.
   mutating func dequeue(_ waiter: Int) -> ExchangeID {
     let (exchange, origin, opening) = (waiters[waiter].exchange, waiters[waiter].origin, waiters[waiter].opening)
     if origins[origin].firstWithoutOpening == waiter {
       origins[origin].firstWithoutOpening = queueLinks.next(after: waiter)
     }
+    if !origins[origin].tails.isEmpty { dropTail(waiter, at: origin) }
     queueLinks.remove(waiter, from: &origins[origin].queue)
     waiters.remove(waiter, leaving: Waiter())
     if let opening {
@@ -34,14 +38,14 @@ extension PoolState {
     return exchange
   }
 
-  /// Assigns a connection that is being opened to the first waiter without one.
+  /// Assigns a connection that is being opened to the first waiter without one, which `waiter` must be.
   mutating func assign(_ opening: Int, to waiter: Int) {
     waiters[waiter].opening = opening
     connections[opening].state = .opening(for: waiter)
     origins[waiters[waiter].origin].firstWithoutOpening = queueLinks.next(after: waiter)
   }
 
-  /// Prepares for giving the first waiter the connection that was opened for `waiter`. In exchange, `waiter` takes over the
+  /// Called before the first waiter gets the connection that was opened for `waiter`. In exchange, `waiter` takes over the
   /// connection being opened for the first waiter.
   mutating func giveOpeningOfFirst(to waiter: Int) {
     guard let first = origins[waiters[waiter].origin].queue.first else { preconditionFailure("a waiter isn't queued") }
@@ -54,8 +58,8 @@ extension PoolState {
     noteReassignment(of: opening)
   }
 
-  /// Updates the queue after the opening for `waiter` has failed and `waiter` remains in the queue. The last waiter with an
-  /// opening passes it to `waiter` and becomes the first waiter without one. Returns the exchange of that last waiter.
+  /// Updates the queue after the opening for `waiter` has failed and `waiter` stays in the queue. The last waiter that has an
+  /// opening passes it to `waiter`, and becomes the first that has none. Returns the exchange of this last waiter.
   mutating func withdrawOpening(from waiter: Int) -> ExchangeID {
     let origin = waiters[waiter].origin
     let first = origins[origin].firstWithoutOpening
@@ -74,14 +78,15 @@ extension PoolState {
 
   // MARK: Origins
 
-  /// Adds a record for a new key.
+  /// Adds a record for a key that has none, and returns its index.
   mutating func remember(_ key: PoolKey) -> Int {
     let origin = origins.insert(PooledOrigin(key: key))
     slots[key] = origin
     return origin
   }
 
-  /// Removes origins that can't be used again, and unused origins beyond the limit.
+  /// Removes the records of disposable origins. Then removes the least recently used dormant origins as long as there are more
+  /// than `originsRememberedMax` records.
   mutating func forgetUnused() {
     while let origin = disposable.first {
       standingLinks.remove(origin, from: &disposable)

@@ -1,10 +1,10 @@
-// PoolState+Time: the pool's deadlines: idle times, ages, and new attempts after descriptors have run out.
+// PoolState+Time: the pool's deadlines for idle times, ages, and new attempts after descriptors have run out.
 
 internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// The time at which `expire` must be called, or nil if there is none. Each event may change it.
+  /// The time at which `expire` must be called, or nil if there is none. Each event may change this time.
   var nextDeadline: Instant? {
     var next = shortage?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }
@@ -12,7 +12,8 @@ extension PoolState {
     return next
   }
 
-  /// Closes connections that have exceeded their idle time or age, and permits an opening if the pause is over.
+  /// Closes connections that have exceeded their idle time or age, and permits an opening if a pause for lack of descriptors is
+  /// over.
   mutating func expire(now: Instant) -> [Action] {
     var actions: [Action] = []
     closeExpired(now, &actions)

@@ -6,27 +6,29 @@ internal import LupineWire
 
 /// The state of one loop's pool: connections, idle connections and waiters.
 ///
-/// A connection being opened isn't bound to the exchange that requested it. The first free connection goes to the waiter that has
-/// waited longest, and an opened connection without a waiter becomes idle.
+/// A connection being opened isn't bound to the exchange that requested it. The first free connection goes to the first waiter
+/// in the origin's queue, and an opened connection without a waiter becomes idle.
 ///
-/// Waiters are served in order of arrival: within an origin for its connections, and across all origins for places under
-/// `connectionsMax` and for descriptors. Idle connections are closed when a waiter needs their place.
+/// Waiters get connections by priority, and in order of arrival if the priorities are equal. This order applies within an
+/// origin. If `connectionsMax` or a shortage of descriptors prevents new connections, it applies across all origins. Idle
+/// connections are closed when a waiter needs their place.
 ///
-/// Each event takes O(1), or O(log n) in the number of origins; closing several connections takes time for each of them. The
-/// caller must execute the returned actions in order, before it reports the next event.
+/// Each event takes O(1), O(log n) in the number of origins, or O(n) in the number of different priorities. Closing several
+/// connections takes time for each of them. The caller must execute the returned actions in order, before it reports the next
+/// event.
 struct PoolState: Sendable {
-  /// The answer to an exchange that needs a connection.
+  /// The pool's answer to an exchange that needs a connection.
   enum Acquisition: Equatable {
     /// The exchange uses this idle connection.
     case use(ConnectionID)
-    /// The exchange waits. Its ticket can cancel the wait. The actions may open a connection, or
-    /// may already give a connection to the exchange.
+    /// The exchange waits, and `cancel` with this ticket ends the wait. The actions may open a connection, or may already give
+    /// one to the exchange.
     case wait(Ticket, [Action])
     /// The exchange is refused.
     case refused(Refusal)
   }
 
-  /// The next use of a connection that has been opened or released.
+  /// The pool's decision about a connection that has been opened or released.
   enum Released: Equatable {
     /// The connection becomes idle.
     case idle
@@ -86,7 +88,8 @@ struct PoolState: Sendable {
   /// Connections whose `end` hasn't passed yet, oldest first. Empty without an age limit.
   var aging = LinkedLists.List()
   var agingLinks = LinkedLists()
-  /// The origins with each standing except `used`, starting with the origin that has had the standing longest.
+  /// One list of origins for each of the states `orphaned`, `dormant` and `disposable` of `PooledOrigin.Standing`. Each list
+  /// starts with the origin that has been in the state longest.
   var orphaned = LinkedLists.List()
   var dormant = LinkedLists.List()
   var disposable = LinkedLists.List()
@@ -94,13 +97,13 @@ struct PoolState: Sendable {
 
   /// The origins with a waiter that needs a place or a descriptor, ranked by the serial number of the first such waiter.
   ///
-  /// After each event, either this is empty, or there are no idle connections and no orphans that could make room.
+  /// After each event, if any origin is left here, there are no idle connections or orphans whose closing could make room.
   var awaitingPlace = RankedSlots()
   /// The openings that have passed to another waiter since the last `takeReassigned`.
   private var reassigned: [ConnectionID] = []
   /// The limit on opening connections after descriptors have run out, or nil if there is no shortage.
   var shortage: DescriptorShortage?
-  /// The total counters that can't be derived from the lists.
+  /// The sums over all origins of the counters that can't be derived from the lists.
   var total = ConnectionCounters()
 
   init(_ limits: PoolLimits) {
@@ -112,7 +115,9 @@ struct PoolState: Sendable {
 
   /// Requests a connection for an exchange. Prefers the most recently used idle connection, because it is least likely
   /// to be stale.
-  mutating func acquire(_ key: PoolKey, for exchange: ExchangeID, now: Instant) -> Acquisition {
+  mutating func acquire(
+    _ key: PoolKey, for exchange: ExchangeID, _ priority: ExchangePriority = .normal, now: Instant
+  ) -> Acquisition {
     guard !isShuttingDown else { return .refused(.shuttingDown) }
     let known = slots[key]
     if let known, let newest = origins[known].idle.last, connections[newest].isFit(now) {
@@ -121,8 +126,8 @@ struct PoolState: Sendable {
     }
     guard waiters.count < limits.waitersMax else { return .refused(.tooManyWaiters(limits.waitersMax)) }
     let origin = known ?? remember(key)
-    let ticket = enqueue(exchange, at: origin)
     var actions: [Action] = []
+    let ticket = enqueue(exchange, priority, at: origin, &actions)
     if !origins[origin].idle.isEmpty {
       closeExpired(now, &actions)
       if let newest = origins[origin].idle.last {
@@ -160,7 +165,7 @@ struct PoolState: Sendable {
 
   /// Handles a connection that couldn't be opened.
   ///
-  /// The exchange that waits for it fails, unless descriptors have run out: in that case, it continues to wait.
+  /// The exchange that waits for the connection fails. If descriptors have run out, the exchange continues to wait instead.
   mutating func openingFailed(_ id: ConnectionID, because failure: OpeningFailure, now: Instant) -> [Action] {
     let connection = slot(of: id)
     let origin = connections[connection].origin
@@ -183,7 +188,7 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// Handles a connection that its exchange no longer uses. If there is a `reason`, the connection is closed instead of reused.
+  /// Handles a connection that its exchange no longer uses. If `reason` isn't nil, the connection is closed instead of reused.
   mutating func release(_ id: ConnectionID, closing reason: CloseReason?, now: Instant) -> Released {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
@@ -249,14 +254,20 @@ struct PoolState: Sendable {
     return reassigned
   }
 
-  /// Returns whether the connection serves no exchange and is reserved for none.
+  /// Whether a connection with this key is idle and fit for use.
+  func hasFitConnection(_ key: PoolKey, now: Instant) -> Bool {
+    guard let origin = slots[key], let newest = origins[origin].idle.last else { return false }
+    return connections[newest].isFit(now)
+  }
+
+  /// Whether the connection neither serves an exchange nor is reserved for one.
   func isIdle(_ id: ConnectionID) -> Bool {
     if case .idle = connections[slot(of: id)].state { true } else { false }
   }
 
   // MARK: Free connections
 
-  // Gives the connection to the waiter that has waited longest, or makes it idle.
+  // Gives the connection to the first waiter in its origin's queue, or makes the connection idle.
   private mutating func free(_ connection: Int, _ now: Instant) -> Released {
     let origin = connections[connection].origin
     var actions: [Action] = []
@@ -265,8 +276,8 @@ struct PoolState: Sendable {
       assignPlaces(&actions)
       return actions.isEmpty ? .idle : .actions(actions)
     }
-    // An earlier waiter of another origin that needs a place is served first, and closing this connection makes room for it. But
-    // a new connection serves one exchange before that.
+    // If an earlier waiter of another origin needs a place, this connection is closed to make room for that waiter. A new
+    // connection serves one exchange before it is closed.
     if let serial = awaitingPlace.lowest, serial < waiters[first].serial, connections[connection].uses > 0 {
       closeConnection(connection, reasonToMakeRoom, &actions)
       assignPlaces(&actions)
@@ -304,7 +315,7 @@ struct PoolState: Sendable {
     connections[connection].uses += 1
   }
 
-  // Returns the reason not to reuse an otherwise reusable connection, or nil if there is none.
+  // Returns the reason why the pool doesn't keep an otherwise reusable connection, or nil if there is none.
   private func reasonToRetire(_ connection: Int, _ now: Instant) -> CloseReason? {
     if isShuttingDown { return .shutdown }
     if let usesMax = limits.usesPerConnectionMax, connections[connection].uses >= usesMax { return .usesLimit }

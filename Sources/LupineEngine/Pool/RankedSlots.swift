@@ -1,4 +1,4 @@
-// RankedSlots: slots ordered by rank, as a binary heap in which a slot's rank can be changed.
+// RankedSlots: slots ordered by rank: a binary heap in which a slot's rank can be changed.
 
 /// A priority queue of slots, each with one rank. Setting, changing and removing a rank take O(log n).
 struct RankedSlots: Sendable {

@@ -1,6 +1,6 @@
 // Slots: an array of values at stable indexes that reuses free places.
 
-/// An array that reuses its free places. The caller must know which places are in use.
+/// An array of values at stable indexes, which reuses free places. The caller must know which places are in use.
 struct Slots<Element: Sendable>: Sendable {
   private var elements: [Element] = []
   private var free: [Int] = []
@@ -10,7 +10,7 @@ struct Slots<Element: Sendable>: Sendable {
   /// One more than the largest index that has been used.
   var upperBound: Int { elements.count }
 
-  // Yielding accessors change an element in place, so that the storage to which it refers isn't copied.
+  // Yielding accessors change an element in place, so that the element's storage isn't copied.
   subscript(slot: Int) -> Element {
     _read { yield elements[slot] }
     _modify { yield &elements[slot] }

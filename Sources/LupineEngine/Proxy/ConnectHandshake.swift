@@ -2,41 +2,60 @@
 
 internal import LupineWire
 
-/// The CONNECT request and the parser of its response.
+/// The CONNECT request and the parser of its response. Credentials with several messages (NTLM, Negotiate) lead to
+/// several requests on the same connection.
 struct ConnectHandshake: ~Copyable {
+  /// The maximum number of CONNECT requests on one connection: 4. NTLM needs two, Negotiate one or two.
+  static let requestsMax = 4
+  /// The maximum length of a 407 response's body that is skipped before the next CONNECT: 64 KiB. The bodies that squid sends
+  /// have 4 KiB.
+  static let skippedBytesMax = 64 * 1024
+
   private let proxy: Proxy
-  /// The serialized request head.
+  private let authority: String
+  private let hadCredentials: Bool
+  /// Chooses the reaction to a 2xx or 407 response. Nil for credentials with a single message.
+  private let react: ((ResponseHead) -> ProxyAuthorization.Reaction)?
+  /// The serialized head of the first request.
   let opening: [UInt8]
   private var connection: ClientConnection
   private var receivedCount = 0
+  private var requestCount = 1
+  /// The error for a 407 response whose body is being skipped, and the value of Proxy-Authorization for the next request.
+  private var answered: (refusal: ProxyError, value: String)?
+  private var skippedCount = 0
 
-  /// Creates a handshake. Throws an error if the origin's host can't be written in a head, which is possible only for a host that
-  /// wasn't parsed from a URI.
-  init(_ proxy: Proxy, to origin: Origin, limits: Limits) throws(ProxyError) {
+  /// Creates a handshake. Throws if the origin's host can't be written in a head, which is possible for a host that
+  /// wasn't parsed from a URI. `authorization` replaces the credentials of the proxy's URL.
+  init(
+    _ proxy: Proxy, to origin: Origin, authorization: ProxyAuthorization? = nil, limits: Limits
+  ) throws(ProxyError) {
     self.proxy = proxy
-    var opening: [UInt8] = []
-    do {
-      try HeadSerializer.append(Self.head(proxy, to: origin), to: &opening)
-    } catch {
-      throw ProxyError(.wire(error), proxy.description)
-    }
-    self.opening = opening
+    hadCredentials = authorization != nil || proxy.credentials != nil
+    react = authorization?.makeReaction?()
+    authority = origin.authorityForm
+    opening = try Self.request(proxy, authority, authorization.map(\.value) ?? proxy.basicCredentials)
     connection = ClientConnection(limits: limits)
     connection.start(method: "CONNECT", closes: false)
     connection.requestSent()
   }
 
-  /// Returns the head of the CONNECT request, which has only Host and the proxy's credentials. It has none of
-  /// the fields of the request that needs the tunnel, because other requests share the connection, and the
-  /// proxy must not read fields meant for the origin.
-  private static func head(_ proxy: Proxy, to origin: Origin) -> RequestHead {
-    let authority = origin.authorityForm
+  /// Returns a head with only Host and the proxy's credentials. Fields of the request that needs the tunnel are omitted,
+  /// because other requests share the connection, and because the proxy must not read fields meant for the origin.
+  private static func request(_ proxy: Proxy, _ authority: String, _ credentials: String?) throws(ProxyError) -> [UInt8]
+  {
     var fields: Fields = ["Host": authority]
-    if let credentials = proxy.basicCredentials { fields.append(name: "Proxy-Authorization", value: credentials) }
-    return RequestHead(method: "CONNECT", target: authority, fields: fields)
+    if let credentials { fields.append(name: "Proxy-Authorization", value: credentials) }
+    var bytes: [UInt8] = []
+    do {
+      try HeadSerializer.append(RequestHead(method: "CONNECT", target: authority, fields: fields), to: &bytes)
+    } catch {
+      throw ProxyError(.wire(error), proxy.description)
+    }
+    return bytes
   }
 
-  /// Parses the response from `cursor` on and advances it, never past the end of the head.
+  /// Parses the response from `cursor` on and advances `cursor`, never past the end of the head that opens the tunnel.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     let start = cursor
     defer { receivedCount += cursor - start }
@@ -45,25 +64,58 @@ struct ConnectHandshake: ~Copyable {
       do {
         event = try connection.receive(bytes, at: &cursor)
       } catch {
-        throw ProxyError(.wire(error), proxy.description)
+        throw answered?.refusal ?? ProxyError(.wire(error), proxy.description)
       }
       switch event {
       case .informational: continue
-      case .head(let head, _, _): throw ProxyError(refusal(head), proxy.description)
+      case .head(let head, _, _): try answer(head)
+      case .body(let range):
+        skippedCount += range.count
+        if let answered, skippedCount > Self.skippedBytesMax { throw answered.refusal }
+      case .end(_, let closeReason): return try nextRequest(closeReason)
       // After any 2xx, the bytes after the head belong to the tunnel.
-      case .handedOver: return .done
-      default: return .needMoreBytes
+      case .handedOver(let head):
+        if react?(head) == .distrust { throw ProxyError(.identityUnproven, proxy.description) }
+        return .done
+      case .needMoreBytes: return .needMoreBytes
       }
     }
   }
 
   /// Returns the error for a connection that the proxy has closed before the tunnel was open.
-  func receiveEnd() -> ProxyError { ProxyError(.truncated(received: receivedCount), proxy.description) }
+  func receiveEnd() -> ProxyError {
+    answered?.refusal ?? ProxyError(.truncated(received: receivedCount), proxy.description)
+  }
 
-  private func refusal(_ head: ResponseHead) -> ProxyError.Cause {
-    guard head.status == 407 else { return .refused(status: head.status) }
-    return .credentialsRequired(
-      schemes: AuthenticationSchemes.names(head.fields.challenges("Proxy-Authenticate")),
-      hadCredentials: proxy.credentials != nil)
+  /// Throws an error unless the response is a 407 to which the handshake has an answer.
+  private mutating func answer(_ head: ResponseHead) throws(ProxyError) {
+    let refusal = refusal(head)
+    guard head.status == 407, requestCount < Self.requestsMax, case .send(let value) = react?(head) else {
+      throw refusal
+    }
+    answered = (refusal, value)
+  }
+
+  /// Returns the next request after a 407 response, or throws an error if the proxy closes the connection.
+  private mutating func nextRequest(_ closeReason: CloseReason?) throws(ProxyError) -> ProxyStep {
+    guard let (refusal, value) = answered.take() else { return .needMoreBytes }
+    guard closeReason == nil else { throw refusal }
+    requestCount += 1
+    skippedCount = 0
+    let request = try Self.request(proxy, authority, value)
+    connection.start(method: "CONNECT", closes: false)
+    connection.requestSent()
+    return .send(request)
+  }
+
+  private func refusal(_ head: ResponseHead) -> ProxyError {
+    guard head.status == 407 else { return ProxyError(.refused(status: head.status), proxy.description) }
+    let challenges = head.fields.challenges("Proxy-Authenticate")
+    var error = ProxyError(
+      .credentialsRequired(
+        schemes: AuthenticationSchemes.names(challenges), hadCredentials: hadCredentials),
+      proxy.description)
+    error.challenges = challenges
+    return error
   }
 }

@@ -1,8 +1,8 @@
 // PercentCoding: decodes percent-encoded text (RFC 3986 §2.1).
 
 /// Percent-decodes user information in URIs and in the URLs of proxies.
-enum PercentCoding {
-  static func decode(_ text: String) -> [UInt8] {
+package enum PercentCoding {
+  package static func decode(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {

@@ -6,13 +6,24 @@ internal import LupineWire
 public struct Proxy: Sendable, Hashable {
   /// The protocol between the client and the proxy.
   public enum Scheme: String, Sendable, Hashable, CaseIterable {
-    /// An HTTP proxy. It receives http requests in absolute form (RFC 9112 §3.2.2), and
-    /// opens CONNECT tunnels for https (RFC 9110 §9.3.6).
+    /// An HTTP proxy. It receives http requests in absolute form (RFC 9112 §3.2.2), and opens tunnels for https with CONNECT
+    /// (RFC 9110 §9.3.6).
     case http
+    /// An HTTP proxy that is reached over TLS. The client verifies the proxy's certificate. All data is encrypted up to the
+    /// proxy, including the proxy's credentials and the hosts of tunnels.
+    case https
+    /// A SOCKS 4A proxy, which looks up host names. It receives no password, and can't connect to IPv6 addresses.
+    case socks4a
     /// A SOCKS 5 proxy (RFC 1928). The client looks up host names.
     case socks5
     /// A SOCKS 5 proxy (RFC 1928). The proxy looks up host names.
     case socks5h
+
+    /// Whether this is an HTTP proxy, which forwards requests and opens tunnels with CONNECT.
+    package var speaksHTTP: Bool { self == .http || self == .https }
+
+    /// The port if the proxy's URL has none: 443 for https, and 1080 for all others including http, as in curl.
+    var defaultPort: UInt16 { self == .https ? 443 : Proxy.defaultPort }
   }
 
   /// A user name and a password, percent-decoded.
@@ -21,7 +32,7 @@ public struct Proxy: Sendable, Hashable {
     let password: String
   }
 
-  /// The port of a URL without a port: 1080 for every scheme, including http, as in curl.
+  /// The port if the proxy's URL has none: 1080 for every scheme except https, as in curl. For https, the port is 443.
   public static let defaultPort: UInt16 = 1080
 
   /// The protocol between the client and the proxy.
@@ -42,18 +53,19 @@ public struct Proxy: Sendable, Hashable {
   /// Without a scheme, the proxy is an HTTP proxy. The user name and the password are percent-decoded. As in curl, a path, a
   /// query and a fragment are ignored.
   ///
-  /// Throws an error if the URL is malformed or its scheme isn't supported, such as https:// and SOCKS 4. The error quotes
-  /// neither the URL nor any part that may be a password.
+  /// Throws an error if the URL is malformed, or if its scheme isn't supported (for example SOCKS 4, which has no host names).
+  /// The error quotes neither the URL nor any part that may be a password.
   public init(_ url: String) throws(ProxyError) {
     try self.init(url, place: "the proxy's URL")
   }
 
-  /// Parses a URL. `place` is where it was found, and appears in errors.
+  /// Parses a URL. `place` says where the URL was found, and appears in errors.
   init(_ url: String, place: String) throws(ProxyError) {
     let (scheme, rest) = try Self.scheme(of: url, place)
-    // Compares bytes, because "@" with a combining mark is one Character, which would change the host.
+    // Compares bytes, because "@" followed by a combining mark is a single Character. Comparing Characters would result in a
+    // different host.
     let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-    // Browsers treat a backslash as a slash, so for them the host would end there.
+    // Refuses a backslash. Browsers treat it as a slash, so for them the host would end there.
     guard !authority.contains(UInt8(ascii: "\\")) else { throw ProxyError(.malformedHost, place) }
     let at = authority.lastIndex(of: UInt8(ascii: "@"))
     let hostAndPort = at.map { authority[$0...].dropFirst() } ?? authority
@@ -67,12 +79,14 @@ public struct Proxy: Sendable, Hashable {
   /// Creates a proxy from its parts. `host` is a name or an address; the brackets of an IPv6 address are optional. If `user` is
   /// nil, `password` is ignored.
   ///
-  /// Throws an error if the host is malformed, the port is 0, or the credentials can't be sent: HTTP permits no colon in the user
-  /// name (RFC 7617 §2), and SOCKS requires 1 to 255 bytes each (RFC 1929 §2).
+  /// If `port` is nil, the scheme's default port is used: 443 for https, and 1080 otherwise. Throws an error if the host is
+  /// malformed, the port is 0, or the credentials can't be sent. HTTP permits no colon in the user name (RFC 7617 §2). SOCKS
+  /// requires that the user name and the password each have 1 to 255 bytes (RFC 1929 §2).
   public init(
-    _ scheme: Scheme, host: String, port: UInt16 = Proxy.defaultPort, user: String? = nil, password: String = ""
+    _ scheme: Scheme, host: String, port: UInt16? = nil, user: String? = nil, password: String = ""
   ) throws(ProxyError) {
     let isBare = host.utf8.contains(UInt8(ascii: ":")) && !host.utf8.starts(with: "[".utf8)
+    let port = port ?? scheme.defaultPort
     let hostAndPort = isBare ? "[\(host)]:\(port)" : "\(host):\(port)"
     try self.init(
       scheme: scheme, hostAndPort: hostAndPort[...].utf8, isPortRequired: true,
@@ -82,7 +96,7 @@ public struct Proxy: Sendable, Hashable {
   private init(
     scheme: Scheme, hostAndPort: Substring.UTF8View, isPortRequired: Bool, credentials: Credentials?, place: String
   ) throws(ProxyError) {
-    // The rules are those for the host and port of a URI, without anything before or after them.
+    // The text must be a host and port by the rules for URIs, without anything before or after them.
     guard !hostAndPort.contains(where: "@/?#".utf8.contains) else { throw ProxyError(.malformedHost, place) }
     let origin: Origin
     do {
@@ -99,14 +113,14 @@ public struct Proxy: Sendable, Hashable {
     try Self.check(credentials, for: scheme, place)
     self.scheme = scheme
     host = origin.host
-    self.port = port.isEmpty ? Self.defaultPort : origin.port
+    self.port = port.isEmpty ? scheme.defaultPort : origin.port
     self.credentials = credentials
   }
 
   // MARK: Parsing
 
-  // Returns the scheme, or nil if there is none, and the rest of the text. An error quotes the text before "://" only if it has
-  // the syntax of a scheme, because it might otherwise be a password.
+  // Returns the scheme, or nil if there is none, and the rest of the text. An error quotes the text before "://" only if this
+  // text has the syntax of a scheme. Other text might be a password.
   private static func scheme(
     of url: String, _ place: String
   ) throws(ProxyError) -> (Scheme?, Substring.UTF8View) {
@@ -143,8 +157,10 @@ public struct Proxy: Sendable, Hashable {
     guard let credentials else { return }
     let lengthsOfSOCKS = 1...255
     switch scheme {
-    case .http:
+    case .http, .https:
       guard !credentials.user.utf8.contains(UInt8(ascii: ":")) else { throw ProxyError(.colonInUser, place) }
+    case .socks4a:
+      guard !credentials.user.utf8.contains(0) else { throw ProxyError(.malformedCredentials, place) }
     case .socks5, .socks5h:
       guard lengthsOfSOCKS.contains(credentials.user.utf8.count),
         lengthsOfSOCKS.contains(credentials.password.utf8.count)

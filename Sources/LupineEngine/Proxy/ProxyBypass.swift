@@ -3,13 +3,13 @@
 /// A list of hosts to which requests are sent without a proxy.
 public struct ProxyBypass: Sendable, Hashable {
   private struct Entry: Sendable, Hashable {
-    /// The entry in lowercase, without a leading or trailing dot. It is compared with names.
+    /// The entry in lowercase, without a leading or trailing dot. Host names are compared with it.
     let name: [UInt8]
-    /// The entry as an address or a block of addresses, which is compared with addresses, or nil if it is neither.
+    /// The entry as an address or a block of addresses, or nil if it is neither. Hosts that are addresses are compared with it.
     let block: Block?
   }
 
-  /// A block of addresses: those that match `address` in the first `bitCount` bits.
+  /// A block of addresses: all addresses whose first `bitCount` bits equal those of `address`.
   private struct Block: Sendable, Hashable {
     let address: NumericAddress
     let bitCount: Int
@@ -45,10 +45,11 @@ public struct ProxyBypass: Sendable, Hashable {
   /// Parses a list in the format of the environment variable NO_PROXY: entries
   /// separated by commas, spaces or tabs, ignoring case.
   ///
-  /// - "*" as the only entry: every host. In a longer list or entry it has no meaning.
+  /// - "*" as the only entry: every host. In a longer list or entry, "*" has no meaning.
   /// - A name: this host and its subdomains. A leading dot makes no difference: ".example.com" equals "example.com".
   /// - An address: this address. An IPv6 address may be in brackets.
-  /// - A block such as "10.0.0.0/8" or "fd00::/8": each address in it. Host names aren't looked up to compare them with blocks.
+  /// - A block such as "10.0.0.0/8" or "fd00::/8": each address in the block. Host names aren't looked up to compare their
+  ///   addresses with blocks.
   ///
   /// An entry can't have a port: "example.com:80" isn't a host name and matches
   /// nothing. The same applies to other malformed entries.

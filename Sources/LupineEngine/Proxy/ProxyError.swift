@@ -2,26 +2,34 @@
 
 public import LupineWire
 
-/// The error of a proxy that can't be used, because its settings are wrong, it has failed, or it has refused the request.
+/// A proxy error: the proxy's settings are wrong, or the proxy has failed or has refused the request.
 public struct ProxyError: Error, Sendable, Hashable {
   /// The cause of the error.
   public enum Cause: Sendable, Hashable {
     // The proxy's URL.
     /// The host is malformed.
     case malformedHost
-    /// The port isn't a number from 1 to 65535, or it is missing after a colon.
+    /// The port isn't a number from 1 to 65535, or there is a colon without a port.
     case malformedPort
-    /// The scheme is none of http, socks5 and socks5h.
+    /// The scheme isn't http, https, socks4a, socks5 or socks5h.
     case unsupportedScheme(String)
-    /// The user name or password isn't UTF-8 after percent-decoding.
+    /// The user name or password isn't UTF-8 after percent-decoding, or has a NUL, which SOCKS 4A can't send.
     case malformedCredentials
     /// The user name has a colon, which Basic credentials can't contain (RFC 7617 §2).
     case colonInUser
-    /// For SOCKS, the user name or password has fewer than 1 or more than 255 bytes (RFC 1929 §2).
+    /// The user name or password for SOCKS is empty or has more than 255 bytes (RFC 1929 §2).
     case credentialsLength
 
+    // SOCKS 4A.
+    /// The reply starts with a version other than 0.
+    case notSOCKS4(version: UInt8)
+    /// The proxy refused to open the connection with this code. 91 is a general refusal; 92 and 93 refuse the user name.
+    case refusedBySOCKS4(UInt8)
+    /// The destination is an IPv6 address, which SOCKS 4A can't send.
+    case noIPv6
+
     // SOCKS 5.
-    /// The destination's name has this number of bytes, more than the 255 that SOCKS 5 allows.
+    /// The destination's name has this number of bytes, which exceeds the maximum of 255 in SOCKS.
     case hostNameTooLong(Int)
     /// The reply starts with a version other than 5.
     case notSOCKS5(version: UInt8)
@@ -43,6 +51,8 @@ public struct ProxyError: Error, Sendable, Hashable {
     case credentialsRequired(schemes: [String], hadCredentials: Bool)
     /// The proxy responded to CONNECT with a status other than 2xx and 407.
     case refused(status: Int)
+    /// The proxy accepted the credentials without the proof of its identity that Negotiate requires.
+    case identityUnproven
     /// The proxy's response to CONNECT is malformed, or CONNECT can't be written.
     case wire(WireError)
 
@@ -53,8 +63,10 @@ public struct ProxyError: Error, Sendable, Hashable {
 
   /// The cause of the error.
   public let cause: Cause
-  /// The place of the error: the proxy without its credentials, or the environment variable that sets it.
+  /// The place of the error: the proxy's URL without credentials, or the environment variable that specifies the proxy.
   public let place: String
+  /// The challenges of a 407 response.
+  package internal(set) var challenges: [Challenge] = []
 
   init(_ cause: Cause, _ place: String) {
     self.cause = cause
@@ -64,23 +76,23 @@ public struct ProxyError: Error, Sendable, Hashable {
 
 /// The reason why a SOCKS 5 proxy opened no connection: the reply field of RFC 1928 §6.
 public enum SOCKS5Refusal: Sendable, Hashable {
-  /// 1: general failure of the proxy.
+  /// SOCKS reply 1: the proxy had a general failure.
   case generalFailure
-  /// 2: the proxy's rules forbid the destination.
+  /// SOCKS reply 2: the proxy's rules forbid the destination.
   case notAllowed
-  /// 3: the destination's network is unreachable from the proxy.
+  /// SOCKS reply 3: the proxy can't reach the destination's network.
   case networkUnreachable
-  /// 4: the destination is unreachable from the proxy, or its name is unknown.
+  /// SOCKS reply 4: the proxy can't reach the destination, or can't resolve the destination's name.
   case hostUnreachable
-  /// 5: the destination refused the connection.
+  /// SOCKS reply 5: the destination refused the proxy's connection.
   case connectionRefused
-  /// 6: the time to live of a packet expired.
+  /// SOCKS reply 6: the time to live of a packet from the proxy expired.
   case timeToLiveExpired
-  /// 7: the proxy doesn't support CONNECT.
+  /// SOCKS reply 7: the proxy doesn't support CONNECT.
   case commandNotSupported
-  /// 8: the proxy doesn't support this type of address.
+  /// SOCKS reply 8: the proxy doesn't support this type of address.
   case addressTypeNotSupported
-  /// A code that the RFC doesn't assign.
+  /// The reply has a code that RFC 1928 doesn't assign.
   case unassigned(UInt8)
 
   /// Creates a reason from a reply code. Returns nil for 0, which means success.
@@ -101,7 +113,7 @@ public enum SOCKS5Refusal: Sendable, Hashable {
 }
 
 extension ProxyError: CustomStringConvertible {
-  /// One line with the place, the cause and the remedy.
+  /// One line that states the place, the cause and the remedy.
   public var description: String { "\(place): \(explanation)" }
 
   private var explanation: String {
@@ -110,20 +122,26 @@ extension ProxyError: CustomStringConvertible {
       "the host is neither a name nor an address. Use scheme://user:password@host:port, with user and password "
         + "percent-encoded."
     case .malformedPort: "the port isn't a number from 1 to 65535. Use scheme://user:password@host:port."
-    case .unsupportedScheme("https"):
-      "TLS to the proxy itself isn't supported. Use http://; https requests stay encrypted in its tunnel."
-    case .unsupportedScheme(let scheme) where ["socks", "socks4", "socks4a"].contains(scheme):
-      "SOCKS 4 isn't supported. Use socks5:// or socks5h://."
+    case .unsupportedScheme(let scheme) where ["socks", "socks4"].contains(scheme):
+      "SOCKS 4 without host names isn't supported. Use socks4a://, socks5:// or socks5h://."
     case .unsupportedScheme(let scheme):
-      "the scheme \"\(scheme)\" isn't supported for proxies. Use http://, socks5:// or socks5h://."
+      "the scheme \"\(scheme)\" isn't supported for proxies. Use http://, https://, socks4a://, socks5:// or "
+        + "socks5h://."
     case .malformedCredentials:
-      "the user name or password isn't valid UTF-8 after percent-decoding. Percent-encode its UTF-8 bytes."
+      "the user name or password isn't valid UTF-8 after percent-decoding, or has a NUL. Percent-encode it as UTF-8, without NUL."
     case .colonInUser:
       "the user name has a colon, which Basic credentials can't contain (RFC 7617 §2). Use another name."
     case .credentialsLength:
       "SOCKS 5 requires both a user name and a password of 1 to 255 bytes (RFC 1929 §2). Correct them, or omit both."
     case .hostNameTooLong(let count):
-      "the host name has \(count) bytes, more than the 255 of SOCKS 5 (RFC 1928 §5). Use socks5://."
+      "the host name has \(count) bytes, more than the 255 of SOCKS (RFC 1928 §5). Use socks5://."
+    case .notSOCKS4(let version):
+      "the reply starts with \(hex(version)) instead of 0x00, as in SOCKS 4A. Check the proxy's scheme and port."
+    case .refusedBySOCKS4(let code) where code == 92 || code == 93:
+      "the proxy refused the user name (SOCKS 4 reply \(code)). Correct the user name in the proxy's URL."
+    case .refusedBySOCKS4(let code):
+      "the proxy refused or failed to connect (SOCKS 4 reply \(code)). Check the host name and the proxy's log."
+    case .noIPv6: "SOCKS 4A can't connect to an IPv6 address. Use socks5://."
     case .notSOCKS5(let version):
       "the reply starts with \(hex(version)) instead of SOCKS version 5. Check the proxy's scheme and port."
     case .noAcceptableMethod(hasCredentials: false):
@@ -137,11 +155,13 @@ extension ProxyError: CustomStringConvertible {
     case .credentialsRefused: "the proxy refused the user name and password. Correct them."
     case .refusedBySOCKS(let refusal): refusal.explanation
     case .unexpectedAddressType(let type):
-      "the reply's address has the unknown type \(hex(type)) (RFC 1928 §5). Fix the proxy."
+      "the reply has the unknown address type \(hex(type)) (RFC 1928 §5). Fix the proxy."
     case .credentialsRequired(let schemes, let hadCredentials):
       Self.explain(schemes: schemes, hadCredentials: hadCredentials)
     case .refused(let status):
       "the proxy answered CONNECT with status \(status). Check that it allows this host and port; see its log."
+    case .identityUnproven:
+      "the proxy accepted the credentials but didn't prove its identity (RFC 4559 §5). Check its Negotiate settings."
     case .wire(let error) where error.isCallersFault: "the CONNECT request is invalid. \(error)"
     case .wire(let error): "the response to CONNECT is invalid. \(error)"
     case .truncated(let received):
@@ -151,18 +171,18 @@ extension ProxyError: CustomStringConvertible {
 
   private static func explain(schemes: [String], hadCredentials: Bool) -> String {
     let offer = schemes.isEmpty ? "names no scheme" : "offers \(schemes.joined(separator: ", "))"
-    let isBasicOffered = schemes.contains { $0.lowercased() == "basic" }
+    let isKnownOffered = schemes.contains { ["basic", "digest", "ntlm", "negotiate"].contains($0.lowercased()) }
     let remedy =
-      if !isBasicOffered {
-        "Enable Basic on the proxy; no other scheme is supported."
+      if !isKnownOffered {
+        "Enable Basic, Digest, NTLM or Negotiate on the proxy."
       } else if hadCredentials {
         "Correct the user name and password."
       } else {
         "Add them to the proxy's URL: http://user:password@host:port."
       }
     return hadCredentials
-      ? "the proxy refused the credentials (407) and \(offer). \(remedy)"
-      : "the proxy requires credentials (407) and \(offer). \(remedy)"
+      ? "the proxy refused the credentials (407). It \(offer). \(remedy)"
+      : "the proxy requires credentials (407). It \(offer). \(remedy)"
   }
 
   private func hex(_ byte: UInt8) -> String {
@@ -176,7 +196,8 @@ extension SOCKS5Refusal {
     case .generalFailure: "the proxy failed (SOCKS reply 1). Check its log."
     case .notAllowed:
       "the proxy's rules forbid this destination (SOCKS reply 2). Change them, or connect without the proxy."
-    case .networkUnreachable: "the proxy can't reach the destination's network (SOCKS reply 3). Check its routes."
+    case .networkUnreachable:
+      "the proxy can't reach the destination's network (SOCKS reply 3). Check the proxy's routes."
     case .hostUnreachable:
       "the proxy can't reach or resolve the host (SOCKS reply 4). Check the host name."
     case .connectionRefused: "the destination refused the proxy's connection (SOCKS reply 5). Check host and port."

@@ -7,15 +7,21 @@ internal import LupineWire
 ///
 /// Send `opening`, then pass received bytes to `receive` until it returns `.done`. After an error, close the connection.
 enum ProxyHandshake: ~Copyable {
+  case socks4a(SOCKS4aHandshake)
   case socks5(SOCKS5Handshake)
   case connect(ConnectHandshake)
 
   /// Creates a handshake for a tunnel to an origin. `address` is the origin's resolved address. If it is nil, a SOCKS proxy
-  /// receives the host name instead.
-  init(_ proxy: Proxy, to origin: Origin, address: String? = nil, limits: Limits) throws(ProxyError) {
+  /// receives the origin's host name. `authorization` replaces the credentials of an HTTP proxy's URL.
+  init(
+    _ proxy: Proxy, to origin: Origin, address: String? = nil, authorization: ProxyAuthorization? = nil,
+    limits: Limits
+  ) throws(ProxyError) {
     self =
       switch proxy.scheme {
-      case .http: .connect(try ConnectHandshake(proxy, to: origin, limits: limits))
+      case .http, .https:
+        .connect(try ConnectHandshake(proxy, to: origin, authorization: authorization, limits: limits))
+      case .socks4a: .socks4a(try SOCKS4aHandshake(proxy, to: origin))
       case .socks5, .socks5h: .socks5(try SOCKS5Handshake(proxy, host: address ?? origin.host, port: origin.port))
       }
   }
@@ -23,14 +29,19 @@ enum ProxyHandshake: ~Copyable {
   /// The first bytes to send.
   var opening: [UInt8] {
     switch self {
+    case .socks4a(let handshake): handshake.opening
     case .socks5(let handshake): handshake.opening
     case .connect(let handshake): handshake.opening
     }
   }
 
-  /// Parses received bytes from `cursor` on and advances it, never past the end of the proxy's reply.
+  /// Parses received bytes from `cursor` on and advances `cursor`, never past the end of the proxy's reply.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     switch consume self {
+    case .socks4a(var handshake):
+      let result = Result { () throws(ProxyError) in try handshake.receive(bytes, at: &cursor) }
+      self = .socks4a(handshake)
+      return try result.get()
     case .socks5(var handshake):
       let result = Result { () throws(ProxyError) in try handshake.receive(bytes, at: &cursor) }
       self = .socks5(handshake)
@@ -45,6 +56,7 @@ enum ProxyHandshake: ~Copyable {
   /// Returns the error for a connection that the proxy has closed before the tunnel was open.
   func receiveEnd() -> ProxyError {
     switch self {
+    case .socks4a(let handshake): handshake.receiveEnd()
     case .socks5(let handshake): handshake.receiveEnd()
     case .connect(let handshake): handshake.receiveEnd()
     }

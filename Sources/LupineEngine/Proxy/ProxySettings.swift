@@ -1,31 +1,32 @@
-// ProxySettings: chooses the proxy of each request: none, a fixed proxy, or the one
-// that the environment specifies by curl's rules.
+// ProxySettings: the choice of a proxy for each request: none, a fixed proxy, or one that the environment specifies by curl's
+// rules.
 
 public import LupineWire
 
-/// The way in which the proxy of a request is chosen.
+/// The settings that determine the proxy of each request.
 public enum ProxySettings: Sendable, Hashable {
   /// Every request goes directly to its origin.
   case none
   /// The environment variables specify the proxies. This is the default.
   ///
-  /// `http_proxy` applies to http, `https_proxy` to https, and `all_proxy` to either if its variable is unset.
-  /// `no_proxy` lists exceptions; see ``ProxyBypass``. Each name may also be uppercase, but lowercase takes
-  /// precedence. An empty variable counts as unset.
+  /// `http_proxy` applies to http, and `https_proxy` to https. `all_proxy` applies to a scheme whose own variable is unset.
+  /// `no_proxy` lists exceptions; see ``ProxyBypass``. Each name may also be uppercase, but lowercase takes precedence. An
+  /// empty variable counts as unset.
   ///
-  /// HTTP_PROXY is ignored in a CGI program, which has REQUEST_METHOD in its environment. There, a client can set the variable
-  /// with a field named Proxy (RFC 3875 §4.1.18), and could redirect requests to itself.
+  /// HTTP_PROXY is ignored in a CGI program, which has REQUEST_METHOD in its environment. A client of a CGI program can set
+  /// HTTP_PROXY by sending a field named Proxy (RFC 3875 §4.1.18), and could so redirect requests to itself.
   case environment
   /// All hosts except those in `bypass` use this proxy.
   case fixed(Proxy, bypass: ProxyBypass = .none)
-  /// Uses one proxy for http and one for https, for all hosts except those in `bypass`. With nil, requests are sent directly.
+  /// Uses one proxy for http and one for https, for all hosts except those in `bypass`. If the proxy is nil, requests with that
+  /// scheme are sent directly.
   ///
-  /// If a result is a failure, the requests that would use that proxy fail. They aren't sent directly instead.
+  /// If a result is a failure, the requests that would use that proxy fail, rather than being sent directly.
   case perScheme(
     http: Result<Proxy, ProxyError>?, https: Result<Proxy, ProxyError>?, bypass: ProxyBypass = .none)
 
-  /// Returns the rules that follow from the settings. `environment` contains the variables
-  /// by name; the function reads no other variables.
+  /// Returns the rules that follow from the settings. `environment` contains the values of environment variables by name. The
+  /// function reads no other variables.
   public func rules(environment: [String: String]) -> ProxyRules {
     switch self {
     case .none: ProxyRules(http: nil, https: nil, bypass: .none)
@@ -39,7 +40,7 @@ public enum ProxySettings: Sendable, Hashable {
 }
 
 extension ProxySettings {
-  /// The variables that `.environment` uses.
+  /// The names of the environment variables that `.environment` reads.
   static let variables = [
     "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
     "REQUEST_METHOD",
@@ -48,8 +49,8 @@ extension ProxySettings {
 
 /// The evaluated `ProxySettings`, so that the environment isn't read for each request.
 public struct ProxyRules: Sendable, Hashable {
-  // A malformed variable fails only the requests that would use it. Sending them directly could expose
-  // data that the proxy should hide to the network.
+  // A malformed variable fails only the requests that would use it. Sending those requests directly could expose to the network
+  // data that the proxy should hide.
   private let http: Result<Proxy, ProxyError>?
   private let https: Result<Proxy, ProxyError>?
   private let bypass: ProxyBypass
@@ -76,7 +77,22 @@ public struct ProxyRules: Sendable, Hashable {
     bypass = ProxyBypass(exceptions ?? "")
   }
 
-  /// Returns the proxy for requests to an origin, or nil if they are sent directly.
+  /// Returns the rules of `settings`, or these rules if `settings` is nil. `environment` contains the values of the variables
+  /// for `.environment`, by name.
+  func replaced(by settings: ProxySettings?, environment: [String: String]) -> ProxyRules {
+    switch settings {
+    case nil: self
+    case .environment: ProxySettings.environment.rules(environment: environment)
+    case .some(let settings): settings.rules(environment: [:])
+    }
+  }
+
+  /// Whether at least one of the proxies is reached over TLS.
+  var usesTLS: Bool {
+    [http, https].contains { if case .success(let proxy)? = $0 { proxy.scheme == .https } else { false } }
+  }
+
+  /// Returns the proxy for requests to an origin, or nil if the requests are sent directly.
   ///
   /// Throws an error if the environment variable or setting for the origin is malformed.
   public func proxy(for origin: Origin) throws(ProxyError) -> Proxy? {

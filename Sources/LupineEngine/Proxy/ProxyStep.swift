@@ -2,10 +2,10 @@
 
 /// The next step that a handshake with a proxy requires from its caller.
 enum ProxyStep: Sendable, Equatable {
-  /// Receive more bytes: all bytes were consumed, and the reply is incomplete.
+  /// Receive more bytes. All bytes so far were consumed, and the reply is incomplete.
   case needMoreBytes
   /// Send these bytes, then continue to receive.
   case send([UInt8])
-  /// Use the tunnel, which is open. Bytes after the cursor come from the destination.
+  /// Use the tunnel, which is now open. Bytes after the cursor come from the destination.
   case done
 }

@@ -26,19 +26,13 @@ enum Route: Sendable, Hashable {
       self = .direct
       return
     }
-    self = proxy.scheme == .http && origin.scheme == .http ? .forward(proxy) : .tunnel(proxy)
+    self = proxy.scheme.speaksHTTP && origin.scheme == .http ? .forward(proxy) : .tunnel(proxy)
   }
 
-  /// Returns the request target to write: in absolute form for a forwarding proxy, and otherwise in the form of the URI.
+  /// Returns the request target to send: in absolute form to a forwarding proxy, and otherwise as in the URI.
   func target(of uri: URI) -> String {
     // absolute-form = absolute-URI
     if case .forward = self { uri.origin.description + uri.target } else { uri.target }
-  }
-
-  /// The Proxy-Authorization value to send with each request to a forwarding proxy, or nil if there is none. It is nil for a
-  /// tunnel, because the handshake has already sent the credentials.
-  var proxyAuthorization: String? {
-    if case .forward(let proxy) = self { proxy.basicCredentials } else { nil }
   }
 }
 

@@ -2,7 +2,7 @@
 
 /// The greeting, authentication and CONNECT of SOCKS 5. It accepts the replies in pieces of any size.
 ///
-/// It buffers at most 262 bytes, the length of the longest reply, whose address is a name of 255 bytes.
+/// The handshake buffers at most 262 bytes. This is the length of the longest reply, whose address is a name of 255 bytes.
 struct SOCKS5Handshake: Sendable {
   private enum State {
     case method
@@ -29,7 +29,7 @@ struct SOCKS5Handshake: Sendable {
   private let place: String
   private let request: [UInt8]
   private var state = State.method
-  private var pending: [UInt8] = []  // The received bytes of the present reply.
+  private var pending: [UInt8] = []  // The received bytes of the current reply.
   private var receivedCount = 0
 
   /// Creates a handshake for a connection to `host`, which is a name of at most 255 bytes or an
@@ -59,7 +59,7 @@ struct SOCKS5Handshake: Sendable {
       ? [Self.version, 1, Method.none] : [Self.version, 2, Method.none, Method.userPassword]
   }
 
-  /// Parses a reply from `cursor` on and advances it, never past the end of the expected reply.
+  /// Parses a reply from `cursor` on and advances `cursor`, never past the end of the expected reply.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     precondition(!isDone, "the handshake is already complete; further bytes belong to the tunnel")
     while cursor < bytes.count {

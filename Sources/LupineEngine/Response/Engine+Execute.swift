@@ -6,7 +6,7 @@ public struct EngineResponse: Sendable {
   public let uri: URI
   /// The status and the fields.
   public let head: ResponseHead
-  /// The body as it arrives, decoded if the request's `decodesContent` is true.
+  /// The body, delivered as it arrives, and decoded if the request's `decodesContent` is true.
   public let body: ResponseBody
 }
 
@@ -28,12 +28,12 @@ extension Engine {
   /// The maximum size of a body that `collect` accepts by default: 64 MiB.
   public static let collectedBytesMax = 64 * 1024 * 1024
 
-  /// Executes a request and returns when the response head has arrived. Follows redirects
-  /// as `redirects` specifies, or none if it is nil.
+  /// Executes a request and returns when the response head has arrived. Follows redirects as `redirects` specifies, or none if
+  /// `redirects` is nil.
   ///
-  /// A response with any status, including 404 and 500, is a success. Cancelling the task ends the exchange
-  /// with `.cancelled`. If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are
-  /// buffered in memory, and the server must wait.
+  /// A response with any status, including 404 and 500, is a success. Cancelling the task ends the exchange with `.cancelled`.
+  /// If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are buffered in memory, and backpressure
+  /// stops the server.
   public func execute(
     _ request: EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> EngineResponse {
@@ -52,11 +52,11 @@ extension Engine {
     }
   }
 
-  /// Executes a request and collects the response. Follows redirects as `redirects` specifies, or none if it is nil.
+  /// Executes a request and collects the response. Follows redirects as `redirects` specifies, or none if `redirects` is nil.
   ///
-  /// The loop passes the response to the caller's thread once, instead of once for each piece. The function fails with
-  /// `.bodyTooLarge` if the body exceeds the request's `bodyBytesMax`, or `collectedBytesMax` if that is unset. Cancelling the
-  /// task ends the exchange with `.cancelled`.
+  /// The event loop passes the complete response to the caller's thread, instead of one piece at a time. The function fails
+  /// with `.bodyTooLarge` if the body exceeds the request's `bodyBytesMax`, or `collectedBytesMax` if `bodyBytesMax` is unset.
+  /// Cancelling the task ends the exchange with `.cancelled`.
   public nonisolated(nonsending) func collect(
     _ request: consuming EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> CollectedResponse {

@@ -2,8 +2,8 @@
 
 /// The body of a response, in nonempty pieces of any size.
 ///
-/// It can be iterated once, by one task at a time. Releasing the body before its end ends the exchange. The connection is kept if
-/// little remains to be read, and closed otherwise.
+/// The body can be iterated once, by one task at a time. If the body is released before it was read to its end, the exchange
+/// ends. The connection is then kept if the rest of the body is short, and otherwise closed.
 public struct ResponseBody: AsyncSequence, Sendable {
   /// The error that made the body incomplete.
   public typealias Failure = EngineError
@@ -21,11 +21,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
     reader = Reader(channel)
   }
 
-  /// An iterator over the pieces.
+  /// An iterator over the pieces of a response body.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let body: ResponseBody
 
-    /// Returns the next piece, or nil at the end of a complete body.
+    /// Returns the next piece of the body, or nil after the last one.
     ///
     /// Throws the error that made the body incomplete, or `.cancelled` if the task is cancelled.
     public func next(
@@ -54,7 +54,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// The trailer section, which is usually empty. Nil until the end of a complete body.
   public var trailers: Fields? { reader.channel.trailers }
 
-  /// Returns the metrics of each request sent, in order, including those that were redirected.
+  /// Returns the metrics of each request sent, in order, including the requests that were redirected.
   ///
   /// Waits for the end of the exchange, which occurs only after the body has been read. Cancelling the task ends the exchange.
   public func metrics() async -> [ExchangeMetrics] { await reader.channel.finalMetrics() }

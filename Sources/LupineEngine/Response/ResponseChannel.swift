@@ -1,5 +1,4 @@
-// ResponseChannel: passes a response from its loop to the task that reads it, with at most one window of bytes in
-// memory.
+// ResponseChannel: passes a response from its event loop to the task that reads it, with at most one window of bytes in memory.
 
 internal import Synchronization
 
@@ -33,8 +32,8 @@ final class ResponseChannel: ResponseSink {
   private let windowBytes: Int
   private let state: Mutex<State>
 
-  /// Creates a channel. `chain` contains the redirects that led to this request, and
-  /// `earlier` the metrics of the requests before it.
+  /// Creates a channel. `chain` contains the redirects that led to this request, and `earlier` the metrics of the requests
+  /// before this one.
   init(_ request: EngineRequest, _ chain: RedirectChain, earlier: [ExchangeMetrics], windowBytes: Int) {
     self.request = request
     self.chain = chain
@@ -64,14 +63,15 @@ final class ResponseChannel: ResponseSink {
     return try result.get()
   }
 
-  /// Returns the next piece, or nil at the end.
+  /// Returns the next piece of the body, or nil after the last one.
   func next() async throws(EngineError) -> [UInt8]? {
     while true {
       let (piece, ending, used) = state.withLock { state -> ([UInt8], Ending?, (ExchangeHandle, Int)?) in
         var piece: [UInt8] = []
         swap(&piece, &state.buffered)
         state.takenCount += piece.count
-        // The window is extended after half of it has been read, so that reading small pieces doesn't send a message for each.
+        // The window is extended only after half of it has been read, so that not every small piece causes a message to the
+        // loop.
         guard state.takenCount * 2 >= windowBytes, state.ending == nil, let handle = state.handle else {
           return (piece, state.ending, nil)
         }

@@ -24,7 +24,7 @@ final class ResponseCollector: ResponseSink {
     var continuation: CheckedContinuation<Void, Never>?
   }
 
-  /// The request, and the redirects that led to it.
+  /// A request, and the redirects that led to it.
   struct Redirecting {
     let chain: RedirectChain
     let request: EngineRequest

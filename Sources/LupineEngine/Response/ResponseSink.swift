@@ -4,12 +4,12 @@
 public enum BodyDisposition: Sendable {
   /// The body is delivered as it arrives.
   case deliver
-  /// The body is discarded. If its rest is short, the exchange ends after the rest has been read, so that the connection can be
-  /// reused. Otherwise the exchange ends immediately; see `EngineConfiguration.drainedBytesMax`.
+  /// The body is discarded. If the rest of the body is short, the exchange ends after the rest has been read, so that the
+  /// connection can be reused. Otherwise the exchange ends immediately; see `EngineConfiguration.drainedBytesMax`.
   case discard
 }
 
-/// Receives the response of one exchange, on the engine's loop.
+/// Receives the response of one exchange, on one of the engine's event loops.
 ///
 /// The calls come in this order: any number of informational heads, at most one head, any number of body pieces, and exactly one
 /// `finish`. Each call must return quickly, because it blocks the loop.
@@ -23,11 +23,11 @@ public protocol ResponseSink: AnyObject, Sendable {
   func receive(body bytes: borrowing Span<UInt8>)
   /// Called when the exchange has ended, with the trailer section or an error.
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics)
-  /// Called at the end of an iteration of the loop, so that a sink can pass on the
-  /// collected pieces together. By default, does nothing.
+  /// Called at the end of an iteration of the loop, so that a sink can pass on the pieces of that iteration together. By
+  /// default, does nothing.
   ///
-  /// Called only if the iteration has delivered part of the response or taken bytes of the request's body, and the exchange
-  /// hasn't ended in it. `sentBodyByteCount` is the number of body bytes taken so far.
+  /// Called only if the iteration has delivered part of the response or taken bytes of the request's body to send, and the
+  /// exchange hasn't ended in that iteration. `sentBodyByteCount` is the number of body bytes taken so far.
   func turnEnded(sentBodyByteCount: UInt64)
 }
 

@@ -1,29 +1,32 @@
-// Resumptions: resumes the tasks whose results became available in an iteration of the loop.
+// Resumptions: resumes together the tasks whose results arrived in the same iteration of the loop, or the same delivery.
 
 internal import Synchronization
 
-/// Collects tasks that wait on other threads, and resumes them together at the end of the loop's iteration.
+/// Collects tasks that wait on other threads, and resumes them together at the end of an iteration of the loop, or
+/// of a delivery on a session's queue.
 ///
-/// Resuming a task wakes a thread. That thread may take the processor from the loop only to run one task and
-/// sleep again, which costs two context switches per response. With several tasks, only one thread is woken;
-/// it resumes the other tasks and runs them too.
-final class Resumptions: Sendable {
+/// Resuming a task wakes a thread. That thread may take the processor from the loop only to run one task and sleep again, which
+/// costs two context switches per response. If several tasks are resumed together, only one thread is woken, and it resumes and
+/// runs all of them.
+package final class Resumptions: Sendable {
   private struct State {
     var isOpen = false
     var continuations: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// The minimum number of tasks that are resumed together: 4. The loop resumes fewer tasks directly,
-  /// because another hop would cost more than it saves.
+  /// The minimum number of tasks that are resumed together: 4. Fewer tasks are resumed directly, because waking one thread for
+  /// all of them would cost more than it saves.
   private static let togetherMin = 4
 
   private let state = Mutex(State())
 
-  /// Starts an iteration. From now on, `resume` collects tasks.
-  func beginIteration() { state.withLock { $0.isOpen = true } }
+  package init() {}
 
-  /// Resumes a task at the end of the iteration, or immediately outside of an iteration.
-  func resume(_ continuation: CheckedContinuation<Void, Never>) {
+  /// Begins an iteration or a delivery. From now on, `resume` collects tasks.
+  package func beginCollecting() { state.withLock { $0.isOpen = true } }
+
+  /// Resumes a task at the end of the current iteration or delivery, or immediately if there is none.
+  package func resume(_ continuation: CheckedContinuation<Void, Never>) {
     let waits = state.withLock { state in
       if state.isOpen { state.continuations.append(continuation) }
       return state.isOpen
@@ -31,8 +34,8 @@ final class Resumptions: Sendable {
     if !waits { continuation.resume() }
   }
 
-  /// Ends an iteration and resumes the collected tasks.
-  func endIteration() {
+  /// Ends an iteration or a delivery, and resumes the collected tasks.
+  package func resumeCollected() {
     let continuations = state.withLock { state in
       state.isOpen = false
       var taken: [CheckedContinuation<Void, Never>] = []

@@ -4,11 +4,11 @@ internal import LupineReactor
 
 /// A network of IP addresses, such as 10.0.0.0/8 or fd00::/8.
 ///
-/// Each IPv4 address also has an IPv6 form, such as ::ffff:10.0.0.1, with which the system connects to the IPv4 address. In this
-/// type, both forms are the same address: IPv4 networks contain both, and IPv6 networks contain neither.
+/// Each IPv4 address also has an IPv6 form, such as ::ffff:10.0.0.1, and connecting to this form connects to the IPv4 address.
+/// This type treats the two forms as the same address: IPv4 networks contain both forms, and IPv6 networks contain neither.
 public struct AddressNetwork: Sendable, Hashable {
   let first: IPAddress
-  /// The number of leading bits that the network's addresses share, in 0...32 or 0...128.
+  /// The number of leading bits that the network's addresses share: 0...32 for IPv4, 0...128 for IPv6.
   let prefixLength: Int
 
   /// Parses a network: `prefix = address [ "/" length ]`. An address without a length
@@ -21,7 +21,7 @@ public struct AddressNetwork: Sendable, Hashable {
     let bitCount = address.bitCount
     var length = bitCount
     if parts.count == 2 {
-      // The length has at most three digits and no sign.
+      // The prefix length has at most three digits and no sign.
       let digits = parts[1]
       guard 1...3 ~= digits.utf8.count, digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
         let number = Int(digits), number <= bitCount
@@ -29,7 +29,7 @@ public struct AddressNetwork: Sendable, Hashable {
       length = number
     }
     guard address.masked(length) == address else { return nil }
-    // The system treats ::ffff:0:0/96 as IPv4.
+    // The kernel treats addresses in ::ffff:0:0/96 as IPv4 addresses, so the network is stored as an IPv4 network.
     if case .ipv4(let bits) = address.unmapped, bitCount == 128 {
       guard length >= 96 else { return nil }
       (first, prefixLength) = (.ipv4(bits), length - 96)

@@ -4,24 +4,24 @@ public import LupineReactor
 
 /// The addresses to which an engine may connect.
 ///
-/// The engine checks each address immediately before it opens a connection, after the lookup of the host, so a name whose address
-/// changes can't bypass the policy. The rules apply in this order:
+/// The engine checks each address immediately before it opens a connection, after the lookup of the host, so a host name whose
+/// address changes can't bypass the policy. The rules apply in this order:
 ///
 /// 1. If `refused` contains the address, or an IPv4 address embedded in it, the address is refused.
 /// 2. If `allowed` contains the address, it is permitted.
 /// 3. Otherwise, `others` decides.
 ///
-/// Embedded addresses are those of the IPv6 forms ::/96, ::ffff:0:0:0/96, 64:ff9b::/96, 64:ff9b:1::/48, 2002::/16 (6to4) and
-/// 2001::/32 (Teredo). The form ::ffff:0:0/96 is the IPv4 address itself. The unspecified address, by which Linux connects to the
-/// same machine, also counts as the loopback address.
+/// Embedded addresses are the IPv4 addresses within the IPv6 networks ::/96, ::ffff:0:0:0/96, 64:ff9b::/96, 64:ff9b:1::/48,
+/// 2002::/16 (6to4) and 2001::/32 (Teredo). An address in ::ffff:0:0/96 counts as the IPv4 address itself. The unspecified
+/// address also counts as the loopback address, because on Linux a connection to either reaches the same machine.
 public struct AddressPolicy: Sendable, Hashable {
   /// The addresses that are permitted among those in neither list.
   public enum Others: String, Sendable, Hashable, CaseIterable {
     /// All addresses.
     case all
-    /// Only addresses that are globally reachable according to IANA's registries of special-purpose addresses, and whose embedded
-    /// addresses are globally reachable too. Loopback, private, link-local (which includes the metadata services of clouds),
-    /// shared, multicast and reserved addresses are refused.
+    /// Only addresses that are globally reachable according to IANA's registries of special-purpose addresses, and whose
+    /// embedded addresses are globally reachable too. Loopback, private, link-local, shared, multicast and reserved addresses
+    /// are refused. The metadata services of clouds have link-local addresses.
     case publicOnly
     /// No addresses.
     case none
@@ -33,12 +33,12 @@ public struct AddressPolicy: Sendable, Hashable {
   public var allowed: [AddressNetwork]
   /// Networks whose addresses are always refused.
   public var refused: [AddressNetwork]
-  /// Whether the engine may connect to Unix sockets, including its own `socketPath`.
+  /// Whether the engine may connect to Unix sockets, including that of `EngineConfiguration.socketPath`.
   public var allowsUnixSockets: Bool
   /// Whether requests may use proxies.
   ///
-  /// The engine connects only to the proxy, so it checks the proxy's address. It can't check the address of the origin, to which
-  /// the proxy connects, unless it must look up that address for the proxy (`socks5`). Allow only proxies that check the
+  /// The engine connects only to the proxy, so it checks the proxy's address. The engine can't check the address of the origin,
+  /// to which the proxy connects, unless it looks up that address for the proxy (`socks5`). Allow only proxies that check the
   /// addresses of origins themselves.
   public var allowsProxies: Bool
 
@@ -78,9 +78,9 @@ public struct AddressPolicy: Sendable, Hashable {
     }
   }
 
-  /// Returns the permitted addresses, in their order. Throws an error if there are none.
+  /// Returns the permitted addresses, in the given order. Throws an error if there are none.
   func permitted(_ addresses: [SocketAddress]) throws(AddressRefusal) -> [SocketAddress] {
-    // The default policy costs nothing.
+    // Skips the checks for the default policy, so that it costs nothing.
     if others == .all, refused.isEmpty, allowsUnixSockets { return addresses }
     let permitted = addresses.filter(permits)
     guard !permitted.isEmpty else { throw .addresses(addresses) }
@@ -88,21 +88,26 @@ public struct AddressPolicy: Sendable, Hashable {
   }
 }
 
-/// The reason why an address policy permits no connection.
+/// The reason that an address policy, or a request, permits no connection.
 public enum AddressRefusal: Error, Sendable, Hashable {
-  /// The policy permits none of these addresses, which are those of the host, of the proxy, or of a Unix socket.
+  /// The policy permits none of these addresses of the host, of the proxy, or of a Unix socket.
   case addresses([SocketAddress])
   /// The policy permits no proxies.
   case proxy
+  /// These addresses are reached only through a mobile network, which the request doesn't permit.
+  case cellular([SocketAddress])
 }
 
 extension AddressRefusal: CustomStringConvertible {
-  /// The addresses or proxies that the policy refuses, and the remedy.
+  /// A sentence that states what the policy or the request refuses, and the remedy.
   public var description: String {
     switch self {
     case .proxy:
       "the address policy permits no proxy. Remove the proxy, or set AddressPolicy.allowsProxies if the proxy checks "
         + "addresses itself."
+    case .cellular(let addresses):
+      "\(list(addresses)) can be reached through a mobile network only. Permit cellular access, or wait for another "
+        + "network."
     case .addresses(let addresses):
       if let path = addresses.first?.socketPath {
         "the address policy permits no Unix socket (\(path)). Set AddressPolicy.allowsUnixSockets to allow it."
@@ -119,7 +124,7 @@ extension AddressRefusal: CustomStringConvertible {
     return rest > 0 ? "\(shown) and \(rest) more" : shown
   }
 
-  /// The maximum number of addresses in a message: 4, because a host may have 64.
+  /// The maximum number of addresses in a message: 4. A host may have 64.
   private static let addressesShown = 4
 }
 

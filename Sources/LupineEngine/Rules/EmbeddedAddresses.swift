@@ -1,12 +1,12 @@
-// EmbeddedAddresses: the other addresses that a packet to an address may reach.
+// EmbeddedAddresses: the other addresses that a connection to an address may reach.
 
 internal import LupineReactor
 
 extension IPAddress {
-  /// An IPv6 network whose addresses embed IPv4 addresses, and the positions of their first bits.
+  /// An IPv6 network whose addresses embed IPv4 addresses, and the rule for extracting them.
   private struct Translation {
     let network: AddressNetwork
-    /// Returns the IPv4 addresses in the address.
+    /// Returns the IPv4 addresses embedded in the given address.
     let embedded: @Sendable (UInt128) -> [UInt32]
   }
 
@@ -30,8 +30,8 @@ extension IPAddress {
     Translation(network: "2001::/32") { [UInt32(truncatingIfNeeded: $0 >> 64), ~UInt32(truncatingIfNeeded: $0)] },
   ]
 
-  /// The other addresses that a connection to this address may reach: embedded IPv4 addresses, and for the unspecified address,
-  /// by which Linux connects to the same machine, the loopback address.
+  /// The other addresses that a connection to this address may reach. These are the embedded IPv4 addresses. For the
+  /// unspecified address, by which Linux connects to the same machine, they also include the loopback address.
   ///
   /// The address must not be an IPv4-mapped one.
   var reachedAddresses: [IPAddress] {

@@ -1,6 +1,7 @@
-// RedirectChain: the redirects of one request, with their number and the time left for them.
+// RedirectChain: the redirects of one request, with their number and the time that is left for further exchanges.
 
-/// The redirects of one request: the rule, the number of redirects followed so far, and the time left of the total limit.
+/// The redirects of one request: the rule by which they are followed, their number so far, and the rest of the total time
+/// limit.
 ///
 /// `next(after:to:)` decides which request follows from a response. When the exchange has ended, `follow` or `resend` returns the
 /// request to send, with the time left as its total limit.
@@ -21,19 +22,24 @@ public struct RedirectChain: Sendable {
 
   /// Returns the request to which a response redirects, or nil if the response is final or there is no rule.
   ///
-  /// - Throws: The errors of `RedirectRule`.
+  /// - Throws: The errors of `RedirectRule.next(after:to:count:)`.
   public func next(after head: ResponseHead, to request: EngineRequest) throws(EngineError) -> EngineRequest? {
     try rule?.next(after: head, to: request, count: count)
   }
 
-  /// Counts a redirect. Returns the redirected request, with the time left as its total limit.
+  /// Counts a redirect. Returns the redirected request, whose total limit is the time left.
   public mutating func follow(_ next: consuming EngineRequest, after exchange: ExchangeMetrics) -> EngineRequest {
     count += 1
     return resend(next, after: exchange)
   }
 
-  /// Returns a request that replaces the last one without a redirect, such as the same request with
-  /// credentials, with the time left as its total limit.
+  /// Subtracts the duration of a pause between two exchanges from the time left.
+  package mutating func spend(_ duration: Duration) {
+    if let total = timeLeft { timeLeft = max(.zero, total - duration) }
+  }
+
+  /// Returns a request that replaces the previous one without a redirect, for example the same request with credentials. Its
+  /// total limit is the time left.
   public mutating func resend(_ next: consuming EngineRequest, after exchange: ExchangeMetrics) -> EngineRequest {
     if let total = timeLeft, let end = exchange.end { timeLeft = max(.zero, total - (end - exchange.start)) }
     var next = next
@@ -43,8 +49,8 @@ public struct RedirectChain: Sendable {
 }
 
 extension RedirectChain {
-  /// Returns the request to which a response redirects, or the error of a redirect that can't be
-  /// followed. Returns nil if the response is final.
+  /// Returns the request to which a response redirects, an error if the redirect can't be followed, or nil if the response is
+  /// final.
   func outcome(of head: ResponseHead, to request: EngineRequest) -> Result<EngineRequest, EngineError>? {
     do throws(EngineError) {
       return try next(after: head, to: request).map { .success($0) }

@@ -7,7 +7,8 @@ public struct RedirectRule: Sendable, Hashable {
   public var countMax = 20
   /// Whether redirects from https to http are followed. False by default.
   public var allowsDowngrade = false
-  /// Additional fields that another origin must not receive, such as `X-Api-Key`. None by default. Names are case-insensitive.
+  /// Additional names of fields that another origin must not receive, such as `X-Api-Key`. None by default. Names are
+  /// case-insensitive.
   ///
   /// The fields `Authorization`, `Cookie`, `Cookie2`, `Host`, `Proxy-Authenticate`, `Proxy-Authorization`
   /// and `WWW-Authenticate` never need to be listed.
@@ -44,7 +45,9 @@ public struct RedirectRule: Sendable, Hashable {
     }
     var next = rewritten(request, after: head.status, staysAtOrigin: uri.origin == origin)
     next.uri = uri
+    next.connectionDemand = nil
     next.presentsIdentity = request.presentsIdentity && Self.keepsIdentity(from: origin, to: uri.origin)
+    if uri.origin != origin { next.identityChoice = nil }
     guard next.body.isReplayable else {
       throw EngineError(.bodyNotReplayable, .receive, origin, progress: .responseBegan)
     }
@@ -64,21 +67,22 @@ public struct RedirectRule: Sendable, Hashable {
       for name in Self.contentFields { next.fields.remove(name) }
     }
     if !staysAtOrigin {
-      // Another origin must not receive these fields. Later redirects start from `next`, so the fields stay removed.
+      // Another origin must not receive these fields. A later redirect back to the first origin starts from `next`, so the
+      // fields stay removed.
       for name in boundFields { next.fields.remove(name) }
     }
     return next
   }
 
-  /// Returns whether the client certificate is still presented after a redirect from `origin` to `next`. It is presented only to
-  /// the same origin, or to https on the same host, because servers redirect from http to it.
+  /// Returns whether the client certificate is still presented after a redirect from `origin` to `next`. It is presented only
+  /// to the same origin, or to https on the same host, because servers commonly redirect from http to https.
   public static func keepsIdentity(from origin: Origin, to next: Origin) -> Bool {
     next == origin
       || (origin.scheme == .http && next.scheme == .https && origin.socketPath == nil && next.socketPath == nil
         && origin.host == next.host)
   }
 
-  /// Returns whether a field is meant only for one origin, ignoring the case of its name.
+  /// Returns whether a field is meant only for one origin. The name's case is ignored.
   public func isBoundToOrigin(_ name: String) -> Bool {
     boundFields.contains { $0.lowercased() == name.lowercased() }
   }
@@ -90,7 +94,7 @@ public struct RedirectRule: Sendable, Hashable {
     "Authorization", "Cookie", "Cookie2", "Host", "Proxy-Authenticate", "Proxy-Authorization", "WWW-Authenticate",
   ]
 
-  /// The fields that describe the removed body (RFC 9110 §15.4), and Expect (§10.1.1).
+  /// The fields to remove if a redirect drops the body: those that describe the body (RFC 9110 §15.4), and Expect (§10.1.1).
   private static let contentFields = [
     "Content-Encoding", "Content-Language", "Content-Location", "Content-Type", "Content-Length", "Digest",
     "Last-Modified", "Expect",

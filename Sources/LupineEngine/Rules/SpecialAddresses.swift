@@ -8,13 +8,13 @@
 internal import LupineReactor
 
 extension IPAddress {
-  /// Whether the address is globally reachable: it is assigned for unicast, and not for a special purpose that keeps it within a
-  /// machine, link, site or document.
+  /// Whether the address is globally reachable: assigned for unicast, and not reserved for a special purpose, such as use
+  /// within a machine, a link, a site or a document.
   ///
   /// The address must not be an IPv4-mapped one. Embedded addresses aren't considered.
   var isPublic: Bool {
     let matches = Self.specialNetworks.filter { $0.network.contains(self) }
-    // The most specific entry applies.
+    // The entry with the longest matching prefix applies.
     return matches.max { $0.network.prefixLength < $1.network.prefixLength }?.isPublic ?? (bitCount == 32)
   }
 

@@ -4,14 +4,14 @@ internal import LupineReactor
 
 /// The work that a shard has postponed to the end of the iteration or to the next iteration.
 struct Backlog {
-  /// Connections with more to read than one iteration has time for. Each occurs once.
+  /// Connections with more data than one iteration has time to read. No connection occurs twice.
   var postponed: [ConnectionID] = []
   /// Exchanges whose sinks are notified at the end of this iteration.
   var touched: [Exchange] = []
-  /// Exchanges to send again in the next iteration, after its events.
+  /// Exchanges whose requests are sent again in the next iteration, after its events have been processed.
   ///
-  /// If a server is closing its connections, the events report the closed connections before the exchanges get one. Postponing
-  /// also avoids deep recursion when thousands of connections have ended.
+  /// If a server is closing its connections, the events report the closed connections before an exchange is given one of them.
+  /// Postponing also avoids deep recursion when thousands of connections have ended.
   var restarts: [Exchange] = []
   /// The commands to execute in this iteration.
   var commands: [ShardCommand] = []
@@ -20,11 +20,11 @@ struct Backlog {
   var isEmpty: Bool { postponed.isEmpty && restarts.isEmpty }
 }
 
-/// The state of executing the pool's decisions.
+/// The pool's decisions that the shard hasn't executed yet.
 struct PoolWork {
-  /// The actions that haven't been executed yet, with the error for exchanges that fail.
+  /// The actions that haven't been executed yet, each with the error for an exchange that it fails.
   var pendingActions: [(PoolState.Action, EngineError?)] = []
   var isPerforming = false
-  /// The deadline that the loop has for the pool. It may be too early, but is never too late.
+  /// The deadline registered with the loop for the pool. It may be earlier than the pool's actual deadline, but never later.
   var deadline: Instant?
 }

@@ -2,12 +2,12 @@
 
 /// The buffers of one loop, which are reused to avoid allocations.
 struct Buffers {
-  /// The size of a read buffer: 64 KiB, which is four TLS records, or the amount that a loopback socket usually has available.
+  /// The size of a read buffer: 64 KiB, which is four TLS records, and what a loopback socket usually has available.
   static let byteCount = 64 * 1024
-  /// The size of the bulk buffer: 256 KiB, for long unencrypted bodies and for decoded bodies. Compared with a read buffer, it
+  /// The size of a bulk buffer, for long unencrypted bodies and for decoded bodies: 256 KiB. Compared with a read buffer, it
   /// needs a quarter of the system calls and of the transfers between threads.
   static let bulkByteCount = 256 * 1024
-  /// The maximum number of free read buffers that are kept: 8. Uses are rarely nested more deeply, except in chains of
+  /// The maximum number of free read buffers that are kept: 8. Reads are rarely nested more deeply, except in chains of
   /// connections that turn out to be closed.
   private static let freeCountMax = 8
 
@@ -20,8 +20,8 @@ struct Buffers {
   private var bulk: [UInt8]?
   private var heads: [[UInt8]] = []
 
-  /// Returns a read buffer of `byteCount` bytes, or of `bulkByteCount` bytes if `count` is larger. The caller owns the buffer
-  /// until it calls `giveBack`, so a nested use gets a different buffer.
+  /// Lends a read buffer of `byteCount` bytes, or of `bulkByteCount` bytes if `count` exceeds `byteCount`. The buffer isn't
+  /// lent again until the caller passes it to `giveBack`.
   mutating func borrow(_ count: Int = byteCount) -> [UInt8] {
     count > Self.byteCount
       ? bulk.take() ?? [UInt8](repeating: 0, count: Self.bulkByteCount)

@@ -18,8 +18,8 @@ final class Inbox: Sendable {
   /// Sends a command. May be called on any thread.
   func send(_ command: ShardCommand) {
     let isFirst = mailbox.post(command)
-    // Checked after posting: either the shard, while closing, has taken the command, or
-    // the sender sees here that the inbox is closed.
+    // Checked after posting, so that no command is lost: either the closing shard has taken the command, or the sender sees
+    // here that the inbox is closed.
     if isClosed.load(ordering: .sequentiallyConsistent) {
       refuseAll()
     } else if isFirst {
@@ -47,8 +47,8 @@ final class Inbox: Sendable {
       metrics.end = metrics.start
       submission.sink.finish(.failure(EngineError(.shutDown, .setup, submission.request.uri.origin)), metrics)
     case .count(let completion): completion(PoolCounters())
-    case .shutDown(_, let completion): completion?()
-    case .cancel, .setPaused, .extendWindow, .discardBody, .bodyReady, .resolved: break
+    case .shutDown(_, _, let completion): completion?()
+    case .cancel, .setPaused, .extendWindow, .limitWindow, .discardBody, .bodyReady, .resolved, .verified: break
     }
   }
 

@@ -13,25 +13,48 @@ actor LoopShard: LoopHandler {
   nonisolated let inbox: Inbox
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+  /// The maximum number of idle connections with which a loop polls before it sleeps: 64. With more, most of the awaited events
+  /// would be closes of idle connections.
+  private static let busyPollIdleConnectionsMax = 64
+
   private let shard: Shard
+  private let observer: (any IterationObserver)?
 
   init(
-    _ configuration: EngineConfiguration, index: Int, proxyRules: ProxyRules, loop: EventLoop, resolver: NameService,
-    tlsContexts: TLSContexts
+    _ configuration: EngineConfiguration, index: Int, environment: [String: String], loop: EventLoop,
+    resolver: NameService, tlsContexts: TLSContexts, runBlocking: @escaping BlockingJobs,
+    observer: (any IterationObserver)?
   ) {
     self.loop = loop
+    self.observer = observer
     taskExecutor = LoopTaskExecutor(loop)
     inbox = Inbox { loop.wake() }
     shard = Shard(
-      configuration, index: index, proxyRules: proxyRules, network: loop, resolver: resolver, tlsContexts: tlsContexts,
-      inbox: inbox)
+      configuration, index: index, proxyRules: configuration.proxy.rules(environment: environment),
+      environment: environment, network: loop, resolver: resolver, tlsContexts: tlsContexts, inbox: inbox,
+      runBlocking: runBlocking)
   }
 
   func gather() -> Bool { shard.gather() }
 
+  var mayBusyPoll: Bool { shard.idleConnectionCount <= Self.busyPollIdleConnectionsMax }
+
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
-    resumptions.beginIteration()
-    defer { resumptions.endIteration() }
+    resumptions.beginCollecting()
+    observer?.iterationBegan()
+    defer {
+      observer?.iterationEnded()
+      resumptions.resumeCollected()
+    }
     return shard.turn(events, fetched: fetched, now: now)
   }
+}
+
+/// Called before and after each iteration of an engine's loops, on the loop's thread, so that work can be done once for all
+/// sinks that the iteration calls. The iterations of several loops may overlap.
+package protocol IterationObserver: AnyObject, Sendable {
+  /// Called when an iteration begins.
+  func iterationBegan()
+  /// Called when an iteration has ended and calls no more sinks.
+  func iterationEnded()
 }

@@ -9,7 +9,8 @@ extension Shard {
   func changeWindow(of exchange: Exchange, _ change: (Exchange) -> Void) {
     let wasPaused = exchange.isPaused
     change(exchange)
-    // The phase's time restarts after a pause, because the server couldn't make progress during it. Otherwise the time continues.
+    // After a pause, the phase's time restarts, because the server couldn't make progress during the pause. Otherwise the time
+    // continues.
     if wasPaused { exchange.enter(exchange.phase, now: now) }
     guard let connection = exchange.connection else { return rearm(exchange) }
     // The poller didn't watch the connection during the pause, so more bytes may be waiting.
@@ -39,7 +40,7 @@ extension Shard {
   func updateInterest(_ connection: Connection) {
     guard !connection.isClosed else { return }
     var wanted: Poller.Interest = connection.exchange?.isPaused == true ? [] : .readable
-    // If this iteration had no time to send everything, the next iteration continues when the socket is writable.
+    // If this iteration had no time to send everything, a later iteration continues when the socket is writable.
     let exchange = connection.exchange
     let hasMore =
       connection.transport.unsentCount > 0
@@ -51,7 +52,7 @@ extension Shard {
     let number = connection.transport.socket.number
     do {
       if wanted.isEmpty {
-        // The socket is unwatched, because epoll repeats errors to any watcher until they are read.
+        // Removes the socket from the poller, because epoll repeats an error in each iteration until the error is read.
         try network.unwatch(number)
       } else if before.isEmpty {
         try network.watch(number, wanted, token: connection.id.rawValue)
@@ -63,8 +64,8 @@ extension Shard {
       if let exchange = connection.exchange {
         fail(exchange, .outOfResources, cause: .system(error))
       } else if !isPromised(connection) {
-        // The socket must be watched, because unwatched bytes would be mistaken for part of the next response. A connection
-        // reserved for a waiter is watched when its request starts.
+        // An idle socket that can't be watched is closed: if bytes arrived unnoticed, they would be mistaken for part of the
+        // next response. A connection reserved for a waiter is watched when the waiter's request starts.
         lose(connection, .exchangeFailed)
       }
     }

@@ -3,8 +3,8 @@
 @_spi(Loop) internal import LupineReactor
 
 extension Shard {
-  /// Sets the exchange's deadline if it has become earlier. If it has become later, the loop
-  /// notices this when the earlier deadline passes.
+  /// Registers the exchange's deadline with the loop if it is earlier than the registered one. A later deadline needs no
+  /// change: the loop checks it when the registered one passes.
   func rearm(_ exchange: Exchange) {
     guard let deadline = exchange.deadline else { return }
     if let connection = exchange.connection { return watch(connection, until: deadline) }
@@ -20,7 +20,7 @@ extension Shard {
     deadlines.remove(.exchange(exchange.id))
   }
 
-  /// Makes the loop check the connection and its exchange at `deadline` or earlier.
+  /// Makes the loop check the connection and its exchange no later than `deadline`.
   func watch(_ connection: Connection, until deadline: Instant) {
     if let armed = connection.armedDeadline, armed <= deadline { return }
     connection.armedDeadline = deadline
@@ -34,7 +34,7 @@ extension Shard {
     deadlines.remove(.connection(connection.id))
   }
 
-  /// Processes the deadlines that had passed when the events were fetched.
+  /// Processes the deadlines that had already passed when this iteration's events were fetched.
   func expireDeadlines() {
     guard let earliest = deadlines.earliest, earliest <= fetched else { return }
     while let key = deadlines.popExpired(now: fetched) {
@@ -53,6 +53,7 @@ extension Shard {
         poolWork.deadline = nil
         perform(pool.expire(now: now))
         watchPool()
+      case .shutdown: return stop()
       }
     }
   }

@@ -5,7 +5,7 @@
 internal import LupineWire
 
 extension Shard {
-  /// The time limit for reading an unwanted body: 1 s. If the server needs longer, opening a new connection is cheaper.
+  /// The time limit for reading an unwanted body: 1 s. If the server needs longer, it is cheaper to open a new connection.
   private static let drainTime = Duration.seconds(1)
 
   /// Ends an exchange whose sink doesn't want the rest of the body.
@@ -30,7 +30,7 @@ extension Shard {
     endExchange(exchange, .success(Fields()))
   }
 
-  /// Drains the bytes that were received during a pause, before the sink refused the body.
+  /// Drains the unparsed bytes that were received before the sink refused the body, while the exchange was paused.
   func drainUnread(_ connection: Connection) {
     // The poller didn't watch the connection during the pause, so more bytes may be waiting.
     connection.mayHoldMore = true

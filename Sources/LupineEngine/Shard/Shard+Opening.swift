@@ -11,6 +11,12 @@ extension Shard {
 
   /// Starts to open a connection on behalf of an exchange.
   func open(_ id: ConnectionID, for exchange: Exchange) {
+    guard exchange.request.connectionDemand?.proxyAuthorization?.claimForConnection() != false else {
+      // An earlier opening for this exchange has used the single-use credentials, and its connection serves another exchange.
+      let error = EngineError(.connectionLost, .poolWait, exchange.key.origin, proxy: exchange.key.route.proxy)
+      perform(pool.openingFailed(id, because: .unreachable, now: now), failure: error)
+      return watchPool()
+    }
     let opening = Opening(id: id, for: exchange)
     openings[id] = opening
     let origin = opening.key.origin
@@ -42,7 +48,8 @@ extension Shard {
     if let address = SocketAddress(numeric: host, port: port) { return resolved(opening, .success([address])) }
     if opening.times.resolveStart == nil { opening.times.resolveStart = now }
     enter(opening, state)
-    let answer = resolver.lookUp(host, port: port, now: now) { [inbox, id = opening.id] in
+    let overrides = opening.key.traits?.hostOverrides ?? []
+    let answer = resolver.lookUp(host, port: port, overrides, now: now) { [inbox, id = opening.id] in
       inbox.send(.resolved(id, $0))
     }
     if let answer { resolved(opening, answer) }
@@ -54,10 +61,11 @@ extension Shard {
     switch result {
     case .success(let found):
       trace(.hostResolved(connection: UInt64(opening.id.serial), host: opening.host, addresses: found))
-      // The policy is checked here, where sockets get their addresses, so that no second lookup comes between.
+      // The policy is checked here, where sockets get their addresses, so that no other lookup can change the addresses after
+      // the check.
       let addresses: [SocketAddress]
       do {
-        addresses = try configuration.addressPolicy.permitted(found)
+        addresses = try reached(try configuration.addressPolicy.permitted(found), opening.key.traits)
       } catch {
         return fail(opening, .addressRefused, cause: .refusal(error))
       }
@@ -77,6 +85,25 @@ extension Shard {
         }
       fail(opening, code, cause: .resolve(error))
     }
+  }
+
+  /// If the traits refuse mobile networks, returns the addresses that aren't reached through one, or throws an error if there
+  /// are none. Otherwise returns all addresses.
+  private func reached(
+    _ addresses: [SocketAddress], _ traits: ConnectionSettings.Traits?
+  ) throws(AddressRefusal) -> [SocketAddress] {
+    guard let traits, traits.refusesCellular else { return addresses }
+    let options = socketOptions(traits)
+    // An address without a route is kept, so that connecting to it fails with the kernel's reason.
+    let reached = addresses.filter { (try? network.link(to: $0, options: options))?.medium != .cellular }
+    guard !reached.isEmpty else { throw .cellular(addresses) }
+    return reached
+  }
+
+  private func socketOptions(_ traits: ConnectionSettings.Traits?) -> SocketOptions {
+    var options = configuration.socket
+    if let trafficClass = traits?.trafficClass { options.trafficClass = trafficClass }
+    return options
   }
 
   /// Returns the addresses of the same family as the configured local address. If there are none, returns all addresses, so that
@@ -120,7 +147,7 @@ extension Shard {
 
   private func attempt(_ address: SocketAddress, _ opening: Opening) throws(SystemError) {
     trace(.addressTried(connection: UInt64(opening.id.serial), address: address))
-    let candidate = try network.connect(to: address, options: configuration.socket)
+    let candidate = try network.connect(to: address, options: socketOptions(opening.key.traits))
     let token = openings.makeToken()
     try network.watch(candidate.number, .writable, token: token)
     opening.candidates[token] = candidate
@@ -149,11 +176,35 @@ extension Shard {
     }
     dropCandidates(opening)
     opening.interest = .readable
+    if let proxy = opening.key.route.proxy, proxy.scheme == .https {
+      secureProxy(opening, proxy, socket)
+    } else {
+      beginRoute(opening, socket)
+    }
+  }
+
+  /// Continues with a tunnel, or with TLS, on a socket that is connected to the proxy or the origin.
+  private func beginRoute(_ opening: Opening, _ socket: any StreamSocket) {
     if case .tunnel(let proxy) = opening.key.route {
       beginTunnel(opening, proxy, socket)
     } else {
       beginTLS(opening, socket)
     }
+  }
+
+  /// Begins TLS with the proxy.
+  private func secureProxy(_ opening: Opening, _ proxy: Proxy, _ socket: any StreamSocket) {
+    opening.times.proxyStart = now
+    enter(opening, .securingProxy)
+    do {
+      let context = try tlsContexts.context(for: configuration.proxyTLS)
+      let session = try TLSSession(client: context, host: proxy.host, port: proxy.port, isProxy: true)
+      opening.transport = Transport(socket, tls: session)
+    } catch {
+      let failure = Failure.tls(error)
+      return fail(opening, failure.code, cause: failure.cause)
+    }
+    continueHandshake(opening)
   }
 
   func beginTLS(_ opening: Opening, _ socket: any StreamSocket) {
@@ -177,25 +228,33 @@ extension Shard {
   func proceed(_ opening: Opening) {
     switch opening.state {
     case .proxying: continueTunnel(opening)
-    case .handshaking: continueHandshake(opening)
+    case .securingProxy, .handshaking: continueHandshake(opening)
+    // While the verifier decides, the poller reports only errors.
+    case .verifying: fail(opening, .connectionLost, cause: nil)
     case .resolvingDestination, .resolving, .connecting: break
     }
   }
 
-  private func continueHandshake(_ opening: Opening) {
+  func continueHandshake(_ opening: Opening) {
     var ciphertext = buffers.borrow()
     defer { buffers.giveBack(ciphertext) }
     do {
-      let isDone = try opening.transport?.handshake(ciphertext: &ciphertext) ?? false
+      let progress = try opening.transport?.handshake(ciphertext: &ciphertext) ?? .waiting
       try opening.transport?.flush()
-      if isDone {
+      switch progress {
+      case .complete:
+        if case .securingProxy = opening.state {
+          guard let transport = opening.transport.take() else { return }
+          opening.times.proxyEnd = now
+          return beginRoute(opening, EncryptedSocket(transport))
+        }
         opening.times.tlsEnd = now
         if let info = opening.transport?.tlsInfo {
           trace(.handshakeDone(connection: UInt64(opening.id.serial), tls: info))
         }
         completeOpening(opening)
-      } else {
-        watch(opening)
+      case .waiting: watch(opening)
+      case .needsVerdict(let verification): beginVerification(opening, verification)
       }
     } catch {
       fail(opening, error.code, cause: error.cause)
@@ -203,13 +262,20 @@ extension Shard {
   }
 
   func watch(_ opening: Opening) {
-    let wanted: Poller.Interest = opening.transport?.unsentCount ?? 0 > 0 ? [.readable, .writable] : .readable
-    guard wanted != opening.interest, let number = opening.transport?.socket.number else { return }
+    watch(opening, opening.transport?.unsentCount ?? 0 > 0 ? [.readable, .writable] : .readable)
+  }
+
+  /// Watches an opening's socket for the given events and for errors. If that fails, ends the opening and returns false.
+  @discardableResult
+  func watch(_ opening: Opening, _ wanted: Poller.Interest) -> Bool {
+    guard wanted != opening.interest, let number = opening.transport?.socket.number else { return true }
     opening.interest = wanted
     do {
       try network.rewatch(number, wanted, token: opening.id.rawValue)
+      return true
     } catch {
       fail(opening, .outOfResources, cause: .system(error))
+      return false
     }
   }
 
@@ -229,7 +295,7 @@ extension Shard {
     // If an exchange that has waited longer gets the connection, this waiter continues to wait.
     waiter?.enter(.poolWait, now: now)
     apply(pool.opened(opening.id, now: now), on: connection)
-    if let waiter, waiter.phase == .poolWait { rearm(waiter) }
+    if let waiter, waiter.phase == .poolWait, !waiter.hasEnded { rearm(waiter) }
   }
 
   // MARK: Failure
@@ -250,7 +316,8 @@ extension Shard {
     }
   }
 
-  /// Restarts the opening's phase with the limits of its current waiter. Returns whether the waiter has changed.
+  /// If the opening's waiter has changed, restarts the current phase with the limits of the new waiter. Returns whether the
+  /// waiter has changed.
   @discardableResult
   private func restartPhaseIfReassigned(_ opening: Opening) -> Bool {
     guard let waiter = waiter(of: opening), waiter.id != opening.limiter else { return false }
@@ -283,6 +350,7 @@ extension Shard {
   }
 
   private func remove(_ opening: Opening) {
+    opening.liveness.end()
     dropCandidates(opening)
     opening.transport = nil
     openings[opening.id] = nil
@@ -306,7 +374,8 @@ extension Shard {
     setDeadline(opening, nextStart: nil)
   }
 
-  /// Returns the exchange that waits for this opening: the one that requested it, or its successor. Returns nil if none waits.
+  /// Returns the exchange that waits for this opening: the one that requested it, or one that took it over. Returns nil if none
+  /// waits.
   private func waiter(of opening: Opening) -> Exchange? {
     pool.waiter(of: opening.id).flatMap { exchanges[$0] }
   }

@@ -6,7 +6,12 @@ internal import LupineWire
 extension Shard {
   /// Requests a connection for an exchange from the pool. The exchange starts immediately or waits.
   func acquire(_ exchange: Exchange) {
-    switch pool.acquire(exchange.key, for: exchange.id, now: now) {
+    if let demand = exchange.request.connectionDemand, demand.needsOpenConnection,
+      !pool.hasFitConnection(exchange.key, now: now)
+    {
+      return endExchange(exchange, .failure(EngineError(.connectionLost, .poolWait, exchange.key.origin)))
+    }
+    switch pool.acquire(exchange.key, for: exchange.id, ExchangePriority(exchange.request.priority), now: now) {
     case .use(let id): start(exchange, on: id)
     case .wait(let ticket, let actions):
       exchange.ticket = ticket
@@ -22,7 +27,8 @@ extension Shard {
   /// Executes the pool's actions. `failure` is the error of exchanges that a `.fail` action ends.
   ///
   /// Actions that follow from an action are queued instead of nested, because many waiters may fail at the same time. Closing a
-  /// connection happens immediately and has no consequences, so nothing uses a connection that the pool has forgotten.
+  /// connection causes no further actions, and is done immediately, so that a connection that the pool has forgotten isn't
+  /// used.
   func perform(_ actions: [PoolState.Action], failure: EngineError? = nil) {
     guard !actions.isEmpty else { return }
     for action in actions {
@@ -114,15 +120,15 @@ extension Shard {
 
   /// Prepares a connection for being idle: frees memory, watches for the peer's close, and sets the idle timeout.
   func rest(_ connection: Connection) {
-    if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
+    connection.transport.releaseIdleMemory()
     // A new connection that the pool immediately reserved for a waiter hasn't been idle, so it isn't stale.
     if !connection.mayBeStale, pool.isIdle(connection.id) { connection.mayBeStale = true }
     updateInterest(connection)
     watchPool()
   }
 
-  /// Sets the pool's deadline if it has become earlier. If it has become later, the loop
-  /// notices this when the earlier deadline passes.
+  /// Registers the pool's deadline with the loop if it is earlier than the registered one. A later deadline needs no change:
+  /// the loop checks it when the registered one passes.
   func watchPool() {
     guard let next = pool.nextDeadline, next < poolWork.deadline ?? Instant(nanoseconds: .max) else { return }
     poolWork.deadline = next

@@ -4,11 +4,11 @@
 internal import LupineWire
 
 extension Shard {
-  /// The minimum cost of a TLS record, and of each handshake message before it, in the connection's budget for one iteration: 4
-  /// KiB. Reading a record of a single byte takes as long as decrypting about 4 KiB.
+  /// The minimum number of bytes by which a TLS record, and each handshake message before it, reduces the connection's byte
+  /// budget for one iteration: 4 KiB. Reading a record of a single byte takes as long as decrypting about 4 KiB.
   private static let recordCostBytes = 4 * 1024
 
-  /// Reads and processes the available bytes, up to the connection's budget for one iteration.
+  /// Reads and processes the available bytes, up to `bytesPerTurnMax` in one iteration.
   func receive(_ connection: Connection) {
     var ciphertext = ciphertextBuffer(for: connection)
     defer { buffers.giveBack(ciphertext) }
@@ -27,7 +27,8 @@ extension Shard {
         case .bytes(let count):
           total += connection.key.isEncrypted ? cost(of: count, on: connection) : count
           // If sending has failed, reads to the end, because the peer may have responded before it closed the connection.
-          connection.mayHoldMore = count == room || connection.sendFailure != nil
+          connection.mayHoldMore =
+            count == room || connection.transport.socket.mayHoldMore || connection.sendFailure != nil
           process(connection, buffer.span.extracting(start..<start + count))
           // Decoded bytes count toward the budget too, because a body can expand by a factor of a thousand.
           if let exchange = connection.exchange, exchange.isDecoding {
@@ -36,7 +37,7 @@ extension Shard {
             total += Int(clamping: decoded - min(decodedBefore ?? decoded, decoded))
             decodedBefore = decoded
           }
-          // A read that didn't fill the buffer has emptied the kernel's queue.
+          // A read that didn't fill the buffer has emptied the socket, unless the socket holds more.
           let mayHoldMore = connection.mayHoldMore || connection.key.isEncrypted
           guard mayHoldMore, readsOn(connection) else {
             // Without an exchange, the connection is idle, draining or closed, and its interest is already up to date.
@@ -63,14 +64,14 @@ extension Shard {
     backlog.postponed.append(connection.id)
   }
 
-  /// Whether the connection's next bytes can be processed now.
+  /// Whether the bytes that arrive next on the connection can be processed now.
   private func readsOn(_ connection: Connection) -> Bool {
     guard !connection.isClosed else { return false }
     if let exchange = connection.exchange { return !exchange.isPaused }
     return !isPromised(connection)
   }
 
-  /// Reads from the connections that ran out of budget in the previous iteration.
+  /// Reads from the connections that used up their byte budget in the event loop's previous iteration.
   func receivePostponed() {
     var ids: [ConnectionID] = []
     swap(&ids, &backlog.postponed)
@@ -91,7 +92,7 @@ extension Shard {
       exchange.metrics.responseStart = now
     }
     exchange.enter(.receive, now: now)
-    // Almost every response arrives in one piece and ends in this call, so its sink needs no `turnEnded`.
+    // An exchange that has ended needs no `turnEnded`. Almost every response arrives in one piece and ends in this call.
     defer { if !exchange.hasEnded { touch(exchange) } }
     if connection.isUpgraded { return passOn(bytes, exchange, connection) }
     var cursor = 0
@@ -218,9 +219,9 @@ extension Shard {
     endExchange(exchange, .success(trailers))
   }
 
-  /// Returns the size of the next read. A body delivered undecoded and without TLS is read in large pieces, up
-  /// to the sink's window. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time
-  /// and a decoder chooses the size of its pieces.
+  /// Returns the size of the next read in bytes. A body that is delivered undecoded and without TLS is read in large pieces, up
+  /// to the sink's window. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time, and a decoder
+  /// chooses the size of its pieces.
   private func room(on connection: Connection) -> Int {
     guard let exchange = connection.exchange, exchange.hasHead, !exchange.isDecoding, !connection.key.isEncrypted else {
       return Buffers.byteCount

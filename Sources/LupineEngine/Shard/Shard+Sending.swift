@@ -4,7 +4,7 @@
 internal import LupineWire
 
 extension Shard {
-  /// The number of unsent bytes below which the shard pulls from a body's source: 64 KiB.
+  /// The number of unsent bytes below which the shard pulls more bytes from a body's source: 64 KiB.
   private static let lowWaterBytes = 64 * 1024
   /// The maximum number of bytes read from or written to one connection in one iteration of the loop: 1 MiB.
   static let bytesPerTurnMax = 1024 * 1024
@@ -14,10 +14,13 @@ extension Shard {
     guard let connection = connections.pooled[id] else {
       preconditionFailure("the pool returned an unknown connection")
     }
+    if let authorities = connection.requestedAuthorities, choosesIdentity(exchange) {
+      return reportIdentityRequest(from: authorities, connection, exchange)
+    }
     connection.use = .serving(exchange)
     connection.wire.start(
-      method: exchange.request.method, closes: exchange.manner.asksForClose,
-      upgrades: exchange.manner.offersUpgrade)
+      method: exchange.request.method, closes: exchange.traits.asksForClose,
+      upgrades: exchange.traits.offersUpgrade)
     disarm(exchange)
     exchange.begin(on: connection, now: now)
     trace(
@@ -45,8 +48,8 @@ extension Shard {
       updateInterest(connection)
     } catch {
       guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
-      // The server may have responded before it closed the connection. So the exchange fails only if nothing more can be read, or
-      // if the body and not the socket caused the error.
+      // If the socket caused the error, the server may have responded before it closed the connection, so the exchange fails
+      // only if nothing more can be read. If the body caused the error, the exchange fails at once.
       guard case .system = error else { return fail(exchange, error) }
       connection.sendFailure = error
       if exchange.isPaused { updateInterest(connection) } else { receive(connection) }
@@ -68,7 +71,7 @@ extension Shard {
       let queued = connection.transport.unsentCount
       if queued == 0 { break }
       let unsent = try flush(queued, exchange, connection)
-      // Pulled bytes count too, because compressing takes time even if the output is tiny.
+      // Bytes pulled from the body count even if fewer are sent, because compressing them takes time.
       count += max(queued - unsent, pulledCount)
       if unsent > 0 { return }
     } while exchange.hasBodyToSend && count < Self.bytesPerTurnMax
@@ -143,7 +146,7 @@ extension Shard {
     return count
   }
 
-  /// Sends the body without `100 Continue`, which hasn't arrived in time.
+  /// Sends the body although `100 Continue` hasn't arrived in time.
   func sendUnasked(_ exchange: Exchange) {
     exchange.requestState = .sending
     exchange.enter(.send, now: now)

@@ -5,7 +5,7 @@ internal import LupineWire
 
 extension Shard {
   func beginTunnel(_ opening: Opening, _ proxy: Proxy, _ socket: any StreamSocket) {
-    opening.times.proxyStart = now
+    if opening.times.proxyStart == nil { opening.times.proxyStart = now }
     enter(opening, .proxying)
     do throws(Failure) {
       try greet(opening, proxy, Transport(socket, tls: nil))
@@ -19,7 +19,8 @@ extension Shard {
     let greeting: [UInt8]
     do {
       let handshake = try ProxyHandshake(
-        proxy, to: opening.key.origin, address: opening.destination?.host, limits: configuration.limits)
+        proxy, to: opening.key.origin, address: opening.destination?.host, authorization: opening.proxyAuthorization,
+        limits: configuration.limits)
       greeting = handshake.opening
       opening.proxyHandshake = consume handshake
     } catch {
@@ -63,7 +64,8 @@ extension Shard {
       case nil, .needMoreBytes: return
       case .send(let answer): try queue(answer, opening)
       case .done:
-        // A server never sends first, neither in TLS nor in HTTP.
+        // Bytes after the reply are refused, because the server sends no bytes before the client does, neither in TLS nor in
+        // HTTP.
         guard cursor == bytes.count else { throw .wire(.unsolicitedBytes(count: bytes.count - cursor)) }
         opening.times.proxyEnd = now
         opening.proxyHandshake = nil

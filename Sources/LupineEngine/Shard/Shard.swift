@@ -4,19 +4,24 @@
 internal import LupineTLS
 internal import LupineWire
 
+/// A function that runs a job that may block, or throws an error if the system has no thread for the job.
+typealias BlockingJobs = @Sendable (@escaping @Sendable () -> Void) throws(SystemError) -> Void
+
 /// The state of one loop, advanced by `turn`. Only one thread may use it at a time.
 ///
 /// The shard reads the clock and opens sockets only through `network`, so that a simulation can drive it.
 final class Shard {
-  /// The subject of a deadline.
+  /// The owner of a deadline, which is the deadline's key in the queue.
   enum DeadlineKey: Hashable {
     /// An exchange without a connection.
     case exchange(ExchangeID)
     case opening(ConnectionID)
-    /// A connection and its exchange. The deadline remains when the exchange ends,
-    /// because the next exchange usually has a later one.
+    /// A connection and its exchange. When the exchange ends, the deadline stays registered, because the next exchange usually
+    /// has a later one.
     case connection(ConnectionID)
     case pool
+    /// The end of a graceful shutdown.
+    case shutdown
   }
 
   /// The shard's life cycle.
@@ -32,12 +37,14 @@ final class Shard {
   let network: any Network
   let resolver: NameService
   let tlsContexts: TLSContexts
+  /// Runs a job that may block, on another thread.
+  let runBlocking: BlockingJobs
   /// The queue of commands from other threads.
   let inbox: Inbox
 
   @exclusivity(unchecked) var now: Instant
-  /// The time when this iteration's events were fetched. Deadlines are compared with it instead of `now`, because the process may
-  /// have been suspended since then, and data that arrived in the meantime isn't known yet.
+  /// The time when this iteration's events were fetched. Deadlines are compared with this time instead of `now`: the process
+  /// may have been suspended since then, and data that arrived in the meantime hasn't been read yet.
   @exclusivity(unchecked) private(set) var fetched: Instant
   @exclusivity(unchecked) var pool: PoolState
   @exclusivity(unchecked) var deadlines = DeadlineQueue<DeadlineKey>()
@@ -49,18 +56,22 @@ final class Shard {
   @exclusivity(unchecked) var backlog = Backlog()
   @exclusivity(unchecked) private var keys: OriginKeys
   @exclusivity(unchecked) private var life = Life.running
+  /// The time when a graceful shutdown becomes an immediate one.
+  @exclusivity(unchecked) private var shutdownEnd: Instant?
 
   init(
-    _ configuration: EngineConfiguration, index: Int = 0, proxyRules: ProxyRules, network: any Network,
-    resolver: NameService, tlsContexts: TLSContexts, inbox: Inbox
+    _ configuration: EngineConfiguration, index: Int = 0, proxyRules: ProxyRules, environment: [String: String] = [:],
+    network: any Network, resolver: NameService, tlsContexts: TLSContexts, inbox: Inbox,
+    runBlocking: @escaping BlockingJobs = { $0() }
   ) {
     self.configuration = configuration
     self.index = index
-    keys = OriginKeys(proxyRules, configuration)
+    keys = OriginKeys(proxyRules, configuration, environment: environment)
     self.network = network
     self.resolver = resolver
     self.tlsContexts = tlsContexts
     self.inbox = inbox
+    self.runBlocking = runBlocking
     now = network.now
     fetched = now
     pool = PoolState(configuration.pool)
@@ -68,8 +79,8 @@ final class Shard {
 
   /// Takes the pending commands, which the next call of `turn` executes. Returns whether there are any.
   ///
-  /// Call it before fetching that iteration's events. Before a request gets a connection, the shard has then processed everything
-  /// that peers had sent or closed when the request was submitted.
+  /// Call this before fetching that iteration's events. This order ensures that, before a request gets a connection, the shard
+  /// has processed all that peers had sent or closed by the time the request was submitted.
   func gather() -> Bool {
     inbox.drain(into: &backlog.commands)
     return !backlog.commands.isEmpty
@@ -91,17 +102,21 @@ final class Shard {
       // After a command has stopped the shard, the remaining commands are refused, as later ones are.
       if case .stopped = life { inbox.refuse(command) } else { handle(command) }
     }
-    // Cleared, so that requests and sinks are released with their exchanges.
+    // Cleared, so that the array doesn't retain requests and sinks after their exchanges.
     if !commands.isEmpty { commands.removeAll(keepingCapacity: true) }
     swap(&commands, &backlog.commands)
     // The deadlines of this iteration no longer apply once the shard has stopped.
     if case .stopped = life { return nil }
     expireDeadlines()
+    if case .stopped = life { return nil }
     applyReassignments()
     endTurn()
     if case .shuttingDown = life, exchanges.isEmpty { stop() }
     return backlog.isEmpty ? deadlines.earliest : now
   }
+
+  /// The number of connections without an exchange.
+  var idleConnectionCount: Int { connections.pooled.count - min(exchanges.count, connections.pooled.count) }
 
   /// Marks an exchange whose sink is notified at the end of this iteration, because body bytes were delivered or taken.
   func touch(_ exchange: Exchange) {
@@ -165,22 +180,33 @@ final class Shard {
       pump(connection)
     case .resolved(let id, let result):
       if let opening = openings[id] { resolved(opening, result) }
+    case .verified(let id, let verdict):
+      if let opening = openings[id] { verified(opening, verdict) }
     case .count(let completion): completion(pool.counters())
-    case .shutDown(let isGraceful, let completion): shutDown(isGraceful: isGraceful, completion)
+    case .shutDown(let isGraceful, let limit, let completion):
+      shutDown(isGraceful: isGraceful, limit: limit, completion)
+    case .limitWindow(let id, let count):
+      if let exchange = exchanges[id] { exchange.windowBytes = min(exchange.windowBytes, count) }
     }
   }
 
-  private func shutDown(isGraceful: Bool, _ completion: (@Sendable () -> Void)?) {
+  private func shutDown(isGraceful: Bool, limit: Duration?, _ completion: (@Sendable () -> Void)?) {
     life = .shuttingDown(completions: shutdownCompletions + [completion].compactMap(\.self))
-    if isGraceful { perform(pool.beginShutdown()) } else { stop() }
+    guard isGraceful else { return stop() }
+    // If there are several limits, the earliest one applies.
+    if let end = limit.map({ now + $0 }), end < shutdownEnd ?? Instant(nanoseconds: .max) {
+      shutdownEnd = end
+      deadlines.set(.shutdown, to: end)
+    }
+    perform(pool.beginShutdown())
   }
 
   private var shutdownCompletions: [@Sendable () -> Void] {
     if case .shuttingDown(let completions) = life { completions } else { [] }
   }
 
-  // Closes all connections without involving the pool, which would open connections for its waiters.
-  private func stop() {
+  // Closes all connections without telling the pool, which would open connections for its waiters.
+  func stop() {
     let completions = shutdownCompletions
     life = .stopped
     network.stop()
@@ -201,12 +227,9 @@ final class Shard {
 
   private func submit(_ submission: Submission) {
     do {
-      var key = try keys.key(for: submission.request.uri.origin, originCount: pool.origins.count)
-      if !submission.request.presentsIdentity { key = key.anonymous }
-      if submission.request.rawBytes != nil { key.exclusiveTo = submission.id }
       let exchange = try Exchange(
-        submission, key: key, codingLimits: configuration.codings, inbox: inbox, headBuffer: buffers.borrowHead(),
-        now: now)
+        submission, key: try key(of: submission), codingLimits: configuration.codings, inbox: inbox,
+        headBuffer: buffers.borrowHead(), now: now)
       exchanges[exchange.id] = exchange
       trace(.exchangeStarted(exchange: exchange.id, method: exchange.request.method, uri: exchange.request.uri))
       acquire(exchange)
@@ -216,6 +239,24 @@ final class Shard {
       let origin = submission.request.uri.origin
       submission.sink.finish(.failure(EngineError(error.code, .setup, origin, cause: error.cause)), metrics)
     }
+  }
+
+  private func key(of submission: Submission) throws(Failure) -> PoolKey {
+    let request = submission.request
+    let origin = request.uri.origin
+    guard let extras = request.extras?.value else {
+      let key = try keys.key(for: origin, originCount: pool.origins.count)
+      return request.presentsIdentity ? key : key.anonymous
+    }
+    var key =
+      if let own = extras.connection { try keys.key(for: origin, own) } else {
+        try keys.key(for: origin, originCount: pool.origins.count)
+      }
+    if !request.presentsIdentity { key = key.anonymous }
+    if let choice = extras.identityChoice { key = key.presenting(choice) }
+    if extras.rawBytes != nil { key.exclusiveTo = .exchange(submission.id) }
+    if let group = extras.connectionDemand?.group { key.exclusiveTo = .group(group) }
+    return key
   }
 
   // MARK: Ending exchanges
@@ -240,7 +281,7 @@ final class Shard {
     }
   }
 
-  /// Schedules an exchange to be sent again in the next iteration. The exchange must have released its connection.
+  /// Schedules an exchange's request to be sent again in the next iteration. The exchange must have released its connection.
   func sendAgain(_ exchange: Exchange, isExpecting: Bool) {
     do {
       try exchange.rewind(isExpecting: isExpecting, now: now)

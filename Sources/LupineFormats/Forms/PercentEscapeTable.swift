@@ -2,14 +2,14 @@
 
 package import Foundation
 
-/// The bytes that aren't escaped. All others become `%` and two hex digits.
+/// A table of the bytes that aren't percent-encoded. Every other byte becomes `%` and two hexadecimal digits.
 package struct PercentEscapeTable: Sendable {
   /// The table for `CharacterSet.afURLQueryAllowed`.
   package static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
 
   private let stays: [Bool]
 
-  /// Creates a table from the ASCII characters of `allowed`, except the space.
+  /// Creates a table of the ASCII characters in `allowed`, except the space.
   package init(_ allowed: CharacterSet) {
     var stays = [Bool](repeating: false, count: 256)
     for byte in UInt8.min..<0x80 where byte != UInt8(ascii: " ") {
@@ -18,9 +18,9 @@ package struct PercentEscapeTable: Sendable {
     self.stays = stays
   }
 
-  /// Returns `text` escaped. A space becomes `+` if `spaceAsPlus` is true, and `%20` otherwise.
+  /// Returns `text`, percent-encoded. A space becomes `+` if `spaceAsPlus` is true, and `%20` otherwise.
   package func escape(_ text: String, spaceAsPlus: Bool = false) -> String {
-    // Most keys and values need no escaping.
+    // Most keys and values need no percent-encoding.
     if text.utf8.allSatisfy({ stays[Int($0)] }) { return text }
 
     var escaped: [UInt8] = []
@@ -39,6 +39,6 @@ package struct PercentEscapeTable: Sendable {
     return String(decoding: escaped, as: UTF8.self)
   }
 
-  // Uppercase, as RFC 3986 §2.1 recommends for producers.
+  // Uppercase digits, as RFC 3986 §2.1 recommends for programs that produce URIs.
   private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

@@ -1,11 +1,11 @@
 // `URLEncodedFormComponent`: the tree into which an Encodable value is encoded, before it becomes key=value pairs.
 
-/// A node of a form's tree. It is a class because a nested container may still fill its node
-/// after the parent's `encode(to:)` has returned.
+/// A node of the tree that represents a form. This is a class, because a nested container may still fill its node after the
+/// parent's `encode(to:)` has returned.
 final class URLEncodedFormComponent {
   /// The content of a node.
   enum Content {
-    /// Nothing was encoded, or a nil whose key is omitted.
+    /// No value was encoded, or nil was encoded and the options omit its key.
     case empty
     case text(String)
     case list([URLEncodedFormComponent])
@@ -14,23 +14,23 @@ final class URLEncodedFormComponent {
 
   private(set) var content = Content.empty
 
-  /// Sets a single value.
+  /// Makes this a node with a single value.
   func set(_ text: String) {
     content = .text(text)
   }
 
-  /// Turns an empty node into a keyed one. Other content is replaced when the first key is encoded.
+  /// Turns an empty node into a keyed node. Other content is replaced when the first key is encoded.
   func becomePairs() {
     if case .empty = content { content = .pairs(URLEncodedFormPairs()) }
   }
 
-  /// Turns an empty node into an array. Other content is replaced when the first element is encoded.
+  /// Turns an empty node into an array node. Other content is replaced when the first element is encoded.
   func becomeList() {
     if case .empty = content { content = .list([]) }
   }
 
-  /// Returns the node for `key`. Existing content remains until it is replaced,
-  /// because a superclass and its subclass share nodes.
+  /// Returns the child node for `key`, and creates it if necessary. Existing children remain, because a superclass and its
+  /// subclass encode into the same node.
   func child(forKey key: String) -> URLEncodedFormComponent {
     var pairs = URLEncodedFormPairs()
     if case .pairs(let existing) = content { pairs = existing }
@@ -40,7 +40,7 @@ final class URLEncodedFormComponent {
     return pairs.component(forKey: key)
   }
 
-  /// Returns the node of the element at `index`, or a new one at the end of the array if there is no such element.
+  /// Returns the child node for the element at `index`. If there is no such element, appends a new node to the array.
   func element(at index: Int) -> URLEncodedFormComponent {
     var elements: [URLEncodedFormComponent] = []
     if case .list(let existing) = content { elements = existing }
@@ -53,7 +53,7 @@ final class URLEncodedFormComponent {
   }
 }
 
-/// The keyed nodes in the order in which they were first encoded.
+/// The children of a keyed node, in the order in which their keys were first encoded.
 struct URLEncodedFormPairs {
   private(set) var elements: [(key: String, component: URLEncodedFormComponent)] = []
   private var positions: [String: Int] = [:]

@@ -1,5 +1,5 @@
-// URLEncodedFormContainers+Defaults: replaces methods whose default implementations in the standard
-// library skip nil and reject 128-bit integers.
+// URLEncodedFormContainers+Defaults: implements methods whose default implementations in the standard library skip nil and reject
+// 128-bit integers.
 //
 // A generic method wouldn't replace such a default implementation, so there is one method for each type.
 

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Encodes one value into one node of the form's tree.
+/// Encodes one value into a node of the tree that represents the form.
 struct URLEncodedFormValueEncoder: Encoder {
   let component: URLEncodedFormComponent
   let form: URLEncodedFormEncoder
@@ -24,7 +24,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     URLEncodedFormSingleValueContainer(encoder: self)
   }
 
-  /// Encodes `value` into this encoder's node. A scalar is written as text; other values encode themselves.
+  /// Encodes `value` into this encoder's node. A scalar is written as text. Other values encode themselves.
   func encode<T: Encodable>(_ value: T) throws {
     if let text = try text(of: value) {
       component.set(text)
@@ -49,7 +49,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     }
   }
 
-  /// Writes the text for nil, if the options specify one.
+  /// Sets the text for nil, if the options specify one.
   func encodeNil() {
     if let text = form.nilEncoding.text() { component.set(text) }
   }
@@ -97,10 +97,10 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
   func superEncoder(forKey key: Key) -> any Encoder { encoder.child(forKey: key) }
 }
 
-/// A container for an array's elements. It is a class, so that copies share their count.
+/// A container for an array's elements. This is a class, so that copies share their count.
 final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
   let encoder: URLEncodedFormValueEncoder
-  /// The number of elements encoded through this container. An earlier container may already have encoded elements; they are
+  /// The number of elements that this container has encoded. Elements that an earlier container encoded into the same node are
   /// replaced or merged one by one.
   private(set) var count = 0
 
@@ -126,7 +126,7 @@ final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
     encoder.element(at: nextIndex()).unkeyedContainer()
   }
 
-  /// Returns this encoder, so that the superclass replaces the array or adds to it, as in Alamofire.
+  /// Returns the encoder of this array, so that a superclass replaces the array or adds to it, as in Alamofire.
   func superEncoder() -> any Encoder {
     _ = nextIndex()
     return encoder

@@ -1,4 +1,4 @@
-// URLEncodedFormEncoder+Options: the options of `URLEncodedFormEncoder`, and how each converts a value to text.
+// URLEncodedFormEncoder+Options: the options of `URLEncodedFormEncoder`, and the conversion of values to text by each option.
 
 public import Foundation
 
@@ -11,7 +11,7 @@ extension URLEncodedFormEncoder {
     case noBrackets
     /// `key[0]`, `key[1]` and so on.
     case indexInBrackets
-    /// The closure's result. It is called with the array's key and the element's index, which starts at 0.
+    /// The result of the closure, which is called with the array's key and the element's index, counted from 0.
     case custom((_ key: String, _ index: Int) -> String)
 
     func key(_ key: String, at index: Int) -> String {
@@ -41,14 +41,14 @@ extension URLEncodedFormEncoder {
 
   /// The format of `Data` values.
   public enum DataEncoding {
-    /// The encoding that `Data` itself implements: an array of byte values.
+    /// `Data` encodes itself, as an array of byte values.
     case deferredToData
     /// Base64 (RFC 4648 §4).
     case base64
     /// The closure's result for the value.
     case custom((Data) throws -> String)
 
-    /// Returns the text of `data`, or nil if it encodes itself.
+    /// Returns the text for `data`, or nil if `data` encodes itself.
     func text(_ data: Data) throws -> String? {
       switch self {
       case .deferredToData: nil
@@ -60,7 +60,7 @@ extension URLEncodedFormEncoder {
 
   /// The format of `Date` values.
   public enum DateEncoding {
-    /// The encoding that `Date` itself implements: seconds since the start of 2001, UTC.
+    /// `Date` encodes itself, as the number of seconds since the start of 2001, UTC.
     case deferredToDate
     /// Seconds since the start of 1970, UTC, with a fraction.
     case secondsSince1970
@@ -73,7 +73,7 @@ extension URLEncodedFormEncoder {
     /// The closure's result for the date.
     case custom((Date) throws -> String)
 
-    /// Returns the text of `date`, or nil if it encodes itself.
+    /// Returns the text for `date`, or nil if `date` encodes itself.
     func text(_ date: Date) throws -> String? {
       switch self {
       case .deferredToDate: nil
@@ -86,7 +86,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The conversion of a pair's complete key, including its path and brackets, before it is escaped.
+  /// The conversion of a pair's complete key, including the parents' keys and the brackets, before the key is percent-encoded.
   public enum KeyEncoding {
     /// The key is unchanged.
     case useDefaultKeys
@@ -132,9 +132,9 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The representation of `nil`.
+  /// The way in which nil values are encoded.
   public struct NilEncoding: Sendable {
-    /// Omits the keys of nil values.
+    /// Omits a nil value together with its key.
     public static let dropKey = NilEncoding { nil }
     /// Encodes nil as a key with an empty value.
     public static let dropValue = NilEncoding { "" }
@@ -143,14 +143,15 @@ extension URLEncodedFormEncoder {
 
     let text: @Sendable () -> String?
 
-    /// Creates an encoding from a closure that returns the text of a nil value, or nil to omit the key.
+    /// Creates an encoding from a closure that returns the text to send for a nil value. If the closure returns nil, the key is
+    /// omitted.
     @preconcurrency
     public init(encoding: @escaping @Sendable () -> String?) {
       text = encoding
     }
   }
 
-  /// The representation of a space.
+  /// The way in which a space is encoded.
   public enum SpaceEncoding {
     /// Encodes a space as `%20`.
     case percentEscaped
@@ -162,7 +163,7 @@ extension URLEncodedFormEncoder {
 /// Returns the words of a camelCase key in lowercase.
 ///
 /// A capital letter starts a word. In a run of capitals, the last one before a lowercase letter also starts a word, so that
-/// `myURLPath` becomes my, url, path. This is how JSONEncoder's snake case splits keys, and what servers expect.
+/// `myURLPath` becomes my, url, path. JSONEncoder's snake case splits keys in the same way, so servers expect it.
 private func camelCaseWords(_ key: String) -> [String] {
   let characters = Array(key)
   var words: [String] = []

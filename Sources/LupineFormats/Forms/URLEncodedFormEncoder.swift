@@ -5,13 +5,13 @@ import Synchronization
 
 /// Encodes values as percent-encoded `key=value` pairs, for a query or a form body.
 ///
-/// The key of a nested value contains its path (`user[name]`). ``arrayEncoding`` determines the keys of an
-/// array's elements. If ``alphabetizeKeyValuePairs`` is true, the pairs are sorted on every level, so that the
-/// output is stable although dictionaries are unordered.
+/// The key of a nested value contains the keys of its parents, as in `user[name]`. ``arrayEncoding`` determines the keys of an
+/// array's elements. If ``alphabetizeKeyValuePairs`` is true, the pairs are sorted on every level, so that the output doesn't
+/// depend on the order of a dictionary.
 public final class URLEncodedFormEncoder {
   /// The reason why a value could not be encoded.
   public enum Error: LocalizedError {
-    /// The root is an array or a single value, so it has no keys. The associated value describes the root.
+    /// The encoded value is an array or a single value, so it has no keys. The associated value describes it.
     case invalidRootObject(String)
 
     /// The failure and a remedy, in English.
@@ -32,13 +32,13 @@ public final class URLEncodedFormEncoder {
   public let dataEncoding: DataEncoding
   /// The format of `Date` values.
   public let dateEncoding: DateEncoding
-  /// The conversion of a pair's complete key, including its path.
+  /// The conversion of a pair's complete key, including the keys of its parents.
   public let keyEncoding: KeyEncoding
   /// The format in which the key of a nested value is appended to its parent's key.
   public let keyPathEncoding: KeyPathEncoding
-  /// The representation of `nil`.
+  /// The way in which nil values are encoded.
   public let nilEncoding: NilEncoding
-  /// The representation of a space.
+  /// The way in which a space is encoded.
   public let spaceEncoding: SpaceEncoding
 
   /// The characters that aren't percent-encoded. Characters outside ASCII are always encoded.
@@ -51,7 +51,7 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  // The lock exists because a parameter encoder shares one form encoder among all requests.
+  // The lock is needed because a parameter encoder uses one form encoder for all requests.
   private let escaping: Mutex<Escaping>
 
   /// Creates an encoder.
@@ -79,7 +79,7 @@ public final class URLEncodedFormEncoder {
     escaping = Mutex(Escaping(allowedCharacters))
   }
 
-  /// Encodes `value` as text. The value must encode into a keyed container: it is a struct, a class or a dictionary.
+  /// Encodes `value` as text. The value must encode itself into a keyed container, as structs, classes and dictionaries do.
   ///
   /// - Throws: `Error.invalidRootObject` for an array or a single value, or the error that the
   ///   value's `encode(to:)` or a custom closure throws.
@@ -101,7 +101,8 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Encodes `value` as ASCII bytes. The value must encode into a keyed container.
+  /// Encodes `value` as ASCII bytes. The value must encode itself into a keyed container, as structs, classes and dictionaries
+  /// do.
   ///
   /// - Throws: The errors of `encode(_:) -> String`.
   public func encode(_ value: any Encodable) throws -> Data {
@@ -110,7 +111,7 @@ public final class URLEncodedFormEncoder {
   }
 }
 
-/// The allowed characters, and the byte table created from them.
+/// The characters that aren't percent-encoded, and the table created from them.
 private struct Escaping {
   let allowed: CharacterSet
   let table: PercentEscapeTable

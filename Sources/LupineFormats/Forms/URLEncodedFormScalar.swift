@@ -4,7 +4,7 @@ import Foundation
 
 /// A value that a form can write as text.
 protocol URLEncodedFormScalar {
-  /// Returns the text, or nil if the options specify that the value encodes itself.
+  /// Returns the value's text according to the options of `form`, or nil if these specify that the value encodes itself.
   func formText(_ form: URLEncodedFormEncoder) throws -> String?
 }
 

@@ -1,16 +1,16 @@
 // `URLEncodedFormSerializer`: writes a form's tree as key=value pairs.
 
-/// Serializes keyed nodes with the options of `form`.
+/// Serializes the nodes of a form's tree with the options of `form`.
 struct URLEncodedFormSerializer {
   let form: URLEncodedFormEncoder
   let table: PercentEscapeTable
 
-  /// Returns the pairs joined by ampersands, or an empty text if nothing was encoded.
+  /// Returns the pairs joined by ampersands, or an empty string if no value was encoded.
   func serialize(_ pairs: URLEncodedFormPairs) -> String {
     joined(pairs.elements.compactMap { segment(for: $0.component, key: $0.key) }) ?? ""
   }
 
-  /// Returns the pairs of one node, or nil if it has no value.
+  /// Returns the pairs of a node and its children, or nil if there are no values.
   private func segment(for component: URLEncodedFormComponent, key: String) -> String? {
     switch component.content {
     case .empty:
@@ -31,7 +31,7 @@ struct URLEncodedFormSerializer {
     var segments: [String] = []
     segments.reserveCapacity(elements.count)
     for element in elements {
-      // Only written elements count, so that elements without a value leave no gap in the indexes.
+      // Only written elements are counted, so that elements without a value leave no gap in the indexes.
       let elementKey = form.arrayEncoding.key(key, at: segments.count)
       if let segment = segment(for: element, key: elementKey) { segments.append(segment) }
     }

@@ -1,15 +1,15 @@
-// BinaryPropertyListCheck: checks a property list in the binary format: "bplist00", the objects, a
-// table of their offsets, and a 32-byte trailer.
+// BinaryPropertyListCheck: checks a property list in the binary format, which consists of "bplist00", the objects, a table of
+// their offsets, and a 32-byte trailer.
 
 import Foundation
 
 struct BinaryPropertyListCheck {
-  /// The parts of an object that the check needs.
+  /// An object in the list, reduced to the data that the check needs.
   private enum Object {
     /// A value without elements. `bytes` is the size of its text or data in bytes.
     case scalar(bytes: Int)
-    /// An array or a dictionary. `references` is the range of its references' bytes,
-    /// and `keys` the number of keys, which come first.
+    /// An array or a dictionary. `references` is the range of bytes with the references to its elements. `keys` is the number of
+    /// a dictionary's keys, whose references come first.
     case container(references: Range<Int>, keys: Int)
   }
 
@@ -62,7 +62,7 @@ struct BinaryPropertyListCheck {
     expandedBytesMax = PropertyListLimits.expandedBytesMax(bytes: bytes.count)
   }
 
-  /// Checks each object below the root once, and adds up the memory that the list needs when it is read.
+  /// Checks the root and each object below it once, and adds up the memory that Foundation needs to read the list.
   mutating func check() throws(PropertyListError) {
     visits = Array(repeating: .none, count: objectCount)
     _ = try enter(top)
@@ -83,7 +83,8 @@ struct BinaryPropertyListCheck {
     }
   }
 
-  /// Returns the result of an object that has been checked, or pushes a container onto the stack.
+  /// Begins to check an object. If it is a container that hasn't been checked yet, pushes it onto the stack. Otherwise, returns
+  /// the result of the check.
   private mutating func enter(_ index: Int) throws(PropertyListError) -> Visit {
     switch visits[index] {
     case .inside: throw .cyclic(object: index)
@@ -103,7 +104,7 @@ struct BinaryPropertyListCheck {
     return visits[index]
   }
 
-  /// Adds an object's size and height to the container on top of the stack.
+  /// Adds the size and the height of a checked object to those of the container on top of the stack.
   private mutating func add(bytes: Int, height: Int) throws(PropertyListError) {
     guard let last = frames.indices.last else { return }
     frames[last].bytes += bytes
@@ -128,7 +129,8 @@ struct BinaryPropertyListCheck {
     return offset
   }
 
-  /// Parses an object. Four bits of its marker are the kind, and the other four a length, a power of two or a value.
+  /// Parses an object. The high four bits of its first byte, the marker, are the kind. The low four bits are a length, a power of
+  /// two or a value.
   private func object(_ index: Int) throws(PropertyListError) -> Object {
     let offset = try offset(of: index)
     let (kind, low) = (bytes[offset] >> 4, Int(bytes[offset] & 15))
@@ -137,12 +139,12 @@ struct BinaryPropertyListCheck {
       return .scalar(bytes: 0)
     case (0x1, 0...4), (0x2, 2...3):  // integers and numbers of 2^n bytes
       return try scalar(at: offset + 1, count: 1 << low, width: 1)
-    case (0x3, 3):  // a date: seconds as a Double. One that is no number traps where it is printed.
+    case (0x3, 3):  // a date: seconds as a Double. Foundation traps when it prints a date that isn't finite.
       let date = try scalar(at: offset + 1, count: 8, width: 1)
       let isFinite = bytes[offset + 1] & 0x7F != 0x7F || bytes[offset + 2] & 0xF0 != 0xF0
       guard isFinite else { throw .malformed(part: "date", offset: offset) }
       return date
-    case (0x8, 0...7):  // the references of archives, of n + 1 bytes
+    case (0x8, 0...7):  // UIDs of n + 1 bytes, which occur in archives
       return try scalar(at: offset + 1, count: low + 1, width: 1)
     case (0x4, _), (0x5, _), (0x6, _):  // data, ASCII, UTF-16
       let (start, count) = try length(low, at: offset)
@@ -152,7 +154,7 @@ struct BinaryPropertyListCheck {
       let width = kind == 0xD ? 2 * referenceBytes : referenceBytes
       guard count <= (table - start) / width else { throw .malformed(part: "count", offset: offset) }
       return .container(references: start..<start + count * width, keys: kind == 0xD ? count : 0)
-    default:  // sets, which Foundation crashes on, and what no version defines
+    default:  // sets, with which Foundation crashes, and undefined kinds
       throw .malformed(part: "marker", offset: offset)
     }
   }
@@ -162,8 +164,8 @@ struct BinaryPropertyListCheck {
     return .scalar(bytes: count * width)
   }
 
-  /// Returns the start and the length of the contents. The length is in the marker or, if that
-  /// is 15, in the integer that follows the marker.
+  /// Returns the start and the length of an object's contents. The length is in the marker's low bits. If these are 15, the
+  /// length is the integer that follows the marker.
   private func length(_ low: Int, at offset: Int) throws(PropertyListError) -> (start: Int, count: Int) {
     guard low == 15 else { return (offset + 1, low) }
     let marker = offset + 1
@@ -175,7 +177,7 @@ struct BinaryPropertyListCheck {
     return (marker + 1 + width, count)
   }
 
-  /// Returns a big-endian unsigned number, or nil if it exceeds Int.
+  /// Returns a big-endian unsigned number of `length` bytes, or nil if it doesn't fit in an Int.
   private static func number(in bytes: [UInt8], at offset: Int, length: Int) -> Int? {
     var number: UInt64 = 0
     for byte in bytes[offset..<offset + length] { number = number << 8 | UInt64(byte) }

@@ -18,7 +18,7 @@ struct XMLPropertyListCheck {
     position = start
   }
 
-  /// Checks all tags.
+  /// Checks all tags, comments, instructions and CDATA sections.
   mutating func check() throws(PropertyListError) {
     while let tag = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
       position = tag
@@ -55,7 +55,7 @@ struct XMLPropertyListCheck {
     }
   }
 
-  /// Returns the text up to the next ">", which must not contain "<" or unpaired quotes.
+  /// Returns the text up to the next ">". The text must not contain "<" or unpaired quotation marks.
   private func contents(from start: Int, part: String) throws(PropertyListError) -> ArraySlice<UInt8> {
     guard let end = bytes[start...].firstIndex(of: UInt8(ascii: ">")) else {
       throw .malformed(part: part, offset: start - 1)
@@ -71,7 +71,7 @@ struct XMLPropertyListCheck {
     return contents
   }
 
-  /// Skips a document type declaration, which may refer to Apple's document type but must not declare anything.
+  /// Skips a document type declaration. It may refer to Apple's document type, but must not contain declarations.
   private mutating func skipDocumentType() throws(PropertyListError) {
     let bracketOrEnd = bytes[position...].first { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ">") }
     guard starts(with: "<!DOCTYPE"), bracketOrEnd != UInt8(ascii: "[") else { throw .declaresDocumentType }
@@ -89,7 +89,8 @@ struct XMLPropertyListCheck {
     position += 1
   }
 
-  /// Skips an instruction, or the declaration `<?xml … ?>`, whose encoding must be UTF-8 or its subset ASCII.
+  /// Skips a processing instruction or the XML declaration, `<?xml … ?>`. The encoding in a declaration must be UTF-8 or ASCII, a
+  /// subset of UTF-8.
   private mutating func skipInstruction() throws(PropertyListError) {
     let start = position
     try skip(past: "?>", from: start + 2, part: "instruction")

@@ -2,8 +2,8 @@
 
 public import Foundation
 
-/// The reason why a property list was rejected. A hostile peer can send lists that make Foundation crash, hang or run out of
-/// memory, so each list is checked first.
+/// The reason why a property list was rejected. Each list is checked before Foundation reads it, because a malicious peer can
+/// send lists that make Foundation crash, hang or run out of memory.
 public enum PropertyListError: LocalizedError, Hashable {
   /// The data is neither XML nor version 00 of the binary format. The old OpenStep format isn't supported.
   case unknownFormat
@@ -17,9 +17,9 @@ public enum PropertyListError: LocalizedError, Hashable {
   case nestsTooDeep(levelsMax: Int)
   /// The object with this number contains itself, directly or indirectly.
   case cyclic(object: Int)
-  /// Values referenced several times would take more than `bytesMax` bytes after reading.
+  /// The list would take more than `bytesMax` bytes of memory, because its values are referenced several times.
   case expandsTooFar(bytesMax: Int)
-  /// The list has a value of the named type, which occurs only in archives.
+  /// The list has a value of the named type, which occurs only in keyed archives.
   case unsupportedValue(type: String)
 
   /// The rejected part, its position, and a remedy.
@@ -30,7 +30,7 @@ public enum PropertyListError: LocalizedError, Hashable {
     case .unsupportedEncoding:
       "The property list is not in UTF-8, the only supported encoding. Have the server send UTF-8."
     case .declaresDocumentType:
-      "The property list declares entities or its own document type, which is not allowed. Have the server omit it."
+      "The property list declares entities or its own document type, which is not allowed. Have the server omit the DOCTYPE."
     case .malformed(let part, let offset):
       "The property list has a malformed \(part) at byte \(offset). Compare it with the server's original."
     case .nestsTooDeep(let levels):
@@ -41,7 +41,7 @@ public enum PropertyListError: LocalizedError, Hashable {
       "The property list would expand to more than \(bytes) bytes because it references values many times. "
         + "Have the server send it in parts."
     case .unsupportedValue(let type):
-      "The property list has a \(type), which occurs only in archives. Decode the list into your own type."
+      "The property list has a \(type), which occurs only in keyed archives. Decode the list as a Decodable type."
     }
   }
 }

@@ -10,7 +10,8 @@ package struct File: ~Copyable, Sendable {
 
   var number: CInt { descriptor.number }
 
-  /// Opens a regular file. A directory fails with EISDIR, and any other kind, which could block reads, with EINVAL.
+  /// Opens a regular file. Fails with EISDIR for a directory, and with EINVAL for any other kind of file, because reading it
+  /// could block.
   package init(reading path: String) throws(SystemError) {
     // Without O_NONBLOCK, opening a FIFO waits for a writer.
     let number = try SystemCall.run("open") { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
@@ -31,7 +32,8 @@ package struct File: ~Copyable, Sendable {
     return UInt64(clamping: status.st_size)
   }
 
-  /// Reads up to `countMax` bytes at `offset` and appends them. Returns their number, 0 at the end of the file.
+  /// Reads up to `countMax` bytes at `offset` and appends them to `output`. Returns the number of bytes read, which is 0 at the
+  /// end of the file.
   package func read(_ countMax: Int, at offset: UInt64, into output: inout [UInt8]) throws(SystemError) -> Int {
     let start = output.count
     output += [UInt8](repeating: 0, count: countMax)

@@ -6,6 +6,9 @@ internal import Glibc
 /// Functions for folders and the files in them.
 package enum Folder {
   /// Creates a folder that only its owner can use, and its missing parents. An existing folder is left as it is.
+  ///
+  /// Fails with EPERM for an existing folder that other users own or can change, because they could replace its files. Fails
+  /// with ENOTDIR for a symbolic link, because the link's owner could later point it to another folder.
   package static func create(_ path: String) throws(SystemError) {
     do {
       _ = try SystemCall.run("mkdir") { mkdir(path, 0o700) }
@@ -14,13 +17,23 @@ package enum Folder {
       try create(String(path[..<slash]))
       _ = try SystemCall.run("mkdir") { mkdir(path, 0o700) }
     } catch  where error.code == EEXIST {
-      var status = stat()
-      _ = try SystemCall.run("stat") { stat(path, &status) }
-      guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(call: "mkdir", code: ENOTDIR) }
+      try requireOwnership(of: path)
     }
   }
 
-  /// Returns the names in a folder, without "." and "..", in any order. Names that aren't UTF-8 are left out.
+  private static func requireOwnership(of path: String) throws(SystemError) {
+    var status = stat()
+    _ = try SystemCall.run("lstat") { lstat(path, &status) }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(call: "open \(path)", code: ENOTDIR) }
+    guard status.st_uid == geteuid(), status.st_mode & othersWriteMask == 0 else {
+      throw SystemError(call: "open \(path)", code: EPERM)
+    }
+  }
+
+  /// The mode bits that permit the group or other users to write.
+  private static let othersWriteMask: mode_t = 0o022
+
+  /// Returns the names in a folder, in any order, except "." and "..". Names that aren't UTF-8 are omitted.
   package static func names(in path: String) throws(SystemError) -> [String] {
     guard let stream = opendir(path) else { throw SystemError(call: "opendir", code: errno) }
     defer { closedir(stream) }
@@ -43,14 +56,14 @@ package enum Folder {
 }
 
 extension File {
-  /// Returns when the file was last modified, in nanoseconds since 1970.
+  /// Returns the time of the file's last modification, in nanoseconds since 1970.
   package static func modificationTime(_ path: String) throws(SystemError) -> Int64 {
     var status = stat()
     _ = try SystemCall.run("lstat") { lstat(path, &status) }
     return Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
   }
 
-  /// Sets the time of the last modification to now.
+  /// Sets the time of the file's last modification to now.
   package static func touch(_ path: String) throws(SystemError) {
     _ = try SystemCall.run("utimensat") { utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
   }
@@ -63,6 +76,10 @@ extension File {
 }
 
 extension WritableFile {
+  /// Releases the lock at once. Closing the file isn't enough while a child process is between fork(2) and exec(2), because the
+  /// child has a copy of the descriptor.
+  package func unlock() { _ = flock(number, LOCK_UN) }
+
   /// Locks the file until it is closed or the process ends (flock(2)). Fails with EWOULDBLOCK if the file is already locked.
   package func lock() throws(SystemError) {
     let number = number

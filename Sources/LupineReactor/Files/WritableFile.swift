@@ -27,7 +27,7 @@ package struct WritableFile: ~Copyable, Sendable {
     self.init(owning: FileDescriptor(owning: number), path: path, byteCountMax: try Self.sizeLimit())
   }
 
-  /// Opens an existing file to continue writing it.
+  /// Opens an existing file, to continue to write it.
   ///
   /// Anyone can create files in a directory for temporary files, so the file must belong to this user and have a single
   /// name. Fails with ELOOP for a symbolic link, with EPERM for another user's file or a file with several names, and
@@ -80,7 +80,13 @@ package struct WritableFile: ~Copyable, Sendable {
     _ = try SystemCall.run("ftruncate") { ftruncate(descriptor.number, off_t(clamping: byteCount)) }
   }
 
-  /// Closes the file. Throws if data that the kernel had buffered can't be stored.
+  /// Waits until the file's content is on the disk (fdatasync(2)).
+  package func synchronize() throws(SystemError) {
+    let number = number
+    _ = try SystemCall.run("fdatasync") { fdatasync(number) }
+  }
+
+  /// Closes the file. Throws an error if data that the kernel had buffered can't be stored.
   package consuming func close() throws(SystemError) {
     try descriptor.close()
   }

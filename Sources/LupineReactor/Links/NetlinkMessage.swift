@@ -20,9 +20,9 @@ package enum NetlinkMessage: Sendable, Hashable {
 package struct NetworkLink: Sendable, Hashable {
   package var index: Int32
   package var name = ""
-  /// The hardware type (ARPHRD_…).
+  /// The link's hardware type (ARPHRD_…).
   package var hardwareType: UInt16 = 0
-  /// The flags (IFF_…).
+  /// The link's flags (IFF_…).
   package var flags: UInt32 = 0
   /// The kind of a virtual link, such as "wwan", or empty.
   package var kind = ""
@@ -38,27 +38,34 @@ package struct NetworkAddress: Sendable, Hashable {
 package struct NetworkRoute: Sendable, Hashable {
   /// The outcome for packets that match the route.
   package enum Outcome: Sendable, Hashable {
-    /// They are sent on one of these links, directly or through a gateway.
+    /// The packets are sent on one of these links, directly or through a gateway.
     case sent(links: [Int32], isDirect: Bool)
-    /// They are delivered to this machine.
+    /// The packets are delivered to this machine.
     case local
-    /// They are dropped, or refused with an error.
+    /// The packets are dropped, or refused with an error.
     case refused
   }
 
-  /// The network's first address and prefix length.
+  /// The network to which the route leads: its first address, and its prefix length below.
   package var destination: IPAddress
   package var prefixLength: Int
-  /// The metric; of two routes to a network, the one with the lower metric applies.
+  /// The metric. Of two routes to the same network, the route with the lower metric applies.
   package var priority: UInt32 = 0
   package var outcome: Outcome
 }
 
 extension NetlinkMessage {
-  /// Parses the messages of a datagram. Messages of other kinds and unknown attributes are skipped.
+  /// Parses the messages of a datagram. Messages of kinds that have no case here, and unknown attributes, are skipped.
   ///
-  /// Throws EBADMSG if a length exceeds that of the enclosing message or attribute.
-  package static func messages(in datagram: [UInt8]) throws(SystemError) -> [NetlinkMessage] {
+  /// Throws EBADMSG if a length in the datagram exceeds the enclosing length.
+  ///
+  /// - Parameters:
+  ///   - datagram: The datagram.
+  ///   - keepsCached: Whether cached routes are included. The answer to a lookup is a cached route, but a dump should have
+  ///     none.
+  package static func messages(
+    in datagram: [UInt8], keepsCached: Bool = false
+  ) throws(SystemError) -> [NetlinkMessage] {
     var messages: [NetlinkMessage] = []
     var rest = NetlinkBytes(datagram[...])
     // struct nlmsghdr: length 4, type 2, flags 2, sequence 4, port 4. The next message starts at a multiple of 4.
@@ -68,7 +75,7 @@ extension NetlinkMessage {
       guard length >= headerBytes else { throw .malformedNetlink }
       let payload = try rest.part(headerBytes, length - headerBytes)
       if flags & UInt16(NLM_F_DUMP_INTR) != 0 { messages.append(.interrupted) }
-      if let message = try message(type, payload) { messages.append(message) }
+      if let message = try message(type, payload, keepsCached) { messages.append(message) }
       rest.dropFirst(length)
     }
     return messages
@@ -76,14 +83,16 @@ extension NetlinkMessage {
 
   private static let headerBytes = 16
 
-  private static func message(_ type: UInt16, _ payload: NetlinkBytes) throws(SystemError) -> NetlinkMessage? {
+  private static func message(
+    _ type: UInt16, _ payload: NetlinkBytes, _ keepsCached: Bool
+  ) throws(SystemError) -> NetlinkMessage? {
     switch Int(type) {
     case Int(NLMSG_DONE): .done
     // struct nlmsgerr: error 4, then the request's header. 0 is an acknowledgement.
     case Int(NLMSG_ERROR): .failed(code: 0 &- (try payload.integer(Int32.self, at: 0)))
     case Int(RTM_NEWLINK): .link(try NetworkLink(payload))
     case Int(RTM_NEWADDR): try NetworkAddress(payload).map { .address($0) }
-    case Int(RTM_NEWROUTE): try NetworkRoute(payload).map { .route($0) }
+    case Int(RTM_NEWROUTE): try NetworkRoute(payload, keepsCached).map { .route($0) }
     default: nil
     }
   }
@@ -129,13 +138,13 @@ extension NetworkAddress {
 
 extension NetworkRoute {
   // struct rtmsg: family 1, destination length 1, source length 1, TOS 1, table 1, protocol 1, scope 1, type 1, flags 4.
-  fileprivate init?(_ payload: NetlinkBytes) throws(SystemError) {
+  fileprivate init?(_ payload: NetlinkBytes, _ keepsCached: Bool) throws(SystemError) {
     let family = try payload.integer(UInt8.self, at: 0)
     let isCached = try payload.integer(UInt32.self, at: 8) & UInt32(RTM_F_CLONED) != 0
-    // A route that is limited to certain source addresses may not apply to this machine's packets.
-    guard !isCached, try payload.integer(UInt8.self, at: 2) == 0, let any = IPAddress(unspecifiedOf: family) else {
-      return nil
-    }
+    let isForAnySource = try payload.integer(UInt8.self, at: 2) == 0
+    // A route in a table that is limited to certain source addresses is skipped, because it may not apply to this machine's
+    // packets. In the answer to a lookup, the source address is that of the lookup.
+    guard keepsCached || !isCached && isForAnySource, let any = IPAddress(unspecifiedOf: family) else { return nil }
     prefixLength = Int(try payload.integer(UInt8.self, at: 1))
     guard prefixLength <= any.bitCount else { throw .malformedNetlink }
     destination = any
@@ -157,7 +166,8 @@ extension NetworkRoute {
     case Int(RTN_UNICAST): outcome = .sent(links: links, isDirect: isDirect)
     case Int(RTN_LOCAL), Int(RTN_ANYCAST): outcome = .local
     case Int(RTN_BLACKHOLE), Int(RTN_UNREACHABLE), Int(RTN_PROHIBIT): outcome = .refused
-    // Broadcast and multicast aren't destinations of TCP, and a throw route continues the search in another table.
+    // Other routes are skipped: broadcast and multicast addresses aren't destinations of TCP, and a throw route continues the
+    // search in another table.
     default: return nil
     }
   }
@@ -171,7 +181,7 @@ private struct NetlinkBytes {
 
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// Removes a message or attribute with the padding to a multiple of 4. The last one may lack the padding.
+  /// Removes a message or attribute, and its padding to a multiple of 4, which the last one may lack.
   mutating func dropFirst(_ length: Int) { bytes = bytes.dropFirst((length + 3) & ~3) }
 
   /// Reads an integer in the machine's byte order.
@@ -195,7 +205,7 @@ private struct NetlinkBytes {
     while !rest.isEmpty {
       let length = Int(try rest.integer(UInt16.self, at: 0))
       guard length >= 4 else { throw .malformedNetlink }
-      // The two highest bits are flags: nested, and in network byte order.
+      // The two highest bits are flags, which mean "nested" and "in network byte order".
       let type = try rest.integer(UInt16.self, at: 2) & 0x3FFF
       attributes.append((type, try rest.part(4, length - 4)))
       rest.dropFirst(length)

@@ -19,10 +19,11 @@ package struct NetlinkSocket: ~Copyable, Sendable {
 
   private let descriptor: FileDescriptor
 
-  /// The descriptor's number. The descriptor is readable after a change.
+  /// The descriptor's number. If the socket receives notifications, the descriptor becomes readable after a change.
   package var number: CInt { descriptor.number }
 
-  /// Opens a socket, which receives notifications of changes if `isNotified` is true. Throws if the process may not use netlink.
+  /// Opens a socket. If `isNotified` is true, the socket receives notifications of changes. Throws an error if the process may
+  /// not use netlink.
   package init(isNotified: Bool) throws(SystemError) {
     let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     let descriptor = FileDescriptor(
@@ -60,7 +61,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     }
   }
 
-  /// Reads all links, addresses and routes. The socket isn't notified of changes.
+  /// Reads all links, addresses and routes. The socket must have been opened without notifications.
   fileprivate func state() throws(SystemError) -> NetworkState {
     for _ in 0..<Self.dumpsMax {
       var state = NetworkState()
@@ -74,14 +75,31 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     throw SystemError(call: "recv (netlink)", code: EAGAIN)
   }
 
-  private func request(_ kind: UInt16) throws(SystemError) {
-    // The longest header of a request is that of links, with 16 bytes. Zeros ask for all families.
+  /// Sends a request about one object, whose header and attributes are in `payload`, and returns the first message of the
+  /// answer. Throws if the kernel refuses the request. The socket must have been opened without notifications.
+  func answer(to kind: UInt16, _ payload: [UInt8]) throws(SystemError) -> NetlinkMessage? {
     var request: [UInt8] = []
-    func append(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value) { request += $0 } }
-    append(UInt32(32))
-    append(kind)
-    append(UInt16(NLM_F_REQUEST) | UInt16(NLM_F_DUMP))
-    append(UInt64(0))
+    request.append(native: UInt32(16 + payload.count))
+    request.append(native: kind)
+    request.append(native: UInt16(NLM_F_REQUEST))
+    request.append(native: UInt64(0))
+    request += payload
+    _ = try SystemCall.transfer("send (netlink)") { send(number, request, request.count, 0) }
+    var buffer = [UInt8](repeating: 0, count: Self.datagramBytesMax)
+    let count = try SystemCall.transfer("recv (netlink)") { recv(number, &buffer, buffer.count, 0) }
+    guard let count, count > 0 else { throw SystemError(call: "recv (netlink)", code: ETIMEDOUT) }
+    let message = try NetlinkMessage.messages(in: Array(buffer[..<count]), keepsCached: true).first
+    if case .failed(let code)? = message { throw SystemError(call: "netlink", code: code) }
+    return message
+  }
+
+  private func request(_ kind: UInt16) throws(SystemError) {
+    // The longest header of a request, that of links, has 16 bytes. Zeros request all families.
+    var request: [UInt8] = []
+    request.append(native: UInt32(32))
+    request.append(native: kind)
+    request.append(native: UInt16(NLM_F_REQUEST) | UInt16(NLM_F_DUMP))
+    request.append(native: UInt64(0))
     request += [UInt8](repeating: 0, count: 16)
     _ = try SystemCall.transfer("send (netlink)") { send(number, request, request.count, 0) }
   }
@@ -108,8 +126,15 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   }
 }
 
+extension [UInt8] {
+  /// Appends an integer in the machine's byte order.
+  mutating func append(native value: some FixedWidthInteger) {
+    Swift.withUnsafeBytes(of: value) { self += $0 }
+  }
+}
+
 extension NetworkState {
-  /// Reads the current state from the kernel. Throws if the process may not use netlink.
+  /// Reads the current state from the kernel. Throws an error if the process may not use netlink.
   package static func current() throws(SystemError) -> NetworkState {
     try NetlinkSocket(isNotified: false).state()
   }

@@ -1,4 +1,4 @@
-// NetworkState: the machine's links, addresses and routes at one time, and the path to an address that follows from them.
+// NetworkState: the machine's links, addresses and routes at one time, and the path to an address that they imply.
 
 internal import Glibc
 
@@ -21,23 +21,51 @@ package struct NetworkState: Sendable, Hashable {
     }
   }
 
-  /// Returns the path to an address, or nil if there is none. For a nil address, returns the default route: that of IPv4, or that
-  /// of IPv6 if there is none for IPv4.
+  /// Returns the path to an address, or nil if there is none. If `address` is nil, returns the path of the default route: that
+  /// of IPv4 or, if there is none, that of IPv6.
   ///
   /// There is a path if the most specific usable route to the address doesn't refuse packets. A route is usable if one of its
   /// links is up and has a carrier, and the machine has an address of the family that can be a packet's source. Routes of all
-  /// tables count, because the rules that choose a table may depend on more than the address.
-  package func path(to address: IPAddress?) -> NetworkPath? {
-    guard let address else { return path(in: .ipv4(0), isDefault: true) ?? path(in: .ipv6(0), isDefault: true) }
-    return path(in: address.unmapped, isDefault: false)
+  /// tables are considered, because the rules that choose a table may depend on more than the address.
+  ///
+  /// Links with a medium in `refused` are treated as down.
+  package func path(to address: IPAddress?, refusing refused: Set<NetworkPath.Medium> = []) -> NetworkPath? {
+    guard let address else {
+      return path(in: .ipv4(0), isDefault: true, refused) ?? path(in: .ipv6(0), isDefault: true, refused)
+    }
+    return path(in: address.unmapped, isDefault: false, refused)
   }
 
-  private func path(in address: IPAddress, isDefault: Bool) -> NetworkPath? {
+  /// Returns whether there is a usable route to any other machine by a link whose medium isn't in `refused`.
+  package func hasRoute(refusing refused: Set<NetworkPath.Medium> = []) -> Bool {
+    routes.contains { route in
+      guard case .sent = route.outcome else { return false }
+      return usable(route, for: route.destination, isDefault: route.prefixLength == 0, refused).flatMap(\.self) != nil
+    }
+  }
+
+  /// The usable links of the default routes, ordered by the routes' preference, with IPv4 first. No link occurs twice.
+  package var linksToAnyHost: [NetworkLink] {
+    let defaults = routes.filter { $0.prefixLength == 0 }
+      .sorted { ($0.destination.bitCount, $0.priority) < ($1.destination.bitCount, $1.priority) }
+    var found: [NetworkLink] = []
+    for route in defaults {
+      guard case .sent(let indices, _) = route.outcome, hasSource(for: route.destination, isDefault: true) else {
+        continue
+      }
+      for link in indices.compactMap({ links[$0] }) where link.isUsable && !found.contains(link) { found.append(link) }
+    }
+    return found
+  }
+
+  private func path(
+    in address: IPAddress, isDefault: Bool, _ refused: Set<NetworkPath.Medium>
+  ) -> NetworkPath? {
     var best: (route: NetworkRoute, path: NetworkPath?)?
     for route in routes where isDefault ? route.prefixLength == 0 : true {
       guard address.bitCount == route.destination.bitCount,
         address.masked(route.prefixLength) == route.destination.masked(route.prefixLength),
-        let path = usable(route, for: address, isDefault: isDefault)
+        let path = usable(route, for: address, isDefault: isDefault, refused)
       else { continue }
       if let best, !route.isPreferred(to: best.route) { continue }
       best = (route, path)
@@ -45,13 +73,17 @@ package struct NetworkState: Sendable, Hashable {
     return best?.path
   }
 
-  /// Returns nil if the route can't be used. Otherwise, returns its path, which is nil if the route refuses packets.
-  private func usable(_ route: NetworkRoute, for address: IPAddress, isDefault: Bool) -> NetworkPath?? {
+  /// Returns nil if the route can't be used, and otherwise its path, which is nil if the route refuses packets.
+  private func usable(
+    _ route: NetworkRoute, for address: IPAddress, isDefault: Bool, _ refused: Set<NetworkPath.Medium>
+  ) -> NetworkPath?? {
     switch route.outcome {
     case .refused: return .some(nil)
     case .local: return .some(NetworkPath(medium: .wired, isLocal: true, isDirect: true))
     case .sent(let indices, let isDirect):
-      guard let link = indices.lazy.compactMap({ links[$0] }).first(where: \.isUsable),
+      guard
+        let link = indices.lazy.compactMap({ links[$0] })
+          .first(where: { $0.isUsable && !refused.contains($0.medium) }),
         hasSource(for: address, isDefault: isDefault)
       else { return nil }
       return .some(NetworkPath(medium: link.medium, isLocal: false, isDirect: isDirect))
@@ -73,8 +105,10 @@ package struct NetworkState: Sendable, Hashable {
 /// The path to a host.
 package struct NetworkPath: Sendable, Hashable {
   package enum Medium: Sendable, Hashable {
-    /// Ethernet, Wi-Fi, and all links that aren't known to be cellular.
+    /// Ethernet, and all links that aren't known to be of another kind.
     case wired
+    /// A wireless local network.
+    case wifi
     /// A modem of a mobile network (WWAN).
     case cellular
   }
@@ -98,20 +132,21 @@ extension NetworkLink {
 
   fileprivate var isLoopback: Bool { flags & UInt32(IFF_LOOPBACK) != 0 }
 
-  /// The medium of a link. It is cellular for a modem's link: one of the kernel's WWAN subsystem or of rmnet, one that carries
-  /// raw IP, or one whose name has the prefix that systemd and the drivers use.
+  /// The medium of a link. Cellular for a modem's link, which is a link of the kernel's WWAN subsystem or of rmnet, a link that
+  /// carries raw IP, or a link whose name has the prefix that systemd and the drivers use. The kernel reports Wi-Fi links as
+  /// Ethernet, so a Wi-Fi link is recognized by the prefix of its name.
   package var medium: NetworkPath.Medium {
     let isModem =
       ["wwan", "rmnet"].contains(kind) || hardwareType == Self.rawIP || name.hasPrefix("ww") || name.hasPrefix("rmnet")
-    return isModem ? .cellular : .wired
+    return isModem ? .cellular : name.hasPrefix("wl") ? .wifi : .wired
   }
 
-  /// ARPHRD_RAWIP of linux/if_arp.h.
+  /// The hardware type of links that carry raw IP: ARPHRD_RAWIP of linux/if_arp.h.
   private static let rawIP: UInt16 = 519
 }
 
 extension IPAddress {
-  /// fe80::/10 (RFC 4291 §2.5.6).
+  /// Whether the address is in fe80::/10 (RFC 4291 §2.5.6).
   fileprivate var isLinkLocalIPv6: Bool {
     if case .ipv6(let bits) = self { bits >> 118 == 0x3FA } else { false }
   }

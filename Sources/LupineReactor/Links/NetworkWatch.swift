@@ -16,10 +16,10 @@ package final class NetworkWatch: Sendable {
 
   /// Starts to watch. Soon afterward, `handler` is called with the current state, and then after each change.
   ///
-  /// Throws if the process may not use netlink, or has no descriptors or threads left.
+  /// Throws an error if the process may not use netlink, or has no descriptors or threads left.
   package init(_ handler: @escaping Handler) throws(SystemError) {
     let stopSignal = try StopSignal()
-    // Notifications are enabled before the first dump, so that no change in between is missed.
+    // Notifications are enabled before the first dump, so that no change between the two is missed.
     let notifications = Notifications(try NetlinkSocket(isNotified: true))
     try Thread.start(name: "lupine-network") {
       Self.run(notifications, until: stopSignal, handler)

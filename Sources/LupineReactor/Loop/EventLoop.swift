@@ -4,13 +4,13 @@ internal import CLupineLinux
 internal import Glibc
 internal import Synchronization
 
-/// The actor that an event loop runs. Its executor must be that loop.
+/// The actor that an event loop runs. The actor's executor must be that loop.
 package protocol LoopHandler: Actor {
   /// Called before the loop polls. Takes the messages posted so far, which this iteration processes, and returns
   /// whether there are any.
   ///
-  /// The loop fetches events only afterward. So when the handler processes a message, it has already received
-  /// everything that peers sent before the message was posted.
+  /// The loop fetches events only afterward. So before the handler processes a message, it receives all data that peers had
+  /// sent when the message was posted.
   func gather() -> Bool
 
   /// Called once in each iteration of the loop: when sockets are ready, after a
@@ -20,6 +20,13 @@ package protocol LoopHandler: Actor {
   /// time may pass between `fetched` and `now`, because the system may suspend the process. Returns the latest time
   /// for the next call, or nil if there is no deadline.
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant?
+
+  /// Whether the loop may poll before it sleeps. True by default.
+  var mayBusyPoll: Bool { get }
+}
+
+extension LoopHandler {
+  package var mayBusyPoll: Bool { true }
 }
 
 /// An event loop with a dedicated thread.
@@ -27,12 +34,12 @@ package protocol LoopHandler: Actor {
 /// The loop retains itself and its handler until `stop`. Jobs enqueued afterward still run, on a thread started for
 /// them. `wake` and `enqueue` may be called from any thread, the other methods only from the loop's thread.
 package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
-  /// The loop's activity. Senders only make a system call if the loop is asleep.
+  /// The loop's activity. Senders make a system call only if the loop is asleep.
   private enum Activity {
     static let awake = 0
     static let signalled = 1
     static let asleep = 2
-    /// The thread has ended. A later job needs another thread.
+    /// The loop's thread has ended. A later job needs another thread.
     static let ended = 3
   }
 
@@ -42,8 +49,11 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     let taskExecutor: UnownedTaskExecutor?
   }
 
-  // Guarded by the loop's thread, the only one to access `poller` after the loop has started.
+  // After the loop has started, only its thread accesses `poller`.
   private var poller: Poller
+  private var busyPoll: BusyPoll
+  /// Whether a sender has woken the loop during the latest poll.
+  private var wasWoken = false
   let eventDescriptor: FileDescriptor
   private let activity = Atomic<Int>(Activity.awake)
   private let isStopped = Atomic<Bool>(false)
@@ -52,13 +62,14 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
 
   private static let wakeToken = UInt64.max
 
-  /// Creates a loop without starting it.
-  package init() throws(SystemError) {
+  /// Creates a loop without starting it. `busyPoll` is the maximum time for which it polls before it sleeps.
+  package init(busyPoll: Duration = .zero) throws(SystemError) {
     let poller = try Poller()
     let number = try SystemCall.run("eventfd") { eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC)) }
     eventDescriptor = FileDescriptor(owning: number)
     try poller.add(number, .readable, token: Self.wakeToken)
     self.poller = poller
+    self.busyPoll = BusyPoll(limit: busyPoll)
   }
 
   /// Starts the loop's thread. Call it once.
@@ -72,13 +83,13 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     wake()
   }
 
-  /// Makes the loop run another iteration. It is cheap if the loop is awake.
+  /// Makes the loop run another iteration. The call is cheap if the loop is awake.
   package func wake() {
     let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
     switch before {
     case Activity.asleep:
       var one: UInt64 = 1
-      // The counter can't overflow, because the loop must fall asleep before each write.
+      // The counter can't overflow, because there is at most one write each time the loop has fallen asleep.
       _ = write(eventDescriptor.number, &one, 8)
     case Activity.ended: runJobsOnNewThread()
     default: break
@@ -98,6 +109,11 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     try Socket.connect(to: address, options: options)
   }
 
+  /// Asks the kernel for the link by which a socket with these options would send to an address.
+  package func link(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> NetworkLink? {
+    try NetworkLink.link(to: address, options: options)
+  }
+
   /// Starts to watch a descriptor.
   package func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
     precondition(token != Self.wakeToken, "the token is reserved for the event loop")
@@ -109,15 +125,15 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     try poller.modify(number, interest, token: token)
   }
 
-  /// Stops watching a descriptor. Errors of the descriptor are no longer reported either.
+  /// Stops watching a descriptor for events, including errors.
   package func unwatch(_ number: CInt) throws(SystemError) {
     try poller.remove(number)
   }
 
   private func run(_ handler: some LoopHandler) {
     threadID.store(UInt(pthread_self()), ordering: .relaxed)
-    // Enters the isolation once for all iterations, because the runtime's check would cost a noticeable part of a
-    // request.
+    // Enters the handler's isolation once for all iterations. A check by the runtime in each iteration would be a noticeable
+    // part of a request's cost.
     handler.assumeIsolated { runIterations($0) }
     runRemainingJobs()
   }
@@ -130,7 +146,10 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
       // Runs the jobs resumed in the previous iteration, so that their requests to the handler are part of this one.
       runJobs(&ready)
       let isBusy = handler.gather()
-      let fetched = poll(until: deadline, mayBlock: !isBusy, into: &events)
+      let mayPoll = busyPoll.isEnabled && handler.mayBusyPoll
+      let fetched =
+        mayPoll && !isBusy
+        ? pollBeforeSleeping(until: deadline, into: &events) : poll(until: deadline, mayBlock: !isBusy, into: &events)
       // Runs the jobs that woke the loop.
       runJobs(&ready)
       deadline = handler.turn(events, fetched: fetched, now: .now)
@@ -138,14 +157,14 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Runs the remaining jobs and the jobs that they enqueue, because tasks that wait for them would otherwise hang.
+  /// Runs the remaining jobs and the jobs that they enqueue. Otherwise, tasks that wait for them would hang.
   private func runRemainingJobs() {
     var ready: [Job] = []
     repeat {
       activity.store(Activity.awake, ordering: .releasing)
       threadID.store(UInt(pthread_self()), ordering: .relaxed)
       repeat { runJobs(&ready) } while !ready.isEmpty
-      // The system may reuse the identifier for a thread that isn't the loop's.
+      // The identifier is cleared, because the system may reuse it for another thread.
       threadID.store(0, ordering: .relaxed)
     } while !activity.compareExchange(
       expected: Activity.awake, desired: Activity.ended, ordering: .acquiringAndReleasing
@@ -173,7 +192,24 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Fetches the events, blocking if allowed. Returns the time up to which all events have been fetched.
+  /// Fetches the events. Polls for a while before it blocks. Returns the time up to which all events have been fetched.
+  private func pollBeforeSleeping(until deadline: Instant?, into events: inout [Poller.Event]) -> Instant {
+    let start = Instant.now
+    var fetched = start
+    wasWoken = false
+    let end = busyPoll.end(from: start).map { min($0, deadline ?? $0) }
+    if let end {
+      repeat {
+        // While the loop is awake, senders make no system call.
+        fetched = poll(until: nil, mayBlock: false, into: &events)
+      } while events.isEmpty && !wasWoken && fetched < end
+    }
+    if events.isEmpty, !wasWoken { fetched = poll(until: deadline, mayBlock: true, into: &events) }
+    busyPoll.waited(.now - start, hasPolled: end != nil)
+    return fetched
+  }
+
+  /// Fetches the events. Blocks if `mayBlock` is true. Returns the time up to which all events have been fetched.
   private func poll(until deadline: Instant?, mayBlock: Bool, into events: inout [Poller.Event]) -> Instant {
     let now = Instant.now
     let sleeps =
@@ -186,7 +222,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     } catch {
       preconditionFailure("\(error)")  // epoll_wait fails only for a bad descriptor or buffer: our own bug
     }
-    _ = activity.exchange(Activity.awake, ordering: .acquiringAndReleasing)
+    wasWoken = activity.exchange(Activity.awake, ordering: .acquiringAndReleasing) == Activity.signalled
     if let index = events.firstIndex(where: { $0.token == Self.wakeToken }) {
       events.remove(at: index)
       var count: UInt64 = 0
@@ -200,8 +236,8 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
   /// Enqueues a job of an actor bound to this loop.
   package func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), of: nil) }
 
-  // On the loop's thread, this makes no system call. The job runs in the next iteration, which polls the sockets again,
-  // so jobs that keep enqueuing each other don't starve them.
+  // On the loop's thread, this makes no system call. The job runs in the next iteration, which also polls the sockets, so jobs
+  // that keep enqueuing each other don't starve the sockets.
   func enqueue(_ job: UnownedJob, of taskExecutor: UnownedTaskExecutor?) {
     if jobs.post(Job(job: job, taskExecutor: taskExecutor)) { wake() }
   }

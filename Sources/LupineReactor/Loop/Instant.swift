@@ -1,5 +1,4 @@
-// Instant: points in time on the only clock in use, CLOCK_MONOTONIC. Code that decides by time takes an instant as a
-// parameter.
+// Instant: points in time on CLOCK_MONOTONIC, the only clock in use. Code that decides by time takes an instant as a parameter.
 
 internal import Glibc
 
@@ -30,7 +29,7 @@ public struct Instant: Sendable, Hashable, Comparable {
     return Instant(nanoseconds: overflow ? .max : sum)
   }
 
-  /// Returns the time from the right instant to the left one, or zero if the left one is earlier.
+  /// Returns the time from the right instant to the left instant, or zero if the left instant is earlier.
   @inlinable public static func - (later: Instant, earlier: Instant) -> Duration {
     later > earlier ? .nanoseconds(Int64(clamping: later.nanoseconds - earlier.nanoseconds)) : .zero
   }

@@ -4,7 +4,7 @@ public import Synchronization
 
 /// A queue with several senders and one reader, which takes all messages at once.
 ///
-/// Inlinable and public with `@_spi(Loop)` for the reason given at `DeadlineQueue`.
+/// The type is inlinable, and public with `@_spi(Loop)`, for the reason given at `DeadlineQueue`.
 @_spi(Loop) public final class Mailbox<Message: Sendable>: Sendable {
   @usableFromInline let messages = Mutex<[Message]>([])
 
@@ -19,7 +19,8 @@ public import Synchronization
     }
   }
 
-  /// Moves all messages to `array`, and its storage to the mailbox, so that neither allocates again.
+  /// Replaces the contents of `array` with all messages. The mailbox takes over the array's storage, so that neither allocates
+  /// again.
   @inlinable public func drain(into array: inout [Message]) {
     if !array.isEmpty { array.removeAll(keepingCapacity: true) }
     // The array is moved out and back, because the lock's closure can't capture an inout parameter.

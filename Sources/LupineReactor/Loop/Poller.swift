@@ -3,14 +3,14 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// Watches descriptors, level-triggered.
+/// Watches descriptors, level-triggered: a descriptor is reported as long as it is ready.
 ///
 /// The caller chooses a token for each descriptor, and the descriptor's events carry it. If tokens are never reused,
 /// the caller can recognize and drop events fetched before their descriptor was closed.
 package struct Poller: ~Copyable, Sendable {
   /// The events to watch for. Errors and hang-ups are always reported.
   package struct Interest: OptionSet, Sendable {
-    /// The bits of epoll.
+    /// The events as bits of epoll.
     package let rawValue: UInt32
     /// Creates a set from epoll's bits.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -50,7 +50,7 @@ package struct Poller: ~Copyable, Sendable {
     try control(EPOLL_CTL_MOD, number, interest, token)
   }
 
-  /// Stops watching a descriptor. Errors of the descriptor are no longer reported either.
+  /// Stops watching a descriptor for events, including errors.
   package func remove(_ number: CInt) throws(SystemError) {
     try control(EPOLL_CTL_DEL, number, [], 0)
   }
@@ -62,12 +62,12 @@ package struct Poller: ~Copyable, Sendable {
     _ = try SystemCall.run("epoll_ctl") { epoll_ctl(descriptor.number, operation, number, &event) }
   }
 
-  /// Waits until a descriptor is ready or `deadline` has passed; nil waits without a limit. Appends one event per ready
-  /// descriptor.
+  /// Waits until a descriptor is ready or `deadline` has passed. If `deadline` is nil, waits without a limit. Appends one event
+  /// for each ready descriptor.
   package mutating func wait(until deadline: Instant?, now: Instant, into events: inout [Event]) throws(SystemError) {
     var count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), Self.milliseconds(deadline, now))
-    // A signal, or resuming a stopped process, interrupts the wait. All available events are fetched even then, so that
-    // a response that has already arrived is processed before its request's deadline.
+    // A signal, or the resumption of a stopped process, may interrupt the wait. All available events are fetched even then, so
+    // that a response that has already arrived is processed before its request's deadline.
     while count == buffer.count || (count < 0 && errno == EINTR) {
       if count > 0 { buffer += Array(repeating: epoll_event(), count: buffer.count) }
       count = epoll_wait(descriptor.number, &buffer, CInt(clamping: buffer.count), 0)
@@ -83,7 +83,8 @@ package struct Poller: ~Copyable, Sendable {
     }
   }
 
-  /// Returns the time to wait, rounded up, so that the deadline has passed when the wait ends.
+  /// Returns the time to wait in milliseconds, rounded up, so that the deadline has passed when the wait ends. -1 waits without
+  /// a limit.
   private static func milliseconds(_ deadline: Instant?, _ now: Instant) -> CInt {
     guard let deadline else { return -1 }
     guard deadline > now else { return 0 }

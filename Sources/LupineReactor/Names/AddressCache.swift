@@ -1,4 +1,4 @@
-// AddressCache: keeps a resolver's answers for a limited time. It reads no clock; callers pass the time.
+// AddressCache: keeps a resolver's answers for a limited time. It reads no clock: callers pass the time.
 
 /// A cache of the addresses of names, and of names that don't exist.
 struct AddressCache: Sendable {
@@ -11,7 +11,7 @@ struct AddressCache: Sendable {
   private let negativeAge: Duration
   private let entriesMax: Int
   private var entries: [String: Entry] = [:]
-  /// The names in order of use, least recently used first. The instants are use counts, not times.
+  /// The names, starting with the least recently used. The queue's instants are numbers of uses, not times.
   private var order = DeadlineQueue<String>()
   private var useCount: UInt64 = 0
 
@@ -35,8 +35,8 @@ struct AddressCache: Sendable {
     return entry.answer
   }
 
-  /// Stores an answer if its kind is cached. The answer's age counts from `start`, when the lookup began: only then was the
-  /// answer certainly current.
+  /// Stores an answer if its kind is cached. The answer's age counts from `start`, when the lookup began, because the answer
+  /// was certainly current only at that time.
   mutating func store(_ answer: NameService.Answer, for name: String, askedAt start: Instant) {
     remove(name)
     guard entriesMax > 0, let age = age(of: answer), age > .zero else { return }

@@ -4,15 +4,15 @@
 public protocol HostResolver: Sendable {
   /// Returns the addresses of a host in the order in which to try them. Their ports are ignored.
   ///
-  /// The host is a name in lowercase, never a numeric address. The engine calls this method outside its event loops,
-  /// possibly for several hosts concurrently but only once per host at a time. It cancels the call when the engine
-  /// shuts down, or at the next lookup of any name after the call has taken `ResolverConfiguration.lookupTimeMax`. An
-  /// empty result counts as an unknown name. The engine uses at most `ResolverConfiguration.addressesMax` addresses,
-  /// with the address families alternating.
+  /// The host is a name in lowercase, never a numeric address. The engine calls this method outside its event loops. It may
+  /// look up several hosts concurrently, but each host only once at a time. The engine cancels the call when it shuts down. It
+  /// also cancels a call that has taken `ResolverConfiguration.lookupTimeMax`, when it next looks up any name. An empty result
+  /// counts as an unknown name. The engine uses at most `ResolverConfiguration.addressesMax` addresses, with the address
+  /// families alternating.
   func addresses(of host: String) async throws(ResolveError) -> [SocketAddress]
 }
 
-/// An error of a lookup: why a name has no address.
+/// The reason why a lookup has returned no address.
 public struct ResolveError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kinds of failures.
   public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// Resolves host names for all loops, immediately or later.
+/// Resolves host names for all loops: immediately if the addresses are known, or later by a lookup.
 ///
-/// The resolver may be slow, silent or faulty: a lookup that takes too long is abandoned, and its late answer is
-/// ignored. When the service is released, it abandons its lookups and no longer calls their completions.
+/// The resolver may be slow, silent or faulty. A lookup that takes too long is abandoned, and its late answer is ignored. When
+/// the service is released, it abandons its lookups and no longer calls their completions.
 package final class NameService: Sendable {
   /// At least one address, or the error of the lookup.
   package typealias Answer = Result<[SocketAddress], ResolveError>
@@ -72,13 +72,16 @@ package final class NameService: Sendable {
     for lookup in lookups { lookup.giveUp?() }
   }
 
-  /// Returns the addresses of a host with the port if they are known. Otherwise, returns nil and calls `completion`
-  /// later: at most once, on any thread, possibly before this method returns.
+  /// If the addresses of a host are known, returns them with the port. Otherwise, returns nil and calls `completion` later: at
+  /// most once, on any thread, possibly before this method returns.
+  ///
+  /// The first matching override in `first` applies, or else the first in the configuration.
   package func lookUp(
-    _ host: String, port: UInt16, now: Instant, completion: @escaping Completion
+    _ host: String, port: UInt16, _ first: [HostOverride] = [], now: Instant, completion: @escaping Completion
   ) -> Answer? {
     let name = host.lowercased()
-    if let override = overrides.first(where: { $0.matches(name, port: port) }) {
+    let isMatching = { (override: HostOverride) in override.matches(name, port: port) }
+    if let override = first.first(where: isMatching) ?? overrides.first(where: isMatching) {
       return Answer.success(override.addresses).checked.withPort(port)
     }
     let (step, overdue) = state.withLock { state in
@@ -94,7 +97,7 @@ package final class NameService: Sendable {
     return nil
   }
 
-  /// Removes a host's addresses from the cache, because connecting failed for all of them.
+  /// Removes a host's addresses from the cache, because connecting to all of them failed.
   package func forget(_ host: String) {
     state.withLock { $0.cache.remove(host.lowercased()) }
   }

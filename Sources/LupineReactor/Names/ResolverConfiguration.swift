@@ -10,18 +10,18 @@ public struct ResolverConfiguration: Sendable {
   /// new lookup. glibc queries at most three name servers twice for 5 s each, which takes 30 s.
   public static let lookupTimeMax = Duration.seconds(60)
 
-  /// The resolver to use. Nil, the default, uses the system's resolver: getaddrinfo with /etc/hosts, DNS and the other
+  /// The resolver to use. If nil (the default), the system's resolver is used: getaddrinfo with /etc/hosts, DNS and the other
   /// sources in nsswitch.conf.
   public var resolver: (any HostResolver)?
 
   /// The time for which addresses are cached. Zero disables caching. 60 s by default, as in curl.
   ///
-  /// getaddrinfo doesn't report for how long a record is valid. If all addresses fail, or none connects within a
-  /// request's timeout, the next request looks them up again in any case.
+  /// getaddrinfo doesn't report for how long a record is valid. If all addresses fail, or if none connects within a request's
+  /// timeout, the next request looks up the name again in any case.
   public var cacheAge = Duration.seconds(60)
 
-  /// The time for which the nonexistence of a name is cached. Zero disables it. 5 s by default, half of the JVM's 10 s,
-  /// so that a newly created name is found soon. Temporary failures aren't cached.
+  /// The time for which a negative answer (no such name) is cached. Zero disables caching. The default of 5 s lets a newly
+  /// created name be found soon; the JVM uses 10 s. Temporary failures aren't cached.
   public var negativeCacheAge = Duration.seconds(5)
 
   /// The maximum number of cached names. Beyond it, the least recently used name is removed. 1,024 by default, which
@@ -35,7 +35,7 @@ public struct ResolverConfiguration: Sendable {
   public init() {}
 }
 
-/// Fixed addresses for a host that replace a lookup, like curl's `--resolve`.
+/// Fixed addresses for a host, which replace a lookup, like curl's `--resolve`.
 ///
 /// Numeric hosts are never looked up, so they can't be overridden.
 public struct HostOverride: Sendable, Hashable {

@@ -7,8 +7,8 @@ internal import Synchronization
 ///
 /// Up to `threadsMax` lookups run concurrently. Further lookups are queued.
 public final class SystemResolver: HostResolver {
-  /// The maximum number of concurrent lookups, each with a thread: 16. While glibc waits for a name server, up to 5 s,
-  /// it blocks the thread. Threads end when no lookups are queued.
+  /// The maximum number of concurrent lookups, each with a thread: 16. glibc blocks the thread while it waits for a name
+  /// server, for up to 5 s. Threads end when no lookups are queued.
   public static let threadsMax = 16
 
   private struct Lookup: Sendable {
@@ -48,8 +48,8 @@ public final class SystemResolver: HostResolver {
     return try answer.get()
   }
 
-  /// Looks up a name and calls `completion` once, on another thread. Returns a closure that removes the lookup from the
-  /// queue; if the lookup hadn't started, `completion` isn't called.
+  /// Looks up a name and calls `completion` once, on another thread. Returns a closure that removes the lookup from the queue.
+  /// If the lookup is removed before it starts, `completion` isn't called.
   package func start(_ host: String, completion: @escaping NameService.Completion) -> @Sendable () -> Void {
     let (number, needsThread) = state.withLock { state in
       let number = state.next
@@ -69,7 +69,7 @@ public final class SystemResolver: HostResolver {
     } catch {
       let stranded = state.withLock { state -> [Lookup] in
         state.threads -= 1
-        // Running threads take the queued lookups. Without any, the lookups must fail here.
+        // Running threads take the queued lookups. If there are none, the lookups must fail here.
         guard state.threads == 0 else { return [] }
         var lookups: [Lookup] = []
         while let lookup = state.popFirst() { lookups.append(lookup) }
@@ -92,7 +92,7 @@ public final class SystemResolver: HostResolver {
   }
 
   private static func lookUp(_ host: String) -> NameService.Answer {
-    // C would look up the text before the NUL.
+    // Refuses a NUL, because C would look up only the text before it.
     guard !host.utf8.contains(0) else { return .failure(ResolveError(.unknownName, "the name contains a NUL")) }
     var hints = addrinfo()
     // Without a socket type, getaddrinfo would return each address for TCP, UDP and raw sockets.
@@ -116,7 +116,7 @@ public final class SystemResolver: HostResolver {
     return .success(addresses)
   }
 
-  /// Converts getaddrinfo's result, and the errno that it set, to an error.
+  /// Converts getaddrinfo's result, and the value to which it set errno, to an error.
   static func error(_ code: CInt, errno reason: CInt) -> ResolveError {
     // glibc reports an unknown name if it has no descriptor left for the query.
     if [EMFILE, ENFILE, ENOMEM].contains(reason) {

@@ -1,11 +1,11 @@
-// HappyEyeballs: decides which address to try when, by Happy Eyeballs version 2 (RFC 8305). It uses no sockets or
-// clocks.
+// HappyEyeballs: decides when to try which address, by Happy Eyeballs version 2 (RFC 8305). It uses no sockets or clocks.
 
 /// The order and the timing of the attempts to connect to a host's addresses.
 ///
-/// Address families are interleaved, starting with the family of the first address (§4, with a First Address Family
-/// Count of 1). The next attempt starts when one has failed or after the delay, whichever is earlier (§5). The first
-/// attempt to connect wins, and the caller closes the others. Addresses of a single family are tried in their order.
+/// Address families are interleaved, starting with the family of the first address (§4, with a First Address Family Count of
+/// 1). The next attempt starts when an attempt has failed, or after the delay, whichever is earlier (§5). The first attempt
+/// that connects wins, and the caller closes the others. If all addresses are of the same family, they are tried in their
+/// order.
 ///
 /// The Resolution Delay for late answers of the other family (§3) doesn't apply, because getaddrinfo returns both
 /// families at once, sorted by RFC 6724.
@@ -14,7 +14,7 @@ package struct HappyEyeballs: Sendable {
   package enum Step: Sendable {
     /// Start an attempt to connect to the address, then call `step` again.
     case attempt(SocketAddress)
-    /// Wait for an attempt in flight to end, but no longer than `until`, or nil if there are no more addresses to try.
+    /// Wait for an attempt in flight to end, but no longer than `until`, which is nil if there are no more addresses to try.
     case wait(until: Instant?)
     /// All addresses have been tried, and all attempts have failed.
     case exhausted
@@ -43,7 +43,7 @@ package struct HappyEyeballs: Sendable {
     return .attempt(address)
   }
 
-  /// Records a failed attempt. The next one may start immediately.
+  /// Records a failed attempt. The next attempt may start immediately.
   package mutating func attemptFailed(now: Instant) {
     precondition(running > 0, "no attempt was running")
     running -= 1

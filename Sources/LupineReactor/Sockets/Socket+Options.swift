@@ -1,5 +1,4 @@
-// Socket+Options: sets a socket's options. Failures are ignored for options that only affect speed and thrown for the
-// others.
+// Socket+Options: sets a socket's options. Failures are ignored for options that only affect speed, and thrown for all others.
 
 internal import Glibc
 
@@ -8,13 +7,20 @@ extension Socket {
   /// longer name.
   private static let interfaceBytesMax = 15
 
-  /// Sets the options for a connection to `target`. Call it before connecting.
+  /// Sets the options for a connection to `target`. Call this before connecting.
   func apply(_ options: SocketOptions, for target: SocketAddress) throws(SystemError) {
     if let count = options.sendBufferBytes { set(SOL_SOCKET, SO_SNDBUF, CInt(clamping: count)) }
     if let count = options.receiveBufferBytes { set(SOL_SOCKET, SO_RCVBUF, CInt(clamping: count)) }
     guard target.family != AF_UNIX else { return }
     if options.noDelay { set(CInt(IPPROTO_TCP), TCP_NODELAY, 1) }
     if let keepAlive = options.keepAlive { apply(keepAlive) }
+    if let trafficClass = options.trafficClass {
+      if target.isIPv6 {
+        set(CInt(IPPROTO_IPV6), IPV6_TCLASS, CInt(trafficClass))
+      } else {
+        set(CInt(IPPROTO_IP), IP_TOS, CInt(trafficClass))
+      }
+    }
     if let timeout = options.userTimeout {
       var milliseconds = CUnsignedInt(clamping: timeout.rounded(up: 1_000_000, 1...UInt64(CInt.max)))
       try demand("setsockopt(TCP_USER_TIMEOUT)", CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, 4)
@@ -47,7 +53,7 @@ extension Socket {
     guard local.family == target.family else {
       throw SystemError(call: "bind to \(local.host) for \(target)", code: EADDRNOTAVAIL)
     }
-    // Otherwise, the kernel would choose a port now and reserve it for this connection. Only about 28,000 ports are
+    // Without this option, the kernel would choose a port now and reserve it for this connection. Only about 28,000 ports are
     // available.
     if local.port == 0 { set(CInt(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, 1) }
     guard local.withPointer({ Glibc.bind(number, $0, $1) }) == 0 else {

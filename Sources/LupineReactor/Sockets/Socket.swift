@@ -16,7 +16,7 @@ package final class Socket: StreamSocket, Sendable {
 
   /// Starts to connect without blocking. The socket becomes writable when the attempt has ended.
   ///
-  /// Also throws if a requested option can't be set.
+  /// Throws an error if connecting fails at once, or if a requested option can't be set.
   package static func connect(
     to address: SocketAddress, options: SocketOptions = SocketOptions()
   ) throws(SystemError) -> Socket {
@@ -33,7 +33,7 @@ package final class Socket: StreamSocket, Sendable {
     return result
   }
 
-  /// Throws the error if connecting failed. Call it after the socket has become writable.
+  /// Throws the error if connecting failed. Call this after the socket has become writable.
   package func finishConnecting() throws(SystemError) {
     var code: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -72,7 +72,7 @@ package final class Socket: StreamSocket, Sendable {
     precondition(count > 0, "nothing to send")
     var position = off_t(clamping: offset)
     let sent = try SystemCall.transfer("sendfile") {
-      // sendfile(2) has no MSG_NOSIGNAL.
+      // SIGPIPE is blocked instead, because sendfile(2) has no MSG_NOSIGNAL.
       SystemCall.withoutBrokenPipeSignal(count: count) { sendfile(number, file.number, &position, count) }
     }
     if sent == 0 { throw .fileEnded(file.path) }

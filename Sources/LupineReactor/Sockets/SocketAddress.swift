@@ -5,7 +5,7 @@ package import Glibc
 
 /// An IPv4 or IPv6 address with a port, or the name of a Unix domain socket.
 ///
-/// Two addresses are equal if they are the same to the kernel.
+/// Two addresses are equal if the kernel treats them as the same address.
 public struct SocketAddress: Sendable, Hashable {
   /// The values of the kernel's structures, in network byte order, except for the port. Fields that are always zero are
   /// omitted.
@@ -28,7 +28,7 @@ public struct SocketAddress: Sendable, Hashable {
 
   /// Parses a numeric address such as "127.0.0.1" or "::1". Returns nil for any other text.
   public init?(numeric host: String, port: UInt16) {
-    // C would only read up to the NUL and accept the text before it.
+    // Refuses a NUL, because C would read only the text before it.
     guard !host.utf8.contains(0) else { return nil }
     var v4: UInt32 = 0
     var v6: (UInt64, UInt64) = (0, 0)
@@ -78,7 +78,7 @@ public struct SocketAddress: Sendable, Hashable {
   /// Whether the address is an IPv6 address.
   public var isIPv6: Bool { family == AF_INET6 }
 
-  /// The address's bits, or nil for a Unix socket.
+  /// The IP address without the port, or nil for a Unix socket.
   package var ip: IPAddress? {
     switch content {
     case .ipv4(let bits, _): .ipv4(UInt32(bigEndian: bits))
@@ -87,7 +87,7 @@ public struct SocketAddress: Sendable, Hashable {
     }
   }
 
-  /// The path of a Unix socket, or "@" and its abstract name, or nil for an IP address.
+  /// The path of a Unix socket, or "@" followed by its abstract name. Nil for an IP address.
   public var socketPath: String? {
     guard case .unix(let bytes) = content else { return nil }
     let name = String(decoding: bytes.drop { $0 == 0 }, as: UTF8.self)

@@ -18,7 +18,7 @@ public struct SocketOptions: Sendable, Hashable {
     /// to 1...127.
     public var count: Int
 
-    /// Creates settings of keep-alive probes.
+    /// Creates settings for keep-alive probes.
     public init(idle: Duration = .seconds(15), interval: Duration = .seconds(15), count: Int = 9) {
       self.idle = idle
       self.interval = interval
@@ -30,32 +30,37 @@ public struct SocketOptions: Sendable, Hashable {
   /// algorithm holds back a small write until the previous one is acknowledged.
   public var noDelay = true
 
-  /// The probes on idle connections (SO_KEEPALIVE), or nil for none, as in libcurl. Enabled by default, as in Go.
+  /// The probes on idle connections (SO_KEEPALIVE). Enabled by default, as in Go. If nil, no probes are sent, which is
+  /// libcurl's default.
   public var keepAlive: KeepAlive? = KeepAlive()
 
-  /// The time for which sent data may remain unacknowledged before the kernel closes the connection (TCP_USER_TIMEOUT,
-  /// RFC 5482). Rounded up to whole milliseconds, at least 1. Nil, the default, uses the kernel's time of about 15
-  /// minutes (net.ipv4.tcp_retries2).
+  /// The time for which sent data may remain unacknowledged before the kernel closes the connection (TCP_USER_TIMEOUT, RFC
+  /// 5482). Rounded up to whole milliseconds, at least 1. If nil (the default), the kernel's time of about 15 minutes applies
+  /// (net.ipv4.tcp_retries2).
   ///
-  /// It also limits the time for which probes may remain unanswered, instead of `KeepAlive.count` (tcp(7)).
+  /// This time also replaces `KeepAlive.count` as the limit on unanswered probes (tcp(7)).
   public var userTimeout: Duration?
 
-  /// The local address of connections. With port 0, the kernel chooses a port for each connection. With nil, the default, the
-  /// kernel chooses the address by the route.
+  /// The local address of connections. If the port is 0, the kernel chooses a port for each connection. If the address is nil
+  /// (the default), the kernel chooses it by the route.
   ///
   /// Connections fail with EADDRNOTAVAIL if the target is of the other family or the address doesn't belong to this machine.
   public var localAddress: SocketAddress?
 
-  /// The network interface of connections, such as "eth0" (SO_BINDTODEVICE). With nil, the default, the route determines the
+  /// The network interface of connections, such as "eth0" (SO_BINDTODEVICE). If nil (the default), the route determines the
   /// interface. Connections fail with ENODEV if the interface doesn't exist.
   public var interface: String?
 
-  /// The size of the kernel's send buffer in bytes (SO_SNDBUF). The kernel doubles it and limits it by
-  /// net.core.wmem_max. Nil, the default, lets the kernel tune it per connection.
+  /// The traffic class of the connection's packets: the DSCP and ECN bits of the IP header (IP_TOS, IPV6_TCLASS; RFC 2474). If
+  /// nil (the default), the kernel sends 0. TCP sets the two ECN bits itself. A failure to set the class is ignored.
+  public var trafficClass: UInt8?
+
+  /// The size of the kernel's send buffer in bytes (SO_SNDBUF). The kernel doubles the size, and limits it by
+  /// net.core.wmem_max. If nil (the default), the kernel tunes the size for each connection.
   public var sendBufferBytes: Int?
 
-  /// The size of the kernel's receive buffer in bytes (SO_RCVBUF). The kernel doubles it and limits it by
-  /// net.core.rmem_max. Nil, the default, lets the kernel tune it per connection.
+  /// The size of the kernel's receive buffer in bytes (SO_RCVBUF). The kernel doubles the size, and limits it by
+  /// net.core.rmem_max. If nil (the default), the kernel tunes the size for each connection.
   public var receiveBufferBytes: Int?
 
   /// Creates options with the default values.

@@ -3,7 +3,7 @@
 internal import Glibc
 
 package enum SystemCall {
-  /// Runs a call that returns -1 on failure. Repeats it if a signal interrupted it.
+  /// Runs a call that returns -1 on failure. Repeats the call if a signal interrupts it.
   @inline(__always)
   package static func run(_ name: StaticString, _ body: () -> CInt) throws(SystemError) -> CInt {
     while true {
@@ -37,8 +37,8 @@ package enum SystemCall {
     pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
     let result = body()
     let code = errno
-    // SIGPIPE is sent to this thread and must be consumed before it is unblocked. If the caller had blocked it, it
-    // stays pending.
+    // SIGPIPE is sent to this thread, and must be consumed before it is unblocked. If the caller had blocked SIGPIPE, the
+    // signal stays pending.
     let isSuspect = result < 0 ? code == EPIPE : result < count
     if isSuspect, sigismember(&before, SIGPIPE) == 0 {
       var none = timespec()

@@ -25,20 +25,28 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     return "\(call): \(text)"
   }
 
-  /// No descriptor is available in this process (EMFILE) or in the system (ENFILE).
+  /// Whether no descriptor is available in this process (EMFILE) or in the system (ENFILE).
   public var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
-  /// The kernel has no memory for a socket (ENOMEM, ENOBUFS) or for watching one (ENOSPC: fs.epoll.max_user_watches).
+  /// Whether the kernel has no memory for a socket (ENOMEM, ENOBUFS), or for watching a socket (ENOSPC:
+  /// fs.epoll.max_user_watches).
   package var isOutOfMemory: Bool { code == ENOMEM || code == ENOBUFS || code == ENOSPC }
-  /// No process listens on the port (ECONNREFUSED).
+  /// Whether no process listens on the port (ECONNREFUSED).
   public var isConnectionRefused: Bool { code == ECONNREFUSED }
-  /// The backlog of a Unix socket's server is full (EAGAIN). A later attempt may succeed.
+  /// Whether there is no network: no route to the address, or no link that is up (ENETUNREACH, ENETDOWN, ENONET).
+  public var isNoNetwork: Bool { code == ENETUNREACH || code == ENETDOWN || code == ENONET }
+  /// Whether the backlog of a Unix socket's server is full (EAGAIN), so that a later attempt may succeed.
   package var isQueueFull: Bool { code == EAGAIN }
-  /// The connection was reset by the peer or, on its behalf, by the kernel.
+  /// Whether the connection was reset, by the peer or by a kernel after the peer had closed the connection.
   public var isConnectionReset: Bool { code == ECONNRESET || code == EPIPE || code == ECONNABORTED }
-  /// The call doesn't support its arguments (EINVAL, ENOSYS, EOPNOTSUPP).
+  /// Whether the call doesn't support its arguments (EINVAL, ENOSYS, EOPNOTSUPP).
   package var isNotSupported: Bool { code == EINVAL || code == ENOSYS || code == EOPNOTSUPP }
-  /// A file caused the error: the file is shorter than its announced length (ENODATA), or its disk failed (EIO).
+  /// Whether a file caused the error: it is shorter than its announced length (ENODATA), or its disk failed (EIO).
   package var isFilesFault: Bool { code == ENODATA || code == EIO }
+
+  /// The error of a peer that violates a protocol below HTTP (EPROTO).
+  package static func protocolError(_ call: String) -> SystemError { SystemError(call: call, code: EPROTO) }
+  /// The error of a call that doesn't support its arguments (EOPNOTSUPP).
+  package static func notSupported(_ call: String) -> SystemError { SystemError(call: call, code: EOPNOTSUPP) }
 
   /// The error for a path that can't be that of a Unix socket (ENAMETOOLONG).
   package static func unusableSocketPath(_ path: String) -> SystemError {

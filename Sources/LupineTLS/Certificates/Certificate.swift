@@ -48,7 +48,7 @@ final class Certificate: Sendable {
     X509_verify(pointer, X509_get0_pubkey(issuer.pointer)) == 1
   }
 
-  /// The subject in the form of RFC 2253.
+  /// The distinguished name of the certificate's subject, as text in the form of RFC 2253.
   var subject: String { describe(name: X509_get_subject_name(pointer)) }
 
   /// Whether the certificate requires a stapled response: its TLS feature extension contains status_request, 5 (RFC
@@ -71,7 +71,8 @@ package func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
   return Certificate(der: der)?.publicKey
 }
 
-/// The subject of a certificate in DER, in RFC 2253's form, or nil if the bytes aren't exactly one certificate.
+/// Returns the distinguished name of the subject of a certificate in DER, as text in the form of RFC 2253. Returns nil if the
+/// bytes aren't exactly one certificate.
 package func subject(ofCertificate der: [UInt8]) -> String? {
   OpenSSL.setUp()
   defer { ERR_clear_error() }
@@ -88,7 +89,7 @@ extension Certificate: Hashable {
   }
 }
 
-/// Returns the encoding that an `i2d` function of OpenSSL writes.
+/// Returns the DER encoding of an object, which one of OpenSSL's `i2d` functions writes.
 package func der(
   of object: OpaquePointer, _ encode: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
 )
@@ -103,7 +104,7 @@ package func der(
   }
 }
 
-/// Returns the certificates of a STACK_OF(X509), which keeps its references. A null pointer counts as an empty stack.
+/// Returns the certificates in a STACK_OF(X509). The stack keeps its own references. A null pointer counts as an empty stack.
 func certificates(in stack: OpaquePointer?) -> [Certificate] {
   guard let stack else { return [] }
   return (0..<max(OPENSSL_sk_num(stack), 0)).compactMap { index in

@@ -3,7 +3,7 @@
 import CLupineOpenSSL
 
 package enum PEM {
-  /// Calls `body` with each certificate of the text, and returns their number.
+  /// Calls `body` with each certificate in the PEM text, and returns the number of certificates.
   package static func forEachCertificate(
     in text: [UInt8], _ body: (OpaquePointer) throws(TLSError) -> Void
   ) throws(TLSError) -> Int {
@@ -16,7 +16,7 @@ package enum PEM {
       try body(certificate.pointer)
       count += 1
     }
-    // OpenSSL reports the end of the text as "no start line". Any other error means a malformed certificate.
+    // OpenSSL reports the end of the text as the error "no start line". Any other error means a malformed certificate.
     let end = ERR_peek_last_error()
     guard ERR_GET_LIB(end) == ERR_LIB_PEM && ERR_GET_REASON(end) == PEM_R_NO_START_LINE else {
       throw .configurationFromQueue("Certificate \(count + 1) of the PEM text can't be parsed.")
@@ -25,7 +25,8 @@ package enum PEM {
     return count
   }
 
-  /// Returns the first private key of the text, in PKCS#8, PKCS#1 or SEC1. `password` decrypts an encrypted key.
+  /// Returns the first private key in the PEM text. The key may be in PKCS#8, PKCS#1 or SEC1. `password` is used only if the key
+  /// is encrypted.
   package static func privateKey(in text: [UInt8], password: String? = nil) throws(TLSError) -> Owned {
     let bio = try open(text)
     let answer = PasswordAnswer(password)
@@ -54,7 +55,7 @@ package enum PEM {
   }
 }
 
-/// The password for OpenSSL's callback. Without a callback, OpenSSL would prompt on the terminal.
+/// Supplies a password to OpenSSL's password callback, so that OpenSSL doesn't prompt for it on the terminal.
 private final class PasswordAnswer {
   let password: [UInt8]?
   var wasAsked = false
@@ -64,7 +65,8 @@ private final class PasswordAnswer {
   }
 }
 
-/// Copies the password into OpenSSL's buffer. Returns its length, or -1 if there is none or it doesn't fit.
+/// OpenSSL's password callback for private keys: copies the password into the buffer. Returns the password's length in bytes, or
+/// -1 if there is no password or it doesn't fit.
 private func answerPassword(
   _ buffer: UnsafeMutablePointer<CChar>?, _ room: Int32, _: Int32, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
@@ -77,7 +79,7 @@ private func answerPassword(
   return Int32(password.count)
 }
 
-/// Refuses to supply a password, because certificates aren't encrypted.
+/// OpenSSL's password callback for certificates: supplies no password, because certificates aren't encrypted.
 private func refusePassphrase(
   _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32, _: UnsafeMutableRawPointer?
 ) -> Int32 {

@@ -19,8 +19,8 @@ enum PKCS12Archive {
     return try encoded.material()
   }
 
-  /// Runs `body` with algorithms that OpenSSL 3 doesn't load by default, such as RC2. They are loaded into a separate library
-  /// context, so the rest of the process can't use them.
+  /// Runs `body` with algorithms that OpenSSL 3 doesn't load by default, such as RC2. The algorithms are loaded into a separate
+  /// library context, so the rest of the process can't use them.
   private static func withLegacyAlgorithms(
     _ body: () throws(ArchiveError) -> Encoded
   ) throws(TLSError) -> Encoded {
@@ -28,7 +28,7 @@ enum PKCS12Archive {
     guard let library = Owned(OSSL_LIB_CTX_new(), freeing: OSSL_LIB_CTX_free) else {
       throw .outOfMemory("a library context")
     }
-    // Providers retain the context, so they must be unloaded for it to be freed.
+    // Providers retain the library context, so they must be unloaded before the context can be freed.
     let standard = OSSL_PROVIDER_load(library.pointer, "default")
     defer { OSSL_PROVIDER_unload(standard) }
     let legacy = OSSL_PROVIDER_load(library.pointer, "legacy")
@@ -39,8 +39,8 @@ enum PKCS12Archive {
           + "loaded. Install it (legacy.so), or convert the archive where it is installed: openssl pkcs12 -legacy -in "
           + "OLD -nodes -out ALL.pem; openssl pkcs12 -export -in ALL.pem -out NEW.")
     }
-    // SAFETY: the default context set here is that of this thread only and is restored before the library context is
-    // freed. All objects that `body` creates in it are freed by then; `body` returns only plain bytes.
+    // SAFETY: this sets the default context of the current thread only, and it is restored before the library context is freed.
+    // By then, all objects that `body` has created in the context are freed, because `body` returns only plain bytes.
     let previous = OSSL_LIB_CTX_set0_default(library.pointer)
     defer { OSSL_LIB_CTX_set0_default(previous) }
     do throws(ArchiveError) {
@@ -50,7 +50,7 @@ enum PKCS12Archive {
     }
   }
 
-  /// The contents of an archive in DER, so that they don't depend on a library context.
+  /// The contents of an archive. They are encoded in DER, so that they don't depend on a library context.
   private struct Encoded {
     let leaf: [UInt8]
     let others: [[UInt8]]
@@ -73,8 +73,8 @@ enum PKCS12Archive {
       }
     }
 
-    /// Orders the certificates from the leaf's issuer upward, as a handshake requires (RFC 8446 §4.4.2). An archive's
-    /// certificates have no order.
+    /// Returns the leaf's issuers, starting with its direct issuer, in the order that a handshake requires (RFC 8446 §4.4.2). The
+    /// certificates in an archive may be in any order.
     private func issuers(of leaf: Certificate, among others: [Certificate]) -> [Certificate] {
       var rest = others
       var chain: [Certificate] = []
@@ -129,10 +129,10 @@ enum PKCS12Archive {
 /// The reason why an archive can't be opened, with OpenSSL's error.
 private struct ArchiveError: Error {
   let shown: TLSError
-  /// Whether OpenSSL lacks an algorithm of the archive.
+  /// Whether OpenSSL doesn't support an algorithm that the archive uses.
   let isUnsupported: Bool
 
-  /// Creates an error with the first entry of OpenSSL's error queue, and empties the queue.
+  /// Creates an error from `message` and the first entry of OpenSSL's error queue. Empties the queue.
   init(_ message: String) {
     var texts: [String] = []
     var isUnsupported = false

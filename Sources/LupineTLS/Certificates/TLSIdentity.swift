@@ -31,13 +31,13 @@ public struct TLSIdentity: Sendable, Hashable {
     material = try KeyMaterial(leaf: leaf, issuers: Array(chain.dropFirst()), key: key.pointer)
   }
 
-  /// Creates an identity from PEM files of at most 1 MiB each. Without `privateKeyFile`, the certificate's file must
-  /// contain the key.
+  /// Creates an identity from PEM files of at most 1 MiB each. If `privateKeyFile` is nil, the certificate's file must contain
+  /// the key.
   ///
   /// Blocks while it reads the files.
   ///
-  /// - Throws: `TLSError.Code.configuration` as `init(certificatePEM:privateKeyPEM:password:)` does, and if a file
-  ///   can't be read.
+  /// - Throws: `TLSError.Code.configuration` if a file can't be read, or for the reasons given at
+  ///   `init(certificatePEM:privateKeyPEM:password:)`.
   public init(certificateFile: String, privateKeyFile: String? = nil, password: String? = nil) throws(TLSError) {
     let certificate = try readIdentityFile(certificateFile)
     let key: [UInt8] = if let privateKeyFile { try readIdentityFile(privateKeyFile) } else { certificate }
@@ -55,18 +55,35 @@ public struct TLSIdentity: Sendable, Hashable {
 
   /// Creates an identity from a PKCS#12 file of at most 1 MiB. Blocks while it reads the file.
   ///
-  /// - Throws: `TLSError.Code.configuration` as `init(pkcs12:password:)` does, and if the file can't be read.
+  /// - Throws: `TLSError.Code.configuration` if the file can't be read, or for the reasons given at `init(pkcs12:password:)`.
   public init(pkcs12File: String, password: String) throws(TLSError) {
     try self.init(pkcs12: readIdentityFile(pkcs12File), password: password)
   }
 }
 
+extension TLSIdentity {
+  /// The certificate in DER.
+  package var certificateDER: [UInt8] { material.leaf.der }
+
+  /// Returns a copy of the identity that sends other intermediate certificates. Each of `issuers` is a certificate in DER. Throws
+  /// `TLSError.Code.configuration` if one of them can't be parsed.
+  package func sending(issuers: [[UInt8]]) throws(TLSError) -> TLSIdentity {
+    let issuers = try issuers.map { bytes throws(TLSError) in
+      guard let certificate = Certificate(der: bytes) else {
+        throw .configurationFromQueue("An intermediate certificate's \(bytes.count) bytes can't be parsed.")
+      }
+      return certificate
+    }
+    return TLSIdentity(try KeyMaterial(leaf: material.leaf, issuers: issuers, key: material.key))
+  }
+}
+
 extension TLSIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The certificate's subject, without the key.
+  /// A text that contains the certificate's subject, but not the key.
   public var description: String { "TLSIdentity(\(material.leaf.subject))" }
-  /// The certificate's subject, without the key.
+  /// A text that contains the certificate's subject, but not the key.
   public var debugDescription: String { description }
-  /// A mirror with the certificate's subject, without the key.
+  /// A mirror that contains only the certificate's subject.
   public var customMirror: Mirror { Mirror(self, children: ["subject": material.leaf.subject]) }
 }
 

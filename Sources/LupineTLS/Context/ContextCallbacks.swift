@@ -1,4 +1,4 @@
-// ContextCallbacks: the functions that OpenSSL calls during a call on a session, on the thread of that call.
+// ContextCallbacks: the functions that OpenSSL calls while it executes a call on a session, on the same thread.
 
 import CLupineOpenSSL
 
@@ -20,19 +20,30 @@ final class ClientAttachment {
   /// The name that is sent as SNI and verified.
   let host: String
   let port: UInt16
+  /// Whether the server is a proxy.
+  let isProxy: Bool
   let settings: ClientSettings
   /// The error with which the handshake must fail, or nil. It is set when OpenSSL's verification, the check of the OCSP response
   /// or the configuration's verifier refuses the server.
   var refusal: TLSError?
   var staple = TLSInfo.StapledOCSP.notAsked
+  /// The progress of the verifier's decision.
+  var judgement = Judgement.none
+  /// The names in DER of the authorities from which the server accepts client certificates. Nil unless the server has requested a
+  /// certificate and the client has none. After a resumption, these are the names from the original handshake, because a resumed
+  /// handshake contains no such request. Always nil for a proxy, because a proxy gets no certificate.
+  private(set) var requestedAuthorities: [[UInt8]]?
+  /// The value that `requestedAuthorities` gets if the server resumes the offered session.
+  var offeredAuthorities: [[UInt8]]?
   /// Whether the handshake is complete. Afterward, the session counts handshake messages.
   private(set) var isEstablished = false
-  /// The number of handshake messages since the last application data.
+  /// The number of handshake messages received since the last application data.
   var messagesSinceData = 0
 
-  init(host: String, port: UInt16, settings: ClientSettings) {
+  init(host: String, port: UInt16, isProxy: Bool, settings: ClientSettings) {
     self.host = host
     self.port = port
+    self.isProxy = isProxy
     self.settings = settings
   }
 
@@ -40,8 +51,12 @@ final class ClientAttachment {
   /// a resumed session with TLS 1.2.
   func establish(isResumed: Bool) {
     isEstablished = true
+    if isResumed { requestedAuthorities = offeredAuthorities }
     if isResumed, settings.configuration.ocspStapling != .ignored { staple = .checkedEarlier }
   }
+
+  /// Records that the server has requested a client certificate issued by one of these authorities.
+  fileprivate func note(requestOf authorities: [[UInt8]]) { requestedAuthorities = authorities }
 
   /// The ex_data index that OpenSSL reserves for applications.
   private static let slot: Int32 = 0
@@ -58,15 +73,19 @@ final class ClientAttachment {
     ssl.flatMap { SSL_get_ex_data($0, slot) }.map { Unmanaged<ClientAttachment>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Returns the attachment of the session whose chain is being verified.
+  /// Returns the attachment of the session whose certificate chain is being verified.
   fileprivate static func attached(toVerification store: OpaquePointer) -> ClientAttachment? {
+    attached(to: session(ofVerification: store))
+  }
+
+  /// Returns the session (SSL) whose certificate chain is being verified.
+  fileprivate static func session(ofVerification store: OpaquePointer) -> OpaquePointer? {
     // SAFETY: OpenSSL stores the SSL of the verification at this index of the store's context.
-    attached(
-      to: X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) })
+    X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
   }
 }
 
-/// Records why OpenSSL refuses a certificate, and returns OpenSSL's verdict unchanged.
+/// Records the reason why OpenSSL refuses a certificate, and returns OpenSSL's verdict unchanged.
 let recordRejection: SSL_verify_cb = { verdict, store in
   guard verdict == 0, let store, let attachment = ClientAttachment.attached(toVerification: store) else {
     return verdict
@@ -75,7 +94,12 @@ let recordRejection: SSL_verify_cb = { verdict, store in
   return verdict
 }
 
-/// Verifies the chain, then lets the configuration's verifier decide.
+/// Verifies the chain, and then lets the configuration's verifier decide. A quick verifier is called immediately. Any other
+/// verifier is called outside of the handshake.
+///
+/// With TLS 1.3, the handshake stops until there is a verdict, and OpenSSL then calls this function again. With TLS 1.2, the
+/// server's stapled response arrives after its certificate. Therefore, the handshake continues up to the client's reply, which
+/// the session holds back until there is a verdict.
 let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
   guard let store, let attachment = ClientAttachment.attached(toVerification: store),
     let verifier = attachment.settings.configuration.verifier
@@ -84,11 +108,44 @@ let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> In
     attachment.refusal = .outOfMemory("verification parameters")
     return 0
   }
+  let ssl = ClientAttachment.session(ofVerification: store)
+  let evidence = evidence(of: store, attachment, ssl, terms)
+  let verdict: Verdict
+  if case .made(let made) = attachment.judgement {
+    verdict = made
+  } else if verifier.isQuick(attachment.host) {
+    verdict = Verdict(verifier, evidence)
+  } else {
+    attachment.judgement = .pending(PendingVerification(verifier: verifier, evidence: evidence))
+    // The recorded refusal is part of the evidence. It takes effect only if the verifier agrees.
+    attachment.refusal = nil
+    ERR_clear_error()
+    X509_STORE_CTX_set_error(store, X509_V_OK)
+    if SSL_version(ssl) >= TLS1_3_VERSION { lupine_ssl_retry_verify(ssl) }
+    return 1
+  }
+  attachment.refusal = verdict.refusal(afterProblem: evidence.problem, host: attachment.host)
+  guard let refusal = attachment.refusal else {
+    ERR_clear_error()
+    X509_STORE_CTX_set_error(store, X509_V_OK)
+    return 1
+  }
+  // OpenSSL's own error selects a more specific alert.
+  if refusal.code == .refusedByVerifier { X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION) }
+  return 0
+}
+
+/// Verifies the chain, and returns all that a verifier needs to decide.
+private func evidence(
+  of store: OpaquePointer, _ attachment: ClientAttachment, _ ssl: OpaquePointer?, _ terms: VerificationTerms
+) -> CertificateVerifier.Evidence {
   let isGood = X509_verify_cert(store) == 1
   let sent = certificates(in: X509_STORE_CTX_get0_untrusted(store))
   // SAFETY: both stacks belong to the store's context, which is alive during this call.
-  let evidence = CertificateVerifier.Evidence(
+  return CertificateVerifier.Evidence(
     host: attachment.host,
+    port: attachment.port,
+    isProxy: attachment.isProxy,
     sentChain: sent.map(\.der),
     builtChain: certificates(in: X509_STORE_CTX_get0_chain(store)).map(\.der),
     problem: isGood
@@ -96,37 +153,39 @@ let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> In
       : attachment.refusal
         ?? .verificationFailed(
           X509_STORE_CTX_get_error(store), host: attachment.host),
+    stapledResponse: ssl.flatMap(StapledResponse.bytes),
     certificates: sent, terms: terms)
-  let decision: CertificateVerifier.Decision
-  do {
-    decision = try verifier.decide(evidence)
-  } catch {
-    attachment.refusal = .refusedByVerifier(host: attachment.host, reason: "\(error)", error: error)
-    X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
-    return 0
-  }
-  switch decision {
-  case .asFound:
-    attachment.refusal = evidence.problem
-    return isGood ? 1 : 0
-  case .accept:
-    attachment.refusal = nil
-    ERR_clear_error()
-    X509_STORE_CTX_set_error(store, X509_V_OK)
-    return 1
-  case .refuse(let reason):
-    attachment.refusal = .refusedByVerifier(host: attachment.host, reason: reason)
-    X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
-    return 0
+}
+
+/// Called when the server requests a client certificate and the configuration has no identity. Lets the handshake continue
+/// without a certificate, because most servers that request one don't require it.
+let noteIdentityRequest: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { ssl, _ in
+  guard let ssl, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
+  // A proxy's request isn't recorded, because the caller would mistake it for the origin's, and choose the certificate that is
+  // meant for the origin.
+  if !attachment.isProxy { attachment.note(requestOf: authorities(requestedIn: ssl)) }
+  return 1
+}
+
+/// Returns the names in DER of the authorities in the server's CertificateRequest, at most `TLSLimits.authoritiesMax`.
+private func authorities(requestedIn ssl: OpaquePointer) -> [[UInt8]] {
+  // SAFETY: the stack and its names belong to the session.
+  guard let names = SSL_get0_peer_CA_list(ssl) else { return [] }
+  let count = min(max(OPENSSL_sk_num(names), 0), TLSLimits.authoritiesMax)
+  return (0..<count).compactMap { index in
+    OPENSSL_sk_value(names, index).map { der(of: OpaquePointer($0), i2d_X509_NAME) }
   }
 }
 
 /// Checks the stapled OCSP response after the chain is verified. Returning 0 ends the handshake with an alert.
 let checkStaple: lupine_staple_callback = { ssl, _ in
   guard let ssl, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
+  let configuration = attachment.settings.configuration
+  // If the setting is `.ignored`, the response was requested only for the verifier.
+  guard configuration.ocspStapling != .ignored else { return 1 }
   do throws(TLSError) {
     attachment.staple = try StapledResponse.check(
-      ssl, host: attachment.host, isRequired: attachment.settings.configuration.ocspStapling == .required)
+      ssl, host: attachment.host, isRequired: configuration.ocspStapling == .required)
     ERR_clear_error()
     return 1
   } catch {
@@ -135,10 +194,15 @@ let checkStaple: lupine_staple_callback = { ssl, _ in
   }
 }
 
-/// Stores a session that the server offers to resume. Returning 1 takes ownership of the reference.
+/// Called with each session that the server allows the client to resume. Stores the session. Returning 1 takes ownership of the
+/// reference.
 let keepSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ssl, session in
   guard let session, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
-  attachment.settings.sessions.keep(session, for: attachment)
+  // With TLS 1.2, this is called before the attachment knows whether the session was resumed.
+  let isResumed = SSL_session_reused(ssl) == 1
+  attachment.settings.sessions.keep(
+    session, for: attachment,
+    requestedAuthorities: isResumed ? attachment.offeredAuthorities : attachment.requestedAuthorities)
   return 1
 }
 

@@ -2,14 +2,14 @@
 
 import Glibc
 
-/// A file to which secrets are appended. Several instances, even in different processes, may write to the same file, because a
-/// single write appends each line.
+/// A file to which secrets are appended. Several instances, even in different processes, may write to the same file, because
+/// each line is appended by a single write.
 final class KeyLog: Sendable {
   private let descriptor: Int32
 
   /// Opens or creates the file. Throws `TLSError.Code.configuration` if that fails.
   init(path: String) throws(TLSError) {
-    // Only the owner may read the file, because its readers can decrypt the traffic.
+    // Only the file's owner may read it, because its readers can decrypt the traffic.
     descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
     guard descriptor >= 0 else {
       throw .configuration(

@@ -28,8 +28,8 @@ extension TLSContext {
         throw .configurationFromQueue("The trust roots can't be read from \(path). Use a PEM file.")
       }
     case .directory(let path):
-      // OpenSSL opens the directory only when it needs an issuer and would then report a wrong path as an unknown
-      // authority.
+      // The directory is opened here, because OpenSSL opens it only when it needs an issuer, and would then report a wrong path
+      // as an unknown authority.
       guard let directory = opendir(path) else {
         throw .configuration(
           "The directory of trust roots \(path) can't be opened: \(lastSystemError()). Check the path.")
@@ -52,6 +52,20 @@ extension TLSContext {
       }
       try add(certificate.pointer, context)
     }
+  }
+
+  /// Makes the context refuse a certificate if a revocation list in the file contains it, or if the file has no list of its
+  /// issuer.
+  static func refuseRevoked(byListsIn file: String, _ context: OpaquePointer) throws(TLSError) {
+    ERR_clear_error()
+    // SAFETY: the store belongs to the context, and the lookup to the store.
+    let store = SSL_CTX_get_cert_store(context)
+    guard let lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file()),
+      X509_load_crl_file(lookup, file, X509_FILETYPE_PEM) > 0
+    else {
+      throw .configurationFromQueue("The revocation lists can't be read from \(file). Use a PEM file with lists.")
+    }
+    X509_STORE_set_flags(store, UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL))
   }
 
   private static func add(_ certificate: OpaquePointer, _ context: OpaquePointer) throws(TLSError) {

@@ -2,15 +2,16 @@
 
 import CLupineOpenSSL
 
-/// The context of a configuration. It is thread-safe. Loading the trust roots takes milliseconds, so contexts are
-/// reused.
+/// An OpenSSL context (SSL_CTX) for sessions with the same settings. It is thread-safe. Contexts are reused, because loading the
+/// trust roots takes milliseconds.
 package final class TLSContext: Sendable {
   // SAFETY: OpenSSL counts the references of an SSL_CTX atomically and lets several threads create sessions from one
   // that is no longer configured. Only `init` configures it.
   nonisolated(unsafe) let pointer: OpaquePointer
   /// The settings of a client's context, or nil for other contexts.
   let client: ClientSettings?
-  /// The object to which the callbacks of a context other than a client's point. It must live as long as the context.
+  /// The object to which the callbacks of a caller's context point, or nil in a client's context. It must live as long as the
+  /// context.
   private let argument: (any AnyObject & Sendable)?
 
   /// Creates a client's context, whose connections can resume the sessions in `sessions`.
@@ -21,10 +22,14 @@ package final class TLSContext: Sendable {
       TLS_client_method(), from: configuration.minimumVersion, upTo: configuration.maximumVersion)
     try Self.verify(configuration, context.pointer)
     try Self.restrictCiphers(configuration, context.pointer)
-    if let identity = configuration.identity { try Self.use(identity, context.pointer) }
+    if let identity = configuration.identity {
+      try Self.use(identity, context.pointer)
+    } else {
+      SSL_CTX_set_cert_cb(context.pointer, noteIdentityRequest, nil)
+    }
     try Self.checkServerName(configuration.serverName)
     let offered = try Self.encode(configuration.applicationProtocols)
-    // Unlike its siblings, this function returns 0 for success.
+    // Unlike similar functions of OpenSSL, this function returns 0 for success.
     if !offered.isEmpty, SSL_CTX_set_alpn_protos(context.pointer, offered, UInt32(offered.count)) != 0 {
       throw .configurationFromQueue("The application protocols can't be set.")
     }
@@ -41,9 +46,9 @@ package final class TLSContext: Sendable {
     argument = nil
   }
 
-  /// Creates a context that its caller has configured, such as a server's. It can't be a client's.
+  /// Creates a context from an SSL_CTX that the caller has configured, for example for a server. Clients can't use this context.
   ///
-  /// The context's callbacks may point to `argument`, which it retains.
+  /// The context retains `argument`, so its callbacks may point to it.
   package init(configured context: borrowing Owned, argument: some AnyObject & Sendable) {
     pointer = Self.retained(context.pointer)
     client = nil
@@ -57,7 +62,7 @@ package final class TLSContext: Sendable {
 }
 
 extension TLSContext {
-  /// Creates OpenSSL's context with the settings that clients and servers share. The caller configures the rest.
+  /// Creates an SSL_CTX with the settings that clients and servers share. The caller configures the rest.
   package static func make(
     _ method: OpaquePointer?, from minimum: TLSVersion, upTo maximum: TLSVersion?
   ) throws(TLSError) -> Owned {
@@ -85,7 +90,7 @@ extension TLSContext {
 
   private static func verify(_ configuration: TLSConfiguration, _ context: OpaquePointer) throws(TLSError) {
     guard configuration.verification == .full else {
-      // A verifier and an OCSP response need a verified chain.
+      // A verifier and the check of an OCSP response require a verified chain.
       guard configuration.verifier == nil, configuration.ocspStapling == .ignored else {
         throw .configuration(
           "verifier and ocspStapling have no effect unless verification is .full. To accept certificates that OpenSSL "
@@ -95,16 +100,19 @@ extension TLSContext {
       return
     }
     try trust(configuration.trustRoots, context)
+    if let file = configuration.revocationListFile { try refuseRevoked(byListsIn: file, context) }
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, recordRejection)
     if configuration.verifier != nil { SSL_CTX_set_cert_verify_callback(context, askVerifier, nil) }
-    if configuration.ocspStapling != .ignored { lupine_ctx_ask_for_staple(context, checkStaple) }
+    if configuration.ocspStapling != .ignored || configuration.requestsStapleForVerifier {
+      lupine_ctx_ask_for_staple(context, checkStaple)
+    }
   }
 
   private static func checkServerName(_ name: String?) throws(TLSError) {
     if let name { _ = try PeerName(host: name) }
   }
 
-  /// Sets the certificate with its chain and its key.
+  /// Sets the certificate that sessions present, its intermediate certificates and its private key.
   package static func use(_ identity: TLSIdentity, _ context: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     // SAFETY: each of these calls takes another reference.

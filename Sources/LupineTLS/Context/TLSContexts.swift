@@ -2,10 +2,11 @@
 
 import Synchronization
 
-/// Creates one context per configuration and owns the session store that all contexts share. It is thread-safe.
-/// Creating a context reads files and may take milliseconds, so it should happen before an event loop needs it.
+/// Creates one context per configuration and owns the session store that all contexts share. It is thread-safe. Creating a
+/// context reads files and may take milliseconds, so create it before an event loop needs it.
 package final class TLSContexts: Sendable {
-  /// The maximum number of cached contexts. Programs have a few; beyond the limit, an arbitrary context is evicted.
+  /// The maximum number of cached contexts: 64. Programs rarely have more than a few. Beyond the limit, an arbitrary context is
+  /// evicted.
   static let contextsMax = 64
 
   /// The sessions that all contexts can resume.
@@ -17,7 +18,7 @@ package final class TLSContexts: Sendable {
     self.sessions = sessions
   }
 
-  /// Returns the configuration's context and creates it if necessary. Throws `TLSError.Code.configuration` if a setting
+  /// Returns the configuration's context, which is created if necessary. Throws `TLSError.Code.configuration` if a setting
   /// can't be used.
   package func context(for configuration: TLSConfiguration) throws(TLSError) -> TLSContext {
     if let known = contexts.withLock({ $0[configuration] }) { return known }

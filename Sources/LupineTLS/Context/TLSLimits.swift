@@ -1,30 +1,33 @@
 // TLSLimits: the limits for data from peers and files.
 
 enum TLSLimits {
-  /// The maximum size of the server's certificates in a handshake in bytes, which is OpenSSL's default. A chain of four
-  /// RSA certificates has about 8 KB.
+  /// The maximum total size of the server's certificates in a handshake, in bytes: 100 KiB, which is OpenSSL's default. A chain
+  /// of four RSA certificates has about 8 KB.
   static let certificateChainBytesMax = 100 * 1024
-  /// The maximum number of handshake messages (session tickets, key updates, requests to renegotiate) that a peer may
-  /// send between two pieces of application data. Servers send 1 to 4 tickets, and a key update about every 2^24
-  /// records.
+  /// The maximum number of authorities whose names are kept when a server requests a client certificate: 256. The
+  /// system's bundle has about 140. Sessions that can be resumed keep the names too. The rest is ignored.
+  static let authoritiesMax: Int32 = 256
+  /// The maximum number of handshake messages (session tickets, key updates, requests to renegotiate) that a peer may send
+  /// without application data in between. Servers send 1 to 4 tickets, and a key update after about 2^24 records.
   static let handshakeMessagesBetweenDataMax = 64
-  /// The maximum size in bytes of a session's answers (key updates, alerts) that the caller hasn't sent yet. A key
-  /// update has 27 bytes.
+  /// The maximum size in bytes of a session's replies to the peer's messages (key updates, alerts) that the caller hasn't sent
+  /// yet. A key update has 27 bytes.
   static let answerBytesMax = 16 * 1024
-  /// The capacity in bytes that an empty buffer of a session may keep. A larger buffer is freed. Receiving 64 KiB at a
-  /// time needs 87 KB, because OpenSSL rounds up. Freeing the buffer each time would add a tenth to the time of a
-  /// download.
+  /// The capacity in bytes that an empty buffer of a session may keep. A larger buffer is freed. Receiving 64 KiB at a time needs
+  /// 87 KB, because OpenSSL rounds up. Freeing such a buffer after each read would make a download take a tenth longer.
   static let emptyBufferBytesMax = 128 * 1024
-  /// The same limit after `releaseIdleMemory`: enough for a handshake or a short response.
+  /// The capacity in bytes that an empty buffer may keep after `releaseIdleMemory`: enough for a handshake or a short response.
   static let idleBufferBytesMax = 4096
   /// The maximum size of a certificate, key or PKCS#12 file in bytes. The system's entire bundle of authorities has 220
   /// KB.
   static let identityFileBytesMax = 1024 * 1024
   /// The accepted difference between the clocks of this machine and an OCSP responder, in seconds.
   static let clockSkewSeconds = 5 * 60
-  /// The maximum age of an OCSP response without nextUpdate, in seconds. RFC 6960 sets no limit; authorities renew
-  /// their responses within 10 days (CA/Browser Forum, Baseline Requirements 4.9.10).
+  /// The maximum age of an OCSP response without nextUpdate, in seconds. RFC 6960 sets no limit. Authorities renew their
+  /// responses within 10 days (CA/Browser Forum, Baseline Requirements 4.9.10).
   static let undatedStapleSeconds = 10 * 24 * 3600
+  /// The length of the nonce of an OCSP request in bytes: 32 (RFC 9654 §2.1).
+  static let ocspNonceBytes: Int32 = 32
   /// The maximum time for which a session may be resumed, in seconds, even if the server allows more: 7 days (RFC 8446
   /// §4.6.1).
   static let sessionLifetimeSecondsMax: UInt = 7 * 24 * 3600

@@ -44,12 +44,11 @@ package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Returns the hash of a certificate in DER that binds an authentication to a TLS
-/// connection, `tls-server-end-point` (RFC 5929 §4.1).
+/// Returns the channel binding `tls-server-end-point`: the hash of a certificate, given in DER, that binds an authentication to
+/// a TLS connection (RFC 5929 §4.1).
 ///
-/// The hash function is the one of the certificate's signature, except that SHA-256 replaces MD5 and SHA-1. Returns
-/// nil if the signature uses no hash function, as Ed25519 does, because the binding is then undefined. Also returns
-/// nil if the bytes aren't exactly one certificate.
+/// The hash function is that of the certificate's signature, except that SHA-256 replaces MD5 and SHA-1. Returns nil if the
+/// binding is undefined because the signature has no hash function (Ed25519), or if the bytes aren't exactly one certificate.
 package func endPointBinding(ofCertificate der: [UInt8]) -> [UInt8]? {
   OpenSSL.setUp()
   defer { ERR_clear_error() }

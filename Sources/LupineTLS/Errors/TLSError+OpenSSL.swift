@@ -1,10 +1,11 @@
-// TLSError+OpenSSL: converts OpenSSL's error queue to a TLSError. Each thread has its own queue. Callers clear it
-// before each call that may fail and read it immediately afterward.
+// TLSError+OpenSSL: converts OpenSSL's error queue to a TLSError. Each thread has its own queue. Callers clear the queue before
+// each call that may fail, and read it immediately afterward.
 
 import CLupineOpenSSL
 import Glibc
 
-/// The first error of the thread's queue, which is the cause. Later entries only name the functions that passed it on.
+/// The oldest error in the thread's OpenSSL error queue, which is the cause of the failure. Later entries only name the functions
+/// that passed the error on.
 struct QueuedError {
   let reason: Int32
   let isFromTLS: Bool
@@ -48,10 +49,10 @@ struct FailureContext {
   let host: String?
   let wasEstablished: Bool
   let opening: OpeningBytes
-  /// The reason that a callback recorded to refuse the peer.
+  /// The error with which a callback has refused the peer, or nil if none has.
   let refusal: TLSError?
 
-  /// The name of the peer for messages.
+  /// The name of the peer in error messages.
   var peer: String { host ?? "the client" }
 }
 
@@ -69,7 +70,8 @@ extension TLSError {
   static func fromQueue(_ context: FailureContext) -> TLSError {
     let queued = QueuedError.drainQueue()
     if !context.wasEstablished && !context.opening.mayBeTLS { return notTLS(context) }
-    // A wrong signature precedes the refusal in the queue, so the recorded refusal takes precedence over the queue.
+    // The recorded refusal takes precedence over the queue, because the queue may contain an earlier, less specific error, such
+    // as a wrong signature.
     if let refusal = context.refusal { return refusal }
     guard let queued, !queued.isTLS(SSL_R_UNEXPECTED_EOF_WHILE_READING) else { return truncated(context) }
     if let alert = queued.alert { return refused(alert, context) }
@@ -80,7 +82,7 @@ extension TLSError {
     return failed(queued.text, context)
   }
 
-  /// Returns the error for another failure, with OpenSSL's text.
+  /// Returns a general error with OpenSSL's text: the handshake failed, or the peer violated the protocol after it.
   static func failed(_ text: String, _ context: FailureContext) -> TLSError {
     guard context.wasEstablished else {
       return TLSError(
@@ -96,8 +98,8 @@ extension TLSError {
   private static func tooLong(_ context: FailureContext) -> TLSError {
     TLSError(
       code: .handshakeFailed,
-      message: "\(context.peer) sent too long a handshake message: its certificates may have at most "
-        + "\(TLSLimits.certificateChainBytesMax) bytes. Configure it to send only its own and the intermediate "
+      message: "\(context.peer) sent a handshake message that is too long: its certificate chain may have at most "
+        + "\(TLSLimits.certificateChainBytesMax) bytes. Configure the peer to send only its own and the intermediate "
         + "certificates."
     )
   }
@@ -119,7 +121,7 @@ extension TLSError {
     return TLSError(
       code: .truncated,
       message: "The connection to \(context.peer) ended without close_notify, so the received data may be incomplete "
-        + "(RFC 8446 §6.1). Rely on it only if the HTTP framing shows that it is complete.")
+        + "(RFC 8446 §6.1). Rely on the data only if the HTTP framing shows that it is complete.")
   }
 
   static func refused(_ alert: UInt8, _ context: FailureContext) -> TLSError {
@@ -146,7 +148,7 @@ extension TLSError {
     case SSL_AD_NO_APPLICATION_PROTOCOL: "It supports none of the applicationProtocols. Change them."
     case SSL_AD_CERTIFICATE_REQUIRED: "It requires a client certificate. Set the TLS configuration's identity."
     case SSL_AD_UNKNOWN_CA, SSL_AD_BAD_CERTIFICATE, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_CERTIFICATE_EXPIRED:
-      "It refuses this side's certificate. Check the TLS configuration's identity."
+      "The peer refuses the local certificate. Check the TLS configuration's identity."
     default: "Check its log."
     }
   }

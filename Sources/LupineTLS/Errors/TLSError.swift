@@ -1,6 +1,6 @@
 // TLSError: the error of this module. TLSError+OpenSSL.swift creates it from OpenSSL's error queue.
 
-/// An error of TLS: a code to branch on, and a message that names the host, the cause and the remedy.
+/// A TLS error: a code to branch on, and a message that states the host, the cause and the remedy.
 public struct TLSError: Error, Sendable, CustomStringConvertible {
   /// The kinds of errors.
   public enum Code: Sendable, Hashable {
@@ -8,7 +8,7 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
     case certificateExpired
     /// A certificate of the chain isn't valid yet.
     case certificateNotYetValid
-    /// The certificate doesn't name the requested host.
+    /// The certificate isn't for the requested host.
     case hostMismatch
     /// The server's certificate is self-signed and isn't a trust root.
     case selfSigned
@@ -20,7 +20,7 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
     case refusedByVerifier
     /// The stapled OCSP response is missing or doesn't confirm the certificate.
     case ocsp(OCSPProblem)
-    /// The peer and this side have no common TLS version.
+    /// The client and the server have no TLS version in common.
     case protocolVersion
     /// The peer refused the connection with this alert (RFC 8446 §6.2).
     case alert(UInt8)
@@ -32,7 +32,7 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
     case handshakeFailed
     /// After the handshake, the peer violated the protocol, or its data was changed in transit.
     case protocolViolation
-    /// The session was used after this side had closed it.
+    /// The session was used after the local side had closed it.
     case closed
     /// A setting, a certificate file or the host name can't be used.
     case configuration
@@ -66,6 +66,9 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// The error with which the verifier refused the certificate, or nil if the verifier threw none. Equality ignores it.
   public let verifierError: (any Error)?
+  /// The names in DER of the authorities from which the server accepts client certificates. Nil unless the server has requested a
+  /// certificate, the client has presented none, and no HTTP request was sent. Equality ignores the names.
+  package internal(set) var requestedAuthorities: [[UInt8]]?
 
   /// Creates an error.
   public init(code: Code, message: String, verifierError: (any Error)? = nil) {
@@ -92,11 +95,21 @@ extension TLSError: Hashable {
 }
 
 extension TLSError {
+  /// Returns the error with which an HTTP request ends, before it is sent, if the server requests a client certificate and the
+  /// caller must first decide which one to present.
+  package static func identityRequested(by host: String, from authorities: [[UInt8]]) -> TLSError {
+    var error = TLSError(
+      code: .handshakeFailed,
+      message: "\(host) requests a client certificate. Set the TLS configuration's identity, or answer the challenge.")
+    error.requestedAuthorities = authorities
+    return error
+  }
+
   static func configuration(_ message: String) -> TLSError {
     TLSError(code: .configuration, message: message)
   }
 
-  /// Returns the error of a call on a session that this side has closed.
+  /// Returns the error for using a session that the local side has already closed.
   static func closed(peer: String) -> TLSError {
     TLSError(
       code: .closed,

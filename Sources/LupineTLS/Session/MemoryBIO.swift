@@ -40,7 +40,7 @@ func fill(_ bio: OpaquePointer, with bytes: UnsafeRawBufferPointer) -> Bool {
   return true
 }
 
-/// An object of OpenSSL that this side must free.
+/// The owner of an OpenSSL object, which is freed at the end of the owner's life.
 package struct Owned: ~Copyable {
   package let pointer: OpaquePointer
   private let free: (OpaquePointer?) -> Void

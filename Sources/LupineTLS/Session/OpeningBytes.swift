@@ -1,5 +1,5 @@
-// OpeningBytes: recognizes peers that don't speak TLS by their first bytes. OpenSSL reports them as "wrong version
-// number", which misleads people into looking for a TLS version.
+// OpeningBytes: recognizes peers that don't use TLS by their first bytes. OpenSSL reports such peers as "wrong version number",
+// which wrongly suggests a problem with TLS versions.
 
 /// The first bytes from the peer: the start of the first record header (RFC 8446 §5.1).
 struct OpeningBytes {
@@ -14,8 +14,8 @@ struct OpeningBytes {
     bytes.append(contentsOf: received.prefix(Self.countMax - bytes.count))
   }
 
-  /// Whether the bytes may be the start of a TLS connection: a content type of 20 to 23, then the major version 3. Also
-  /// true while the bytes are too few to decide.
+  /// Whether the bytes may be the start of a TLS connection: a content type of 20 to 23, followed by the major version 3. Also
+  /// true as long as there are too few bytes to decide.
   var mayBeTLS: Bool {
     guard let type = bytes.first else { return true }
     return (20...23).contains(type) && (bytes.count < 2 || bytes[1] == 3)

@@ -1,19 +1,19 @@
-// TLSInfo: the parameters that a handshake negotiated, for metrics and the command's verbose output.
+// TLSInfo: the parameters that a handshake has negotiated, for metrics and the command's verbose output.
 
 import CLupineOpenSSL
 
-/// The negotiated parameters of a TLS connection. Before the handshake is complete, strings are empty and the code is
-/// zero.
+/// The negotiated parameters of a TLS connection. Before the handshake is complete, strings are empty and the cipher suite's
+/// number is zero.
 public struct TLSInfo: Sendable, Hashable {
   /// The result of the check of a stapled OCSP response.
   public enum StapledOCSP: Sendable, Hashable {
-    /// The client didn't request a response, because `ocspStapling` is `.ignored`.
+    /// No OCSP response was checked, because `ocspStapling` is `.ignored`.
     case notAsked
     /// The server stapled no response, and none was required.
     case absent
     /// The response confirms that the certificate is good.
     case good
-    /// The session was resumed. The response was checked when the session was created.
+    /// The session was resumed. The response was checked in the handshake that created the session.
     case checkedEarlier
   }
 
@@ -33,16 +33,16 @@ public struct TLSInfo: Sendable, Hashable {
   public let stapledOCSP: StapledOCSP
   private let peerCertificates: [Certificate]
 
-  /// The peer's certificates in DER as received, the peer's own first. For a resumed session, the certificates of the
-  /// original handshake. They are unverified with `Verification.none`. Each access encodes them anew.
+  /// The peer's certificates in DER as received, starting with the peer's own. For a resumed session, the certificates of the
+  /// original handshake. With `Verification.none`, the certificates are unverified. Each access encodes the certificates anew.
   public var certificateChain: [[UInt8]] { peerCertificates.map(\.der) }
 
-  /// The subject of the peer's own certificate in the form of RFC 2253, or nil without a certificate.
+  /// The subject of the peer's own certificate in the form of RFC 2253, or nil if there is none.
   package var peerSubject: String? { peerCertificates.first?.subject }
 }
 
 extension TLSInfo {
-  /// The value before the handshake is complete, even if OpenSSL already knows some of the parameters.
+  /// The value until the handshake is complete, even if OpenSSL already knows some of the parameters.
   static let none = TLSInfo(
     protocolVersion: "", cipherSuite: "", cipherSuiteCode: 0, group: nil, applicationProtocol: nil, isResumed: false,
     stapledOCSP: .notAsked, peerCertificates: [])

@@ -3,16 +3,18 @@
 
 import CLupineOpenSSL
 
-/// A TLS connection over memory. It isn't Sendable; only one thread may use it at a time.
+/// A TLS connection that reads and writes only memory. It isn't Sendable: only one thread may use it at a time.
 ///
-/// After each call, the caller must send the bytes that `drainOutput` returns. This includes calls that threw
-/// an error, because the bytes then contain the alert for the peer. Once a call has thrown, the session has
-/// failed, and every later call throws the same error.
+/// After each call, the caller must send the bytes that `drainOutput` returns. This includes calls that threw an error, because
+/// the bytes then contain the alert for the peer. Once a call has thrown an error, the session has failed, and every later call
+/// throws the same error.
 package struct TLSSession: ~Copyable {
   /// The progress of a handshake.
   package enum HandshakeStep: Sendable, Hashable {
     /// The caller must send the output, then receive more bytes from the peer.
     case needMoreBytes
+    /// The handshake waits for the verifier. The caller must take `pendingVerification`, and pass the verdict to `resolve`.
+    case needsVerdict
     /// The handshake is complete, and data may be read and written. The output may contain the last handshake message,
     /// which the caller must still send.
     case done
@@ -20,7 +22,8 @@ package struct TLSSession: ~Copyable {
 
   /// The result of a read.
   package enum ReadStep: Sendable, Hashable {
-    /// The number of bytes written to the buffer: at least 1, at most one record of 16 KiB. More may be available.
+    /// This number of bytes was written to the buffer: at least 1, and at most one record of 16 KiB. More bytes may be
+    /// available.
     case bytes(Int)
     /// All received data has been read.
     case needMoreBytes
@@ -30,6 +33,8 @@ package struct TLSSession: ~Copyable {
 
   private enum State {
     case handshaking
+    /// The handshake waits for the verifier's verdict, and its output is held back.
+    case awaitingVerdict
     case established
     /// close_notify is queued. The peer's data may still be read.
     case closed
@@ -44,19 +49,21 @@ package struct TLSSession: ~Copyable {
   private var opening = OpeningBytes()
   /// The number of handshake messages that the peer sent before the most recently read data.
   package private(set) var handshakeMessageCount = 0
-  /// The number of bytes that reads have added to the output (key updates, alerts) since it was last drained.
+  /// The number of bytes that reads have added to the output (key updates, alerts) since the output was last drained.
   private var answerBytes = 0
 
-  /// Starts a client's session with a host name or IP address, and offers to resume an earlier session.
+  /// Starts a client's session with the server `host`, a name or an IP address, and offers to resume an earlier session.
   ///
-  /// Sessions of the same host are resumed only with the same port.
+  /// A session is resumed only with the same host and port. A session with a proxy is resumed only with a proxy.
   ///
   /// - Throws: `TLSError.Code.configuration` for a host that can't be verified, such as an empty name.
-  package init(client context: TLSContext, host: String, port: UInt16) throws(TLSError) {
+  package init(
+    client context: TLSContext, host: String, port: UInt16, isProxy: Bool = false
+  ) throws(TLSError) {
     guard let settings = context.client else { preconditionFailure("a client's session needs a client's context") }
     let host = settings.configuration.serverName ?? host
     let name = try PeerName(host: host)
-    let attachment = ClientAttachment(host: host, port: port, settings: settings)
+    let attachment = ClientAttachment(host: host, port: port, isProxy: isProxy, settings: settings)
     let handle = try Handle(context)
     try name.apply(to: handle.ssl)
     try attachment.attach(to: handle.ssl)
@@ -67,8 +74,8 @@ package struct TLSSession: ~Copyable {
     self.attachment = attachment
   }
 
-  /// Creates a session of a context that isn't a client's. The caller must choose its side before the handshake. Throws
-  /// only if memory runs out.
+  /// Creates a session of a context that isn't a client's. The caller must set the session's side, client or server, before the
+  /// handshake. Throws only if memory runs out.
   package init(unsided context: TLSContext) throws(TLSError) {
     precondition(context.client == nil, "a client's session needs a host")
     handle = try Handle(context)
@@ -83,17 +90,17 @@ package struct TLSSession: ~Copyable {
   package var info: TLSInfo {
     switch state {
     case .established, .closed: TLSInfo(established: handle.ssl, stapledOCSP: attachment?.staple ?? .notAsked)
-    case .handshaking, .failed: .none
+    case .handshaking, .awaitingVerdict, .failed: .none
     }
   }
 
   /// The number of bytes that the next call of `drainOutput` will append.
   package var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
 
-  /// Whether received bytes haven't been read yet: a record, a part of one, or its plaintext.
+  /// Whether there are received bytes that haven't been read: a record, a part of a record, or plaintext.
   package var hasUnreadInput: Bool {
-    // Neither count includes a record header without a body. In that state, OpenSSL is reading the record's body
-    // ("RB").
+    // Neither count includes a record header whose body hasn't arrived. In that case, OpenSSL's state is reading the record's
+    // body ("RB").
     SSL_has_pending(handle.ssl) == 1 || BIO_ctrl_pending(handle.incoming) > 0
       || String(cString: SSL_rstate_string(handle.ssl)) == "RB"
   }
@@ -112,7 +119,7 @@ extension TLSSession {
     if !isTaken, !isFailed { state = .failed(.outOfMemory("\(ciphertext.byteCount) bytes of received data")) }
   }
 
-  /// Records that the peer closed the connection. Data received before can still be read.
+  /// Records that the peer has closed the connection. Data received before can still be read.
   package mutating func receiveEnd() {
     lupine_bio_set_empty_answer(handle.incoming, 0)
   }
@@ -123,18 +130,46 @@ extension TLSSession {
     case .failed(let error): throw error
     case .closed: throw closedError
     case .established: return .done
+    case .awaitingVerdict: return .needsVerdict
     case .handshaking: break
     }
     ERR_clear_error()
     let result = SSL_do_handshake(handle.ssl)
-    if result == 1 {
-      state = .established
-      attachment?.establish(isResumed: SSL_session_reused(handle.ssl) == 1)
-      shrinkIncoming()
-      return .done
+    let cause = SSL_get_error(handle.ssl, result)
+    if awaitsVerdict(after: cause) {
+      state = .awaitingVerdict
+      return .needsVerdict
     }
-    guard SSL_get_error(handle.ssl, result) == SSL_ERROR_WANT_READ else { throw fail() }
-    return .needMoreBytes
+    switch cause {
+    case SSL_ERROR_NONE:
+      establish()
+      return .done
+    case SSL_ERROR_WANT_READ: return .needMoreBytes
+    default: throw fail()
+    }
+  }
+
+  /// The names in DER of the authorities from which the server accepts client certificates. Nil unless the server has requested a
+  /// certificate and the client has presented none. Also nil before the handshake is complete, and for a proxy.
+  package var requestedAuthorities: [[UInt8]]? { isPastHandshake ? attachment?.requestedAuthorities : nil }
+
+  /// The verification whose verdict the handshake waits for, or nil if it waits for none.
+  package var pendingVerification: PendingVerification? { attachment?.judgement.pending }
+
+  /// Passes the verdict that the handshake waits for. The next call of `handshake` continues. If the server is refused, it throws
+  /// the error.
+  package mutating func resolve(_ verdict: Verdict) {
+    guard case .awaitingVerdict = state, let attachment, let verification = pendingVerification else { return }
+    attachment.judgement = .made(verdict)
+    state = .handshaking
+    // With TLS 1.3, OpenSSL calls the verification callback again, which applies the verdict.
+    guard SSL_version(handle.ssl) < TLS1_3_VERSION else { return }
+    guard let refusal = verdict.refusal(afterProblem: verification.evidence.problem, host: attachment.host) else {
+      return
+    }
+    _ = drain(handle.outgoing)
+    _ = Self.plaintextRefusal.withUnsafeBytes { fill(handle.outgoing, with: $0) }
+    state = .failed(refusal)
   }
 
   /// Decrypts into the buffer, which must not be empty.
@@ -170,7 +205,7 @@ extension TLSSession {
     switch state {
     case .failed(let error): throw error
     case .closed: throw closedError
-    case .handshaking: preconditionFailure("write before the handshake was complete")
+    case .handshaking, .awaitingVerdict: preconditionFailure("write before the handshake was complete")
     case .established: break
     }
     guard !plaintext.isEmpty else { return }
@@ -186,10 +221,12 @@ extension TLSSession {
   /// Moves the bytes to send to the peer to the end of `output`.
   package mutating func drainOutput(into output: inout [UInt8]) {
     answerBytes = 0
+    // The output is the reply to a server that isn't trusted yet, so it is held back.
+    if case .awaitingVerdict = state { return }
     drain(handle.outgoing, into: &output)
   }
 
-  /// Frees the memory of empty buffers. Call it when the connection becomes idle.
+  /// Frees the memory of empty buffers. Call this when the connection becomes idle.
   package mutating func releaseIdleMemory() {
     lupine_bio_shrink(handle.incoming, TLSLimits.idleBufferBytesMax)
     lupine_bio_shrink(handle.outgoing, TLSLimits.idleBufferBytesMax)
@@ -200,10 +237,10 @@ extension TLSSession {
   package mutating func queueCloseNotify() {
     switch state {
     case .failed, .closed: return
-    case .handshaking: state = .failed(closedError)
+    case .handshaking, .awaitingVerdict: state = .failed(closedError)
     case .established:
       ERR_clear_error()
-      // Returns 0 until the peer's close_notify arrives, which isn't needed.
+      // The result is 0 until the peer's close_notify arrives, for which this side doesn't wait.
       SSL_shutdown(handle.ssl)
       ERR_clear_error()
       state = .closed
@@ -219,7 +256,7 @@ extension TLSSession {
   private var isPastHandshake: Bool {
     switch state {
     case .established, .closed: true
-    case .handshaking, .failed: false
+    case .handshaking, .awaitingVerdict, .failed: false
     }
   }
 
@@ -227,20 +264,56 @@ extension TLSSession {
     .closed(peer: attachment?.host ?? "the client")
   }
 
+  /// An unencrypted record with a fatal handshake_failure alert (RFC 5246 §7.2), the same as OpenSSL sends if a verifier refuses
+  /// the server.
+  private static let plaintextRefusal: [UInt8] = [21, 3, 3, 0, 2, 2, 40]
+
+  /// Returns whether the handshake has stopped to wait for the verifier. With TLS 1.2, it stops when the client's reply is
+  /// complete, because all messages that the server sends before this reply have then been received.
+  private func awaitsVerdict(after cause: Int32) -> Bool {
+    guard let attachment, var verification = attachment.judgement.pending else { return false }
+    switch cause {
+    case SSL_ERROR_WANT_RETRY_VERIFY: return true
+    case SSL_ERROR_WANT_READ: guard pendingOutputCount > 0 else { return false }
+    default: return false
+    }
+    verification.evidence.stapledResponse = StapledResponse.bytes(of: handle.ssl)
+    attachment.judgement = .pending(verification)
+    return true
+  }
+
+  private mutating func establish() {
+    state = .established
+    attachment?.establish(isResumed: SSL_session_reused(handle.ssl) == 1)
+    shrinkIncoming()
+  }
+
   /// Returns the error of the call that has just failed, and marks the session as failed.
   private mutating func fail() -> TLSError {
-    let error = TLSError.fromQueue(
+    var error = TLSError.fromQueue(
       FailureContext(
         host: attachment?.host,
         wasEstablished: isPastHandshake,
         opening: opening,
         refusal: attachment?.refusal))
+    if attachment?.judgement.pending != nil {
+      // Discards the client's reply. Even if an alert arrives before the verdict, the reply must not be sent to a server that
+      // isn't trusted yet.
+      _ = drain(handle.outgoing)
+    } else if case .alert = error.code, !isPastHandshake {
+      // With TLS 1.2, a server that requires a certificate refuses the handshake without one.
+      error.requestedAuthorities = attachment?.requestedAuthorities
+    }
+    return fail(error)
+  }
+
+  private mutating func fail(_ error: TLSError) -> TLSError {
     state = .failed(error)
     return error
   }
 
-  /// Ends the session if the peer sends too many messages without data, which cost time and memory. Well-behaved peers
-  /// send few.
+  /// Ends the session if the peer sends too many messages without data, because they cost time and memory. Well-behaved peers
+  /// send few such messages.
   private mutating func refuseFlood() throws(TLSError) {
     let messages = attachment?.messagesSinceData ?? 0
     guard messages > TLSLimits.handshakeMessagesBetweenDataMax || answerBytes > TLSLimits.answerBytesMax else { return }
@@ -275,7 +348,7 @@ struct Handle: ~Copyable {
       SSL_free(ssl)
       throw .outOfMemory("buffers of a session")
     }
-    // Makes an empty buffer mean that more bytes may arrive, until `receiveEnd`.
+    // Until `receiveEnd`, an empty buffer means that more bytes may arrive.
     lupine_bio_set_empty_answer(incoming, -1)
     // SAFETY: the SSL takes both references and frees them with itself. The pointers are valid until then.
     SSL_set_bio(ssl, incoming, outgoing)
@@ -285,7 +358,7 @@ struct Handle: ~Copyable {
   }
 
   deinit {
-    // Without this, OpenSSL makes a session that ended without close_notify impossible to resume, which TLS no longer
+    // Without this call, OpenSSL would make a session that ended without close_notify impossible to resume, which TLS no longer
     // requires (RFC 5246 §7.2.1). After a fatal alert, OpenSSL has already discarded the session.
     SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
     // SAFETY: this is the only owner and the type can't be copied, so this runs once.

@@ -7,8 +7,8 @@ import Synchronization
 
 /// An in-memory store of sessions that can be resumed. It is thread-safe.
 ///
-/// The store keeps sessions by host, port and configuration. A session created without verification, with other trust
-/// roots or with another client certificate is never resumed under different settings.
+/// The store keeps sessions by host, port and configuration. It keeps sessions with proxies separately. A session created without
+/// verification, with other trust roots or with another client certificate is never resumed under different settings.
 public final class TLSSessionStore: Sendable {
   /// A session that can be resumed.
   public struct Entry: Sendable, Hashable {
@@ -22,8 +22,8 @@ public final class TLSSessionStore: Sendable {
     public let cipherSuite: String
     /// The time since the session was created, in whole seconds.
     public let age: Duration
-    /// The time for which the server says it keeps the session, at most 7 days (RFC
-    /// 8446 §4.6.1), or nil if the server gave no time.
+    /// The time for which the server promises to keep the session, at most 7 days (RFC 8446 §4.6.1), or nil if the server gave
+    /// no time.
     public let lifetimeHint: Duration?
     /// Whether the session is removed when it is used. True for TLS 1.3 tickets, so that
     /// observers can't link connections (RFC 8446 §C.4).
@@ -33,20 +33,28 @@ public final class TLSSessionStore: Sendable {
   /// The default maximum number of hosts: 256. OpenSSL's own cache holds 20480 sessions, but clients rarely connect to
   /// as many servers.
   public static let defaultHostsMax = 256
-  /// The default maximum number of sessions per host: 16. It limits how many connections can be opened at once without
-  /// a full handshake. A server sends 2 per connection (OpenSSL).
+  /// The default maximum number of sessions per host: 16. The limit determines how many connections can be opened at once
+  /// without a full handshake. Servers with OpenSSL send 2 sessions per connection.
   public static let defaultSessionsPerHostMax = 16
 
-  /// The maximum number of hosts, where each port and configuration counts separately. Beyond it, the host whose
-  /// sessions changed least recently is removed.
+  /// The maximum number of hosts. A host counts once for each port and configuration. Beyond the limit, the host whose sessions
+  /// changed least recently is removed.
   public let hostsMax: Int
-  /// The maximum number of sessions per host. Beyond it, the oldest session is removed.
+  /// The maximum number of sessions per host. Beyond the limit, the oldest session is removed.
   public let sessionsPerHostMax: Int
 
   fileprivate struct Place: Hashable {
     let host: String
     let port: UInt16
+    let isProxy: Bool
     let configuration: TLSConfiguration
+
+    init(of peer: ClientAttachment) {
+      host = peer.host
+      port = peer.port
+      isProxy = peer.isProxy
+      configuration = peer.settings.configuration
+    }
   }
 
   fileprivate struct Shelf {
@@ -86,8 +94,8 @@ public final class TLSSessionStore: Sendable {
     state.withLock { $0.shelves.values.reduce(0) { $0 + $1.sessions.count } }
   }
 
-  /// The sessions that can be resumed now. Hosts are in no particular order; the sessions of a host are ordered from
-  /// oldest to newest.
+  /// The sessions that can be resumed now. Hosts are in no particular order. The sessions of a host are ordered from oldest to
+  /// newest.
   public var entries: [Entry] {
     let shelves = state.withLock { $0.shelves }
     let now = clock()
@@ -104,17 +112,23 @@ public final class TLSSessionStore: Sendable {
 
 extension TLSSessionStore {
   /// Stores a session and takes ownership of the reference.
-  func keep(_ session: OpaquePointer, for peer: ClientAttachment) {
-    let stored = StoredSession(taking: session)
-    let place = Place(host: peer.host, port: peer.port, configuration: peer.settings.configuration)
+  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - peer: The server of the session.
+  ///   - requestedAuthorities: The names in DER of the authorities from which the server accepts client certificates. Nil unless
+  ///     the server has requested a certificate and the client has presented none.
+  func keep(_ session: OpaquePointer, for peer: ClientAttachment, requestedAuthorities: [[UInt8]]?) {
+    let stored = StoredSession(taking: session, requestedAuthorities: requestedAuthorities)
+    let place = Place(of: peer)
     state.withLock { state in
       if state.shelves[place] == nil, state.shelves.count >= hostsMax,
         let stalest = state.shelves.min(by: { $0.value.change < $1.value.change })
       {
         state.shelves[stalest.key] = nil
       }
-      // Keeps several TLS 1.3 tickets, because each is used once (RFC 8446 appendix C.4), but one TLS 1.2 session,
-      // which can be reused.
+      // Keeps several TLS 1.3 tickets, because each ticket is used only once (RFC 8446 appendix C.4), but only one TLS 1.2
+      // session, because it can be reused.
       var sessions = stored.isSingleUse ? state.shelves[place]?.sessions ?? [] : []
       if sessions.count >= sessionsPerHostMax { sessions.removeFirst() }
       sessions.append(stored)
@@ -122,9 +136,9 @@ extension TLSSessionStore {
     }
   }
 
-  /// Offers the newest usable session for the peer's host, port and configuration to its server.
+  /// Offers to resume the newest usable session with the peer's host, port and configuration.
   func offer(to ssl: OpaquePointer, for peer: ClientAttachment) {
-    let place = Place(host: peer.host, port: peer.port, configuration: peer.settings.configuration)
+    let place = Place(of: peer)
     let now = clock()
     let found = state.withLock { state -> StoredSession? in
       guard var sessions = state.shelves[place]?.sessions else { return nil }
@@ -136,7 +150,9 @@ extension TLSSessionStore {
     }
     // SAFETY: both are alive, and OpenSSL takes another reference. If OpenSSL refuses the session, the handshake is a
     // full one.
-    if let found { SSL_set_session(ssl, found.pointer) }
+    guard let found else { return }
+    SSL_set_session(ssl, found.pointer)
+    peer.offeredAuthorities = found.requestedAuthorities
   }
 }
 
@@ -151,9 +167,11 @@ extension TLSSessionStore.State {
 fileprivate final class StoredSession: Sendable {
   // SAFETY: OpenSSL counts references atomically and doesn't change a session after handing it out.
   nonisolated(unsafe) let pointer: OpaquePointer
+  let requestedAuthorities: [[UInt8]]?
 
-  init(taking pointer: OpaquePointer) {
+  init(taking pointer: OpaquePointer, requestedAuthorities: [[UInt8]]?) {
     self.pointer = pointer
+    self.requestedAuthorities = requestedAuthorities
   }
 
   deinit {
@@ -165,7 +183,7 @@ fileprivate final class StoredSession: Sendable {
     SSL_SESSION_get_protocol_version(pointer) >= TLS1_3_VERSION
   }
 
-  /// The session's age in seconds; 0 if the clock was set back.
+  /// The session's age in seconds, or 0 if the clock was set back.
   private func age(at now: Int) -> Int { max(now - SSL_SESSION_get_time(pointer), 0) }
 
   /// The session's lifetime in seconds: the server's hint, or OpenSSL's default of 2 hours.
@@ -174,7 +192,7 @@ fileprivate final class StoredSession: Sendable {
     return hint == 0 ? SSL_SESSION_get_timeout(pointer) : Int(min(hint, TLSLimits.sessionLifetimeSecondsMax))
   }
 
-  /// Whether the session can be resumed now. It checks the certificate's expiry, because a resumed handshake sends no
+  /// Returns whether the session can be resumed now. Checks the certificate's expiry too, because a resumed handshake sends no
   /// certificate.
   func isUsable(at now: Int) -> Bool {
     guard SSL_SESSION_is_resumable(pointer) == 1, age(at: now) < lifetime else { return false }

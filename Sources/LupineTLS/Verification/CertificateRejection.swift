@@ -1,12 +1,12 @@
-// CertificateRejection: why OpenSSL refused a certificate chain. OpenSSL frees the certificate when the handshake
+// CertificateRejection: the reason why OpenSSL refused a certificate chain. OpenSSL frees the certificate when the handshake
 // fails, so the verify callback copies the values that the error message needs.
 
 import CLupineOpenSSL
 import Glibc
 
-/// The first failed check and values of the certificate that failed it. The values are unverified.
+/// The first check that failed, and details of the certificate that failed it. The details are unverified.
 struct CertificateRejection {
-  /// The maximum number of names in an error message. Certificates of content networks have hundreds.
+  /// The maximum number of names in an error message: 8. Certificates of content networks have hundreds of names.
   static let namesShownMax = 8
 
   /// OpenSSL's `X509_V_ERR` code.
@@ -17,7 +17,7 @@ struct CertificateRejection {
   let issuer: String
   let notBefore: String
   let notAfter: String
-  /// The subject alternative names.
+  /// The certificate's subject alternative names.
   let names: [String]
 }
 
@@ -63,6 +63,11 @@ extension TLSError {
       message =
         "\(whose) was issued by an unknown authority (\(rejection.issuer)). Add the authority's certificate to "
         + "trustRoots, install the system's ca-certificates, or have the server send its intermediate certificates."
+    case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_CRL_HAS_EXPIRED:
+      code = .certificateInvalid(verifyCode: Int(rejection.verifyCode))
+      message =
+        "\(whose) (\(rejection.subject)) can't be checked: there is no current revocation list of its issuer "
+        + "(\(rejection.issuer)). Add one to revocationListFile."
     default:
       code = .certificateInvalid(verifyCode: Int(rejection.verifyCode))
       message = "\(whose) (\(rejection.subject)) was refused: \(verifyReason(rejection.verifyCode)). Replace it."
@@ -141,7 +146,7 @@ private func alternativeNames(_ certificate: OpaquePointer) -> [String] {
   return shown
 }
 
-/// Returns nil for kinds of names other than DNS names and IP addresses.
+/// Returns the text of a subject alternative name, or nil if it is neither a DNS name nor an IP address.
 private func describe(value: UnsafeMutableRawPointer, type: Int32) -> String? {
   guard type == GEN_DNS || type == GEN_IPADD else { return nil }
   // SAFETY: both kinds hold an ASN1_STRING, which states the length of its data.

@@ -2,24 +2,31 @@
 
 import CLupineOpenSSL
 
-/// Decides on a server's certificate after OpenSSL's verification, for example to pin keys or to accept a certificate
-/// that OpenSSL refuses. Two verifiers are equal only if they are the same object.
+/// Decides whether a server's certificate is accepted, after OpenSSL's verification, for example to pin keys or to accept a
+/// certificate that OpenSSL refuses. Two verifiers are equal only if they are the same object.
 ///
-/// The verifier is called on the engine's event loop during the handshake. It blocks every other connection of the
-/// loop, so it must return quickly and must not wait. It isn't called for a resumed session: the same verifier accepted
+/// The handshake waits for the verifier until the time limit of the TLS handshake. The engine calls the verifier on a separate
+/// thread, so it may block without delaying other connections. It isn't called for a resumed session: the same verifier accepted
 /// the session's certificate before, because sessions are only resumed under an equal configuration.
 public final class CertificateVerifier: Sendable {
-  /// The input of a decision.
+  /// The data from which a verifier decides.
   public struct Evidence: Sendable {
     /// The host of the URL, or `TLSConfiguration.serverName`.
     public let host: String
+    /// The server's port, or 0 for certificates that come from no handshake.
+    package let port: UInt16
+    /// Whether the server is a proxy.
+    package let isProxy: Bool
     /// The certificates in DER as received, the server's own first. They are unverified.
     public let sentChain: [[UInt8]]
     /// The chain in DER that OpenSSL built, from the server's own certificate to a trust root. It ends early if the
     /// verification failed.
     public let builtChain: [[UInt8]]
-    /// Why OpenSSL refuses the certificate, or nil if OpenSSL accepts it. OpenSSL reports only the first reason.
+    /// The reason why OpenSSL refuses the certificate, or nil if OpenSSL accepts it. OpenSSL reports only the first reason.
     public let problem: TLSError?
+    /// The OCSP response in DER that the server stapled, or nil if it stapled none or none was requested. It is
+    /// unverified.
+    public internal(set) var stapledResponse: [UInt8]?
     /// The parsed certificates of `sentChain`.
     let certificates: [Certificate]
     let terms: VerificationTerms
@@ -31,17 +38,43 @@ public final class CertificateVerifier: Sendable {
     case accept
     /// Ends the handshake with `TLSError.Code.refusedByVerifier`. The error's message contains the reason.
     case refuse(reason: String)
-    /// Follows OpenSSL: continues if there is no problem; otherwise, ends the handshake with the problem.
+    /// Follows OpenSSL: if there is a `problem`, ends the handshake with it, and otherwise continues.
     case asFound
   }
 
-  package let decide: @Sendable (Evidence) throws -> Decision
+  /// Asks another party, such as a session's delegate, for the final decision. It must not block.
+  ///
+  /// `found` is the decision of `decide`, which isn't a refusal. `answer` may be called on any thread; only the first call
+  /// counts. Without an answer, the handshake ends at its time limit.
+  package typealias Consultation =
+    @Sendable (
+      _ evidence: Evidence, _ found: Decision, _ answer: @escaping @Sendable (Result<Decision, any Error>) -> Void
+    ) -> Void
 
-  /// Creates a verifier from a closure. Several event loops may call the closure at the same time.
+  package let decide: @Sendable (Evidence) throws -> Decision
+  /// Returns whether `decide` never blocks for this host and `consultation` isn't needed. If true, `decide` is called on the
+  /// event loop, and its decision is final.
+  package let isQuick: @Sendable (_ host: String) -> Bool
+  /// Called for the final decision after `decide`, unless `decide` has refused the certificate. If nil, the decision of `decide`
+  /// is final.
+  let consultation: Consultation?
+
+  /// Creates a verifier from a closure. Several threads may call the closure at the same time.
   ///
   /// An error that the closure throws refuses the certificate, as `Decision.refuse` does. It becomes the
   /// `verifierError` of the `TLSError`.
-  public init(_ decide: @escaping @Sendable (Evidence) throws -> Decision) {
+  public convenience init(_ decide: @escaping @Sendable (Evidence) throws -> Decision) {
+    self.init(isQuick: { _ in false }, decide)
+  }
+
+  /// Creates a verifier. If `isQuick` returns true for a host, `decide` is called on the event loop. `isQuick` itself must not
+  /// block.
+  package init(
+    isQuick: @escaping @Sendable (_ host: String) -> Bool, consultation: Consultation? = nil,
+    _ decide: @escaping @Sendable (Evidence) throws -> Decision
+  ) {
+    self.isQuick = isQuick
+    self.consultation = consultation
     self.decide = decide
   }
 }
@@ -49,10 +82,10 @@ public final class CertificateVerifier: Sendable {
 extension CertificateVerifier.Evidence {
   /// The result of a verification.
   public struct Verification: Sendable {
-    /// The chain in DER, the server's own certificate first, up to the last certificate whose key signed its
-    /// predecessor. Without a problem, it ends in a trusted certificate.
+    /// The chain in DER, from the server's own certificate up to the last certificate whose key signed its predecessor. If
+    /// there is no `problem`, the chain ends in a trusted certificate.
     public let chain: [[UInt8]]
-    /// Why the certificates are refused, or nil if they are accepted. Only the first reason is reported.
+    /// The reason why the certificates are refused, or nil if they are accepted. Only the first reason is reported.
     public let problem: TLSError?
   }
 
@@ -68,7 +101,7 @@ extension CertificateVerifier.Evidence {
   /// doesn't mean that the other checks would succeed.
   ///
   /// - Parameters:
-  ///   - host: The name or address that the certificate must match, or nil to accept any.
+  ///   - host: The name or address that the certificate must match, or nil to accept any name.
   ///   - anchors: Certificates in DER that are trusted in place of the configuration's trust roots, including
   ///     intermediate certificates, or nil to use the trust roots.
   public func verify(host: String?, anchors: [[UInt8]]? = nil) -> Verification {
@@ -94,7 +127,7 @@ extension CertificateVerifier.Evidence {
 }
 
 extension CertificateVerifier: Hashable {
-  /// Returns whether both are the same object.
+  /// Returns whether both references are to the same object.
   public static func == (left: CertificateVerifier, right: CertificateVerifier) -> Bool { left === right }
 
   /// Hashes the object's identity.

@@ -6,7 +6,7 @@ import Glibc
 
 /// The identity that the server's certificate must have.
 enum PeerName {
-  /// A DNS name, without a trailing dot, which neither certificates nor SNI contain.
+  /// A DNS name. A trailing dot is removed, because neither certificates nor SNI contain it.
   case dns(String)
   /// An IP address of 4 or 16 bytes in network byte order.
   case address([UInt8])
@@ -35,7 +35,7 @@ enum PeerName {
   /// Sets the SNI name and the identity that the certificate must match.
   func apply(to ssl: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
-    // RFC 6066 §3: literal addresses aren't permitted as a server name.
+    // RFC 6066 §3: literal addresses aren't permitted as server names, so only a DNS name is sent.
     if case .dns(let name) = self, lupine_ssl_set_server_name(ssl, name) != 1 {
       throw .configurationFromQueue("The server's name can't be set.")
     }
@@ -57,7 +57,7 @@ enum PeerName {
     guard isSet else { throw .configurationFromQueue("The host name can't be set.") }
   }
 
-  /// Removes the identity set by `require`.
+  /// Removes the requirement on the peer's identity that `require` has set.
   static func requireNone(in parameters: OpaquePointer?) {
     // SAFETY: the caller owns the parameters, and nothing is read.
     X509_VERIFY_PARAM_set1_host(parameters, nil, 0)

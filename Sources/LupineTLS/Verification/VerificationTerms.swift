@@ -1,4 +1,4 @@
-// VerificationTerms: the trust roots and parameters of a chain's verification, kept to verify the chain again.
+// VerificationTerms: the trust roots and parameters with which a chain was verified, kept to verify it again.
 
 import CLupineOpenSSL
 
@@ -38,9 +38,9 @@ final class VerificationTerms: Sendable {
   /// Verifies certificates again. Throws an error if the parameters can't be set.
   ///
   /// - Parameters:
-  ///   - sent: The certificates as received, the server's own first.
-  ///   - name: The name or address that the certificate must match, or nil to accept any.
-  ///   - host: The host to name in an error's message.
+  ///   - sent: The certificates as received, starting with the server's own.
+  ///   - name: The name or address that the certificate must match, or nil to accept any name.
+  ///   - host: The host that error messages name.
   ///   - anchors: Certificates to trust in place of the trust roots, or nil to use the trust roots.
   func verify(
     _ sent: [Certificate], name: PeerName?, shownAs host: String, anchors: [Certificate]?
@@ -95,8 +95,8 @@ final class VerificationTerms: Sendable {
 
 /// Returns the first certificates of a chain, up to the last one whose key signed its predecessor.
 ///
-/// OpenSSL builds chains by the names in the certificates and checks signatures last. In a chain that failed before
-/// that, only the names link the certificates, and anyone can forge names.
+/// OpenSSL builds chains by the names in the certificates, and checks signatures last. If a chain fails before that, only names
+/// link its certificates, and anyone can forge names.
 func linked(_ chain: [Certificate]) -> [Certificate] {
   var count = min(chain.count, 1)
   while count < chain.count, chain[count - 1].isSigned(by: chain[count]) { count += 1 }

@@ -1,10 +1,11 @@
-// URLAuthenticationChallenge: a server's request for a credential, as the session's delegate receives it.
+// URLAuthenticationChallenge: a request for a credential by a server or proxy, which the session's delegate answers.
 
 public import Foundation
+import LupineEngine
 
-/// The source of a challenge, which receives the decision about it.
+/// The source of a challenge, to which the receiver sends its decision.
 ///
-/// A session's challenges have no sender. They are answered through the completion handler of the delegate's method.
+/// The challenges of a session have no sender. A delegate answers them by calling the completion handler of its method.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
   /// Sends a credential.
   func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
@@ -18,21 +19,29 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
-/// A server's request for a credential.
+/// A request for a credential by a server or proxy.
 public final class URLAuthenticationChallenge: NSObject, Sendable {
   /// The outcome of an answer to a challenge.
   enum Outcome: Sendable, Equatable {
-    /// The request is sent again with this value of Authorization.
+    /// The request is sent again with this value in its Authorization field.
     case authorize(String)
-    /// The 401 response is delivered as the final response.
+    /// The request is sent again; the task's authentication adds the credential.
+    case resend
+    /// The request is sent with this client certificate, or with none. The session remembers it if `isRemembered` is true.
+    case identify(IdentityChoice, isRemembered: Bool)
+    /// The delegate receives a challenge for the next scheme that the response offers. If there is none, the response is the
+    /// task's response.
+    case reject
+    /// The 401 or 407 response is the task's response.
     case stand
     /// The request fails with `URLError.cancelled`.
     case cancel
   }
 
-  /// The space that requires a credential, and the authentication method.
+  /// The protection space that requires a credential, including the authentication method.
   public let protectionSpace: URLProtectionSpace
-  /// The credential from the session's credential storage that default handling sends, or nil if the storage contains none.
+  /// The credential that default handling sends. Nil if the session's credential storage has no default credential for the
+  /// protection space.
   public let proposedCredential: URLCredential?
   /// The number of credentials that the server has refused for this request.
   public let previousFailureCount: Int
@@ -40,10 +49,10 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
   public let failureResponse: URLResponse?
   /// The error that caused the challenge, or nil if there was none.
   public let error: (any Error)?
-  /// The sender that the caller has set, or nil for the challenges of a session.
+  /// The sender passed to the initializer, or nil for a challenge created by a session.
   public let sender: (any URLAuthenticationChallengeSender)?
-  /// Returns the value of Authorization for a credential, or nil if it can't be sent to this space.
-  let authorization: @Sendable (URLCredential) -> String?
+  /// Answers the challenge with a credential, and returns the outcome.
+  let response: @Sendable (URLCredential) -> Outcome
 
   /// Creates a challenge.
   public convenience init(
@@ -63,10 +72,10 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
     self.init(
       protectionSpace: challenge.protectionSpace, proposedCredential: challenge.proposedCredential,
       previousFailureCount: challenge.previousFailureCount, failureResponse: challenge.failureResponse,
-      error: challenge.error, anySender: sender, authorization: challenge.authorization)
+      error: challenge.error, anySender: sender, response: challenge.response)
   }
 
-  /// The protection space, the proposed credential's user name, and the number of refused credentials.
+  /// A textual description: the protection space, the proposed credential's user name, and the number of refused credentials.
   public override var description: String {
     "URLAuthenticationChallenge(\(protectionSpace), proposed: \(proposedCredential?.description ?? "none"), "
       + "previous failures: \(previousFailureCount))"
@@ -76,7 +85,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
     failureResponse: URLResponse?, error: (any Error)? = nil, anySender: (any URLAuthenticationChallengeSender)? = nil,
-    authorization: @escaping @Sendable (URLCredential) -> String? = { _ in nil }
+    response: @escaping @Sendable (URLCredential) -> Outcome = { _ in .stand }
   ) {
     self.protectionSpace = protectionSpace
     self.proposedCredential = proposedCredential
@@ -84,6 +93,6 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
     self.failureResponse = failureResponse
     self.error = error
     sender = anySender
-    self.authorization = authorization
+    self.response = response
   }
 }

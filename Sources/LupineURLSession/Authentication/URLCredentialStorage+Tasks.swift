@@ -3,8 +3,8 @@
 import Foundation
 
 extension URLCredentialStorage {
-  /// Calls the handler with the credentials of a space by user name, or with nil if
-  /// the space has none, before this method returns.
+  /// Calls the handler with a space's credentials, keyed by user name, or with nil if the space has none. Calls it before this
+  /// method returns.
   public func getCredentials(
     for protectionSpace: URLProtectionSpace, task: URLSessionTask,
     completionHandler: ([String: URLCredential]?) -> Void
@@ -12,12 +12,12 @@ extension URLCredentialStorage {
     completionHandler(credentials(for: protectionSpace))
   }
 
-  /// Stores a credential like ``set(_:for:)``, for all tasks.
+  /// Stores a credential for all tasks, like ``set(_:for:)``.
   public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
     set(credential, for: protectionSpace)
   }
 
-  /// Removes a credential like ``remove(_:for:options:)``, for all tasks.
+  /// Removes a credential for all tasks, like ``remove(_:for:options:)``.
   public func remove(
     _ credential: URLCredential, for protectionSpace: URLProtectionSpace, options: [String: AnyObject]? = [:],
     task: URLSessionTask
@@ -25,14 +25,14 @@ extension URLCredentialStorage {
     remove(credential, for: protectionSpace, options: options)
   }
 
-  /// Calls the handler with the default credential of a space, or with nil if the space has none, before this method returns.
+  /// Calls the handler with a space's default credential, or with nil if the space has none. Calls it before this method returns.
   public func getDefaultCredential(
     for space: URLProtectionSpace, task: URLSessionTask, completionHandler: (URLCredential?) -> Void
   ) {
     completionHandler(defaultCredential(for: space))
   }
 
-  /// Stores a default credential like ``setDefaultCredential(_:for:)``, for all tasks.
+  /// Stores a default credential for all tasks, like ``setDefaultCredential(_:for:)``.
   public func setDefaultCredential(
     _ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask
   ) {

@@ -1,11 +1,11 @@
-// URLCredentialStorage: credentials by protection space and user, in memory.
+// URLCredentialStorage: stores credentials in memory, by protection space and user name.
 
 public import Foundation
 import Synchronization
 
 extension NSNotification.Name {
-  /// Posted by a ``URLCredentialStorage``, the notification's object, after its credentials or a default credential have changed.
-  /// Posted on the thread that made the change.
+  /// Posted after the credentials of a ``URLCredentialStorage``, or one of its default credentials, have changed. The
+  /// notification's object is the storage. Posted on the thread that made the change.
   public static let NSURLCredentialStorageChanged = NSNotification.Name("NSURLCredentialStorageChangedNotification")
 }
 
@@ -24,7 +24,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     var defaultUser: String?
   }
 
-  /// The storage of the default configurations.
+  /// The credential storage of ``URLSessionConfiguration/default``.
   public static let shared = URLCredentialStorage()
 
   private let spaces = Mutex<[URLProtectionSpace: Space]>([:])
@@ -34,19 +34,19 @@ public final class URLCredentialStorage: NSObject, Sendable {
     super.init()
   }
 
-  /// The number of credentials and spaces. It contains no credentials.
+  /// A textual description: the numbers of credentials and protection spaces, without any credential.
   public override var description: String {
     let counts = spaces.withLock { $0.values.map(\.credentials.count) }
     let credentials = ReadableText.count(counts.reduce(0, +), "credential")
     return "URLCredentialStorage(\(credentials), \(ReadableText.count(counts.count, "protection space")))"
   }
 
-  /// The credentials of all spaces by user name.
+  /// The credentials of each protection space, keyed by user name.
   public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
     spaces.withLock { $0.mapValues(\.credentials) }
   }
 
-  /// Returns the credentials of a space by user name, or nil if the space has none.
+  /// Returns the credentials of a protection space, keyed by user name, or nil if the space has none.
   public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
     spaces.withLock { $0[space]?.credentials }
   }
@@ -57,7 +57,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     store(credential, for: space, isDefault: false)
   }
 
-  /// Returns the credential that sessions send by default, or nil if the space has none.
+  /// Returns the credential that sessions send to the space by default, or nil if the space has no default credential.
   public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
     spaces.withLock { spaces in
       guard let space = spaces[space], let user = space.defaultUser else { return nil }
@@ -104,7 +104,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
     }
   }
 
-  /// Changes a space. Posts the notification outside the lock if the change had an effect.
+  /// Changes the credentials of a protection space. If `edit` has an effect, posts the notification after releasing the lock.
   private func change(_ space: URLProtectionSpace, by edit: (inout Space) -> Void) {
     let isChanged = spaces.withLock { spaces in
       let before = spaces[space] ?? Space()

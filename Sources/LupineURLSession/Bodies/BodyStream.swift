@@ -1,17 +1,18 @@
-// BodyStream: reads an InputStream on a dispatch queue for the request that sends it.
+// BodyStream: reads a request body's InputStream on a dispatch queue.
 
 import Dispatch
 package import Foundation
 import Synchronization
 
-// Unchecked because InputStream isn't Sendable. The stream and `readingCount` are used only on the queue, and each stream has one
+// Unchecked because InputStream isn't Sendable. The stream and `readingCount` are used only on the queue. Each stream has one
 // box and therefore one queue. The application must not use the stream after it has started the request.
-/// An InputStream that is read in pieces on a dispatch queue, because reading may block. Two boxes of the same stream are equal.
+/// A box around an InputStream. It reads the stream in pieces on a dispatch queue, because reading may block the thread. Two
+/// boxes of the same stream are equal.
 package final class BodyStream: Hashable, @unchecked Sendable {
-  /// One pass over the stream, from its start.
+  /// One pass over the stream, from its first byte.
   struct Reading {
     fileprivate let number: Int
-    /// The number of bytes read so far.
+    /// The number of bytes that this pass has read so far.
     fileprivate(set) var byteCount: UInt64 = 0
   }
 
@@ -21,10 +22,10 @@ package final class BodyStream: Hashable, @unchecked Sendable {
 
   private static let boxes = Mutex<[ObjectIdentifier: WeakBox]>([:])
 
-  /// A weak reference to a box. It is a class, because Swift 6.3 crashes on a dictionary of structs with weak references.
+  /// A weak reference to a box. This is a class, because Swift 6.3 crashes on a dictionary of structs with weak references.
   private final class WeakBox {
     weak var box: BodyStream?
-    /// The box's identity, which doesn't retain the box.
+    /// The identity of the box. It is still known after the box has been released.
     let owner: ObjectIdentifier
 
     init(_ box: BodyStream) {
@@ -43,8 +44,8 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     Self.boxes.withLock { if $0[key]?.owner == ObjectIdentifier(self) { $0[key] = nil } }
   }
 
-  /// Returns the only box of a stream. A retried request has the same stream, and sharing the
-  /// box makes its pass wait for the previous one.
+  /// Returns the stream's box, of which there is only one. A retried request has the same stream. Because it shares the box, its
+  /// pass over the stream waits for the previous pass.
   package static func box(_ stream: InputStream) -> BodyStream {
     boxes.withLock { boxes in
       let key = ObjectIdentifier(stream)
@@ -55,10 +56,10 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Opens the stream unless the application has opened it, and starts a new pass. The
-  /// previous pass gets an error at its next read.
+  /// Starts a new pass over the stream, and opens the stream unless the application has already opened it. The next read of the
+  /// previous pass fails.
   ///
-  /// Throws `URLError.requestBodyStreamExhausted` if the stream was read before and can't be opened again.
+  /// Throws `URLError.requestBodyStreamExhausted` if the stream was already read and can't be opened again.
   func open() async throws -> Reading {
     try await onQueue {
       if self.readingCount > 0 { self.stream.close() }
@@ -75,7 +76,8 @@ package final class BodyStream: Hashable, @unchecked Sendable {
 
   /// Returns up to `count` bytes, or an empty array at the end of the stream.
   ///
-  /// Throws a `BodyStreamFailure`, or `CancellationError` if a newer pass has begun.
+  /// Throws a `BodyStreamFailure` if the stream can't be read, or `CancellationError` if a later call to `open` has started a new
+  /// pass.
   func read(upToCount count: Int, _ reading: inout Reading) async throws -> [UInt8] {
     let (number, byteCount) = (reading.number, reading.byteCount)
     let bytes = try await onQueue {
@@ -90,7 +92,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     return bytes
   }
 
-  /// Closes the stream after any read in progress, unless a newer pass has begun.
+  /// Closes the stream after any read in progress. Has no effect if a later call to `open` has started a new pass.
   func close(_ reading: Reading) {
     queue.async { if self.readingCount == reading.number { self.stream.close() } }
   }
@@ -109,7 +111,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(stream)) }
 }
 
-/// The error of a stream that can't be read.
+/// The error for a body stream that can't be read.
 struct BodyStreamFailure: Error, CustomStringConvertible {
   /// The stream's error, or `CocoaError.fileReadUnknown` if it has none.
   let underlying: any Error
@@ -124,7 +126,7 @@ struct BodyStreamFailure: Error, CustomStringConvertible {
 }
 
 extension InputStream {
-  /// Reads up to `count` bytes of an open stream. Returns an empty `Data` at its end.
+  /// Reads up to `count` bytes of an open stream. Returns an empty array at the end of the stream.
   package func readBytes(upToCount count: Int) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let bytesRead = read(&bytes, maxLength: count)

@@ -4,7 +4,8 @@ package import Foundation
 import LupineEngine
 
 extension Data {
-  /// Returns the bytes in the zlib format (RFC 1950): the header `78 5E`, raw deflate (RFC 1951), Adler-32.
+  /// Returns the bytes compressed in the zlib format (RFC 1950): the header `78 5E`, raw deflate data (RFC 1951), and the
+  /// Adler-32 checksum of the bytes.
   ///
   /// - Throws: `CodingError` if there is not enough memory.
   package func deflated() throws -> Data {

@@ -4,7 +4,7 @@ import Foundation
 import LupineEngine
 
 extension RequestBody {
-  /// Creates the body of a request from its data, or from its stream, which is read once and no faster than it is sent.
+  /// Creates a body from a request's data or stream. The stream is read only once, and no faster than the connection sends it.
   init(of request: URLRequest) {
     switch request.body {
     case .none: self.init()
@@ -13,7 +13,7 @@ extension RequestBody {
     }
   }
 
-  /// Creates a body from data, which isn't copied before it is sent.
+  /// Creates a body from data. The data isn't copied before it is sent.
   init(_ data: Data) {
     self.init()
     guard !data.isEmpty else { return }
@@ -25,7 +25,8 @@ extension RequestBody {
         }))
   }
 
-  /// Creates a body from a stream, which is read no faster than it is sent. Calls `stream` for each pass over the body.
+  /// Creates a body from a stream, which is read no faster than the connection sends it. `stream` is called each time the body is
+  /// sent.
   init(byteCount: UInt64?, isReplayable: Bool, from stream: @escaping @Sendable () async throws -> BodyStream) {
     self.init(byteCount: byteCount, isReplayable: isReplayable) { writer in
       let stream = try await stream()
@@ -39,7 +40,8 @@ extension RequestBody {
     }
   }
 
-  /// Creates a body from a file with the file's current size. Throws a `URLError` if the file can't be sent.
+  /// Creates a body from a file. The body's length is the current size of the file. Throws a `URLError` if the file can't be
+  /// sent.
   init(ofFile url: URL) throws {
     self.init()
     guard url.isFileURL else {
@@ -63,7 +65,7 @@ extension RequestBody {
     if size.uint64Value > 0 { append(.file(path: url.path, byteCount: size.uint64Value)) }
   }
 
-  /// The number of bytes per read of a stream: 64 KiB, the size of one write to the socket.
+  /// The maximum number of bytes read from a stream at once: 64 KiB, the size of one write to the socket.
   private static let pieceBytes = 65_536
 }
 
@@ -79,10 +81,11 @@ extension URLError {
 }
 
 extension URLRequest {
-  /// The body's length from the request's Content-Length field, as tasks report it.
+  /// The body's length in bytes according to the request's Content-Length field, for the task's progress. Nil if the field is
+  /// missing or malformed.
   var declaredBodyByteCount: Int64? { declaredByteCount.map { Int64(clamping: $0) } }
 
-  /// The body's length from the request's Content-Length field.
+  /// The body's length in bytes according to the request's Content-Length field. Nil if the field is missing or malformed.
   // Content-Length = 1*DIGIT (RFC 9110 §8.6), without a sign, which UInt64 would accept.
   fileprivate var declaredByteCount: UInt64? {
     guard let length = fields.first("Content-Length"), length.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else {

@@ -1,4 +1,4 @@
-// URLCache+Tasks: the methods for data tasks, including one with a completion handler.
+// URLCache+Tasks: Foundation's methods for the responses to data tasks' requests.
 
 import Dispatch
 
@@ -8,11 +8,11 @@ extension URLCache {
     if let request = dataTask.currentRequest { storeCachedResponse(cachedResponse, for: request) }
   }
 
-  /// Looks up the stored response to the task's current request on a global queue, because reading files takes time.
+  /// Looks up the stored response to the task's current request. The lookup runs on a global queue, because it may read files.
   ///
   /// - Parameters:
   ///   - dataTask: The task with the request.
-  ///   - completionHandler: Called on a global queue with the response, or with nil if there is none.
+  ///   - completionHandler: Called on a global queue with the stored response, or with nil if there is none.
   public func getCachedResponse(
     for dataTask: URLSessionDataTask, completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
   ) {

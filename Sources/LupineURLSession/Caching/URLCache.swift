@@ -1,4 +1,4 @@
-// URLCache: Foundation's API over the stores in memory and on disk.
+// URLCache: Foundation's interface to the responses stored in memory and on disk.
 
 public import Foundation
 internal import LupineCache
@@ -6,36 +6,39 @@ internal import LupineCacheStore
 internal import LupineEngine
 internal import Synchronization
 
-// Unchecked because the class is open. All state is in stores with locks, or protected by a Mutex.
+// Unchecked because the class is open. All state is in the stores, which have locks.
 /// Stored responses to requests, in memory and in files.
 ///
 /// The cache is private: it belongs to the user of the program. It stores the responses to `GET` that RFC 9111 §3 allows a
 /// private cache to store. Variants that `Vary` distinguishes are stored separately. When a capacity is exceeded, the least
 /// recently used responses are removed. Several processes can use the same directory.
 ///
-/// The files contain the responses, and the values of the request fields that `Vary`
-/// names, unencrypted. Only this user can read them.
+/// The files contain the responses, and the values of the request fields that `Vary` names, unencrypted. Only this user can
+/// read the files. Sessions write files on a queue of the cache, so that no request waits for a disk. The methods of this class
+/// return after the files have been written.
 ///
-/// Sessions don't use the cache yet. It contains what the program stores with `storeCachedResponse(_:for:)`.
+/// The data tasks of a session use the cache of ``URLSessionConfiguration/urlCache``. The tasks access the stored responses
+/// directly and don't call a subclass's methods. A delegate decides which responses are stored in
+/// `urlSession(_:dataTask:willCacheResponse:)`.
 open class URLCache: NSObject, @unchecked Sendable {
   /// The places in which a response may be stored.
   public enum StoragePolicy: UInt, Sendable {
-    /// In memory and on disk.
+    /// The response may be stored in memory and on disk.
     case allowed = 0
-    /// In memory only.
+    /// The response may be stored in memory only.
     case allowedInMemoryOnly = 1
-    /// Nowhere.
+    /// The response must not be stored.
     case notAllowed = 2
   }
 
   /// The default capacity of the shared cache in memory: 4 MiB, as in Foundation on Linux.
-  private static let sharedMemoryCapacity = 4 << 20
+  static let sharedMemoryCapacity = 4 << 20
   /// The default capacity of the shared cache on disk: 20 MiB, as in Foundation on Linux.
   private static let sharedDiskCapacity = 20 << 20
 
   private static let sharedCache = Mutex<URLCache?>(nil)
 
-  /// The cache that the parts of a program share. To replace it, set another cache before its first use.
+  /// The cache that default configurations use. To replace it, set another cache before the first use of this property.
   open class var shared: URLCache {
     get {
       sharedCache.withLock { cache in
@@ -48,24 +51,8 @@ open class URLCache: NSObject, @unchecked Sendable {
     set { sharedCache.withLock { $0 = newValue } }
   }
 
-  /// The state of the folder for records.
-  private enum Disk {
-    /// The folder is opened when it is first needed and its capacity isn't 0.
-    case closed
-    case open(DiskStore)
-    /// The folder can't be created or read. Responses are kept only in memory.
-    case unusable
-  }
-
-  private struct DiskState {
-    var disk = Disk.closed
-    var capacity: Int
-  }
-
-  private let memory: MemoryStore<CachedURLResponse>
-  private let folder: String
-  private let diskState: Mutex<DiskState>
-  private let now: @Sendable () -> Date
+  /// The stored responses, which sessions access directly.
+  let stores: CacheStores
 
   /// Creates a cache.
   ///
@@ -76,8 +63,9 @@ open class URLCache: NSObject, @unchecked Sendable {
   ///     the program's name in the user's caches directory.
   public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
     self.init(
-      memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
-      folder: (directory ?? Self.defaultDirectory(named: nil)).path, now: { Date() })
+      CacheStores(
+        memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
+        folder: { (directory ?? Self.defaultDirectory(named: nil)).path }, clock: { Date() }))
   }
 
   /// Creates a cache.
@@ -88,15 +76,27 @@ open class URLCache: NSObject, @unchecked Sendable {
   ///   - path: The path of the directory, absolute or relative to the user's caches
   ///     directory. If it is nil, the program's name is used.
   public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
-    let directory = path.flatMap { $0.hasPrefix("/") ? URL(filePath: $0) : nil } ?? Self.defaultDirectory(named: path)
-    self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, folder: directory.path, now: { Date() })
+    self.init(
+      CacheStores(
+        memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
+        folder: {
+          (path.flatMap { $0.hasPrefix("/") ? URL(filePath: $0) : nil } ?? Self.defaultDirectory(named: path)).path
+        }, clock: { Date() }))
   }
 
-  init(memoryCapacity: Int, diskCapacity: Int, folder: String, now: @escaping @Sendable () -> Date) {
-    memory = MemoryStore(capacity: memoryCapacity)
-    self.folder = folder
-    diskState = Mutex(DiskState(capacity: max(0, diskCapacity)))
-    self.now = now
+  /// Creates a cache in a folder, with a function that returns the current time.
+  convenience init(memoryCapacity: Int, diskCapacity: Int, folder: String, now: @escaping @Sendable () -> Date) {
+    self.init(
+      CacheStores(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, folder: { folder }, clock: now))
+  }
+
+  /// Creates a cache that stores nothing on disk.
+  convenience init(inMemory memoryCapacity: Int) {
+    self.init(CacheStores(memoryCapacity: memoryCapacity, diskCapacity: 0, folder: { "" }, clock: { Date() }))
+  }
+
+  private init(_ stores: CacheStores) {
+    self.stores = stores
     super.init()
   }
 
@@ -107,160 +107,104 @@ open class URLCache: NSObject, @unchecked Sendable {
     return caches.appending(path: name ?? ProcessInfo.processInfo.processName)
   }
 
-  /// The maximum memory in bytes. Setting a lower value removes responses immediately.
+  /// The maximum memory for stored responses, in bytes. Setting a lower value immediately removes the least recently used
+  /// responses.
   open var memoryCapacity: Int {
-    get { memory.capacity }
-    set { memory.capacity = newValue }
+    get { stores.memory.capacity }
+    set { stores.memory.capacity = newValue }
   }
 
-  /// The maximum size of the files in bytes. Setting a lower value removes responses immediately.
+  /// The maximum disk space that the files of stored responses occupy, in bytes. A small response occupies a block of 4,096
+  /// bytes. Setting a lower value removes the least recently used responses.
   open var diskCapacity: Int {
-    get { diskState.withLock { $0.capacity } }
-    set {
-      let opened = diskState.withLock { state in
-        state.capacity = max(0, newValue)
-        return if case .open(let store) = state.disk { store } else { nil as DiskStore? }
-      }
-      opened?.capacity = max(0, newValue)
-    }
+    get { stores.diskCapacity }
+    set { stores.diskCapacity = newValue }
   }
 
   /// The estimated memory that the stored responses occupy, in bytes.
-  open var currentMemoryUsage: Int { memory.byteCount }
+  open var currentMemoryUsage: Int { stores.memory.byteCount }
 
-  /// The size of the files in bytes.
-  open var currentDiskUsage: Int { disk?.byteCount ?? 0 }
-
-  /// The store on disk, or nil if there is none. It is opened at its first use.
-  private var disk: DiskStore? {
-    let (current, capacity) = diskState.withLock { ($0.disk, $0.capacity) }
-    switch current {
-    case .open(let store): return store
-    case .unusable: return nil
-    case .closed:
-      guard capacity > 0 else { return nil }
-      // Reading the folder takes time, so it isn't done under the lock. If two threads open it, the first result is used.
-      let opened = (try? DiskStore(folder: folder, capacity: capacity)).map(Disk.open) ?? .unusable
-      return diskState.withLock { state in
-        if case .closed = state.disk { state.disk = opened }
-        return if case .open(let store) = state.disk { store } else { nil }
-      }
-    }
-  }
+  /// The disk space that the files of stored responses occupy, in bytes. A multiple of 4,096.
+  open var currentDiskUsage: Int { stores.waitForFiles { stores.disk?.byteCount ?? 0 } }
 
   /// Returns the stored response to a request, whether or not it is fresh, or nil if there is none.
   ///
-  /// The response must have been stored for the URL, without its fragment, and for the same values of the fields that
-  /// its `Vary` names.
+  /// The response must have been stored for the same URL (its fragment is ignored), and for the same values of the request fields
+  /// that its `Vary` names. Responses that were requested with credentials, or that set cookies, aren't returned, because a
+  /// session keeps them for itself.
   open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
     guard let key = CacheKey(request) else { return nil }
-    let records = memory.records(for: key.uri)
-    if let index = key.request.selection(among: records.map(\.record.response)) {
-      memory.use(records[index].id)
-      return records[index].record.content
+    let found = stores.foundInMemory(key.uri)
+    if let index = key.request.selection(among: found.map(\.response)),
+      case .memory(let id, let cached) = found[index].body
+    {
+      stores.memory.use(id)
+      return cached
     }
-    return storedOnDisk(key)
-  }
-
-  private func storedOnDisk(_ key: CacheKey) -> CachedURLResponse? {
-    guard let disk else { return nil }
-    var found: [(id: UInt64, response: StoredResponse)] = []
-    disk.forEachRecord(of: key.uri) { found.append(($0.id, $0.response)) }
-    guard let index = key.request.selection(among: found.map(\.response)), let reader = disk.open(found[index].id)
-    else {
-      return nil
-    }
-    var data = Data()
-    for number in 0..<reader.blockCount {
-      guard let block = try? reader.block(number) else {
-        disk.remove(reader.id)
-        return nil
+    return stores.waitForFiles {
+      let found = stores.found(key.uri)
+      guard let index = key.request.selection(among: found.map(\.response)) else { return nil }
+      switch found[index].body {
+      case .memory(_, let cached): return cached
+      case .file(let id): return stores.open(id).flatMap { stores.load($0, for: key.url) }
       }
-      data.append(contentsOf: block)
     }
-    let stored = reader.response
-    let response = HTTPURLResponse(
-      url: key.url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
-    let cached = CachedURLResponse(response: response, data: data)
-    memory.insert(MemoryStore.Record(uri: key.uri, response: stored, content: cached)) { $0 == stored }
-    return cached
   }
 
   /// Stores a response, and replaces an earlier response to the same request.
   ///
-  /// Nothing is stored if the request isn't a `GET` without a body, if the response isn't a complete HTTP response
-  /// that RFC 9111 §3 allows to be stored (for example, because it has `no-store`), or if its storage policy forbids
-  /// storing it. The user info is kept only in memory.
+  /// Nothing is stored if the request isn't a `GET` without a body, if the response isn't a complete HTTP response that RFC 9111
+  /// §3 allows a cache to store (a response with `no-store` isn't), or if its storage policy forbids it. A response to a request
+  /// with credentials, or a response that sets cookies, is stored only in memory. The `userInfo` is stored only in memory, too.
   open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
     guard cachedResponse.storagePolicy != .notAllowed, let key = CacheKey(request),
       let response = cachedResponse.response as? HTTPURLResponse
     else { return }
-    let now = Int64(now().timeIntervalSince1970.rounded(.down))
+    let now = stores.now
     let decision = StoreDecision(
       key.request, status: response.statusCode, fields: response.fields,
       times: ExchangeTimes(request: now, response: now),
       bodyForm: response.isContentDecoded ? .decoded : .received)
     guard case .store(let new) = decision else { return }
-    let stored = new.withBody(byteCount: UInt64(cachedResponse.data.count))
-    memory.insert(MemoryStore.Record(uri: key.uri, response: stored, content: cachedResponse)) {
-      $0.isSuperseded(by: stored, to: key.request)
-    }
-    if cachedResponse.storagePolicy == .allowed {
-      // If writing fails, for example because the disk is full, the response is kept only in memory.
-      try? writeToDisk(cachedResponse.data, stored, key)
-    } else {
-      // An earlier response on disk must not reappear when this response has been removed from memory.
-      disk?.removeAll(for: key.uri)
-    }
+    stores.store(cachedResponse, as: new.withBody(byteCount: UInt64(cachedResponse.data.count)), to: key.request)
+    stores.waitForFiles {}
   }
 
-  private func writeToDisk(_ data: Data, _ response: StoredResponse, _ key: CacheKey) throws(DiskStoreError) {
-    guard let disk else { return }
-    let writer = try disk.writer(uri: key.uri, response: response, id: .random(in: .min ... .max))
-    var rest = data[...]
-    while !rest.isEmpty {
-      let part = Array(rest.prefix(RecordFormat.blockByteCount))
-      try writer.append(part.span)
-      rest = rest.dropFirst(part.count)
-    }
-    try writer.commit { $0.isSuperseded(by: response, to: key.request) }
-  }
-
-  /// Removes all stored responses for the request's URL.
+  /// Removes all stored responses for the request's URL, including those that sessions keep for themselves.
   open func removeCachedResponse(for request: URLRequest) {
     guard let key = CacheKey(request) else { return }
-    memory.removeAll(for: key.uri)
-    disk?.removeAll(for: key.uri)
+    stores.removeAll(for: key.uri)
+    stores.waitForFiles {}
   }
 
   /// Removes all stored responses, including those that other processes have stored in the directory.
   open func removeAllCachedResponses() {
-    memory.removeAll { _ in true }
-    try? disk?.removeAll()
+    stores.removeAll()
+    stores.waitForFiles {}
   }
 
-  /// Removes the responses that were received at or after a date, in whole seconds.
+  /// Removes the responses that were received at or after a date. Both times are rounded down to whole seconds.
   open func removeCachedResponses(since date: Date) {
     let seconds = date.timeIntervalSince1970.rounded(.down)
-    memory.removeAll { Double($0.times.response) >= seconds }
-    disk?.removeAll { Double($0.times.response) >= seconds }
+    stores.removeAll { Double($0.times.response) >= seconds }
+    stores.waitForFiles {}
   }
 
-  /// The usage and the capacities.
+  /// A textual description: the current usage and the capacities, in memory and on disk.
   open override var description: String {
     "\(type(of: self)): \(ReadableText.bytes(Int64(currentMemoryUsage))) of \(ReadableText.bytes(Int64(memoryCapacity)))"
       + " in memory, \(ReadableText.bytes(Int64(currentDiskUsage))) of \(ReadableText.bytes(Int64(diskCapacity))) on disk"
   }
 }
 
-/// The key under which the response to a request is stored.
+/// The key of a request's responses.
 private struct CacheKey {
   let url: URL
   let uri: String
   let request: CacheRequest
 
-  /// Creates the key of a request. Returns nil if responses to the request aren't stored, because its URL isn't http or https,
-  /// its method isn't GET or HEAD, or it has a body.
+  /// Creates the key of a request. Returns nil if responses to the request aren't stored: its URL isn't http or https, its method
+  /// isn't GET or HEAD, or it has a body.
   init?(_ request: URLRequest) {
     guard let url = request.url, let uri = try? URI(url.absoluteString), case .none = request.body,
       let method = request.httpMethod, method == "GET" || method == "HEAD"

@@ -3,8 +3,8 @@
 extension URLSession.AsyncBytes {
   /// The lines of the body, without their line endings. As in Foundation, empty lines are skipped.
   ///
-  /// A line ends with a line feed, a carriage return, both, or one of U+000B, U+000C, U+0085, U+2028 and
-  /// U+2029. Invalid UTF-8 is replaced with U+FFFD.
+  /// A line ends with a line feed, a carriage return, a carriage return followed by a line feed, or one of U+000B, U+000C,
+  /// U+0085, U+2028 and U+2029. Invalid UTF-8 is replaced with U+FFFD.
   public var lines: Lines { Lines(bytes: self) }
 
   /// The characters of the body. Invalid UTF-8 is replaced by U+FFFD.
@@ -13,9 +13,9 @@ extension URLSession.AsyncBytes {
   /// The Unicode scalars of the body. Invalid UTF-8 is replaced by U+FFFD.
   public var unicodeScalars: UnicodeScalars { UnicodeScalars(bytes: self) }
 
-  /// A sequence of lines.
+  /// The lines of a response's body.
   public struct Lines: AsyncSequence, Sendable {
-    /// A line.
+    /// A line, without its line ending.
     public typealias Element = String
 
     let bytes: URLSession.AsyncBytes
@@ -30,7 +30,7 @@ extension URLSession.AsyncBytes {
 
       init(bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
 
-      /// Returns the next line that isn't empty, or nil at the end of the body. Throws a `URLError`.
+      /// Returns the next line that isn't empty, or nil at the end of the body. Throws a `URLError` if the request fails.
       public mutating func next() async throws -> String? {
         while let byte = try await bytes.next() {
           line.append(byte)
@@ -48,7 +48,7 @@ extension URLSession.AsyncBytes {
         return String(decoding: line, as: UTF8.self)
       }
 
-      /// Returns the number of bytes of the line ending at the end of `line`, or 0 if there is none.
+      /// Returns the length in bytes of the line ending at the end of `line`, or 0 if there is none.
       private static func endByteCount(of line: [UInt8]) -> Int {
         switch line.last {
         case 0x0A, 0x0B, 0x0C, 0x0D: 1
@@ -62,7 +62,7 @@ extension URLSession.AsyncBytes {
     }
   }
 
-  /// A sequence of Unicode scalars.
+  /// The Unicode scalars of a response's body.
   public struct UnicodeScalars: AsyncSequence, Sendable {
     /// A scalar.
     public typealias Element = Unicode.Scalar
@@ -75,12 +75,12 @@ extension URLSession.AsyncBytes {
     /// Iterates over the scalars.
     public struct AsyncIterator: AsyncIteratorProtocol {
       var bytes: URLSession.AsyncBytes.AsyncIterator
-      /// A byte that was read after an incomplete scalar.
+      /// A byte that was read but doesn't belong to the previous scalar, which was incomplete.
       private var leftover: UInt8?
 
       init(bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
 
-      /// Returns the next scalar, or nil at the end of the body. Throws a `URLError`.
+      /// Returns the next scalar, or nil at the end of the body. Throws a `URLError` if the request fails.
       public mutating func next() async throws -> Unicode.Scalar? {
         guard let first = try await nextByte() else { return nil }
         let byteCount: Int
@@ -110,7 +110,7 @@ extension URLSession.AsyncBytes {
     }
   }
 
-  /// A sequence of characters.
+  /// The characters of a response's body.
   public struct Characters: AsyncSequence, Sendable {
     /// A character.
     public typealias Element = Character
@@ -127,7 +127,7 @@ extension URLSession.AsyncBytes {
 
       init(scalars: UnicodeScalars.AsyncIterator) { self.scalars = scalars }
 
-      /// Returns the next character, or nil at the end of the body. Throws a `URLError`.
+      /// Returns the next character, or nil at the end of the body. Throws a `URLError` if the request fails.
       public mutating func next() async throws -> Character? {
         // A character is complete when the next one has begun.
         while text.count < 2, let scalar = try await scalars.next() { text.unicodeScalars.append(scalar) }

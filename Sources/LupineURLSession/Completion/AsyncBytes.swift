@@ -3,10 +3,10 @@
 public import Foundation
 
 extension URLSession {
-  /// Sends a request, and returns the response's head as soon as it has been received, with its body as a sequence.
+  /// Sends a request, and returns as soon as the response's head has been received. The body is a sequence of bytes.
   ///
-  /// The connection is read only as fast as the loop consumes the bytes. Cancelling the awaiting task cancels the request, and so
-  /// does discarding the sequence.
+  /// Bytes are read from the connection only as fast as the caller consumes them. Cancelling the awaiting task cancels the
+  /// request. Discarding the sequence does so too.
   ///
   /// ```swift
   /// let url = URL(string: "https://example.com/events")!
@@ -43,7 +43,8 @@ extension URLSession {
     return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), try head.get())
   }
 
-  /// Sends a request for a URL, and returns the response's head with its body as a sequence. See ``bytes(for:delegate:)``.
+  /// Sends a request for a URL, and returns the response's head with the body as a sequence of bytes. See
+  /// ``bytes(for:delegate:)``.
   public func bytes(
     from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (AsyncBytes, URLResponse) {
@@ -55,7 +56,7 @@ extension URLSession {
     /// A byte.
     public typealias Element = UInt8
 
-    /// The reading end of the channel. When the last copy of the sequence is released, the task is cancelled.
+    /// Reads the body's parts from the task's channel. When the last copy of the sequence is released, the task is cancelled.
     final class Source: Sendable {
       let channel: ByteChannel
       let task: URLSessionDataTask
@@ -67,11 +68,11 @@ extension URLSession {
 
       deinit { task.cancel() }
 
-      /// Returns the next part of the body, which isn't empty, or nil at the end.
+      /// Returns the next part of the body, which isn't empty, or nil at the end of the body. Throws the task's error.
       func nextPart() async throws -> Data? {
         try await withTaskCancellationHandler {
           while case .part(let part) = try await channel.next() {
-            task.grant(part.count)
+            task.extendWindow(by: part.count)
             if !part.isEmpty { return part }
           }
           return nil
@@ -86,7 +87,7 @@ extension URLSession {
     /// The task that receives the bytes.
     public var task: URLSessionDataTask { source.task }
 
-    /// Creates an iterator. Each byte is returned only once, even if there are several iterators.
+    /// Creates an iterator. If there are several iterators, each byte is returned by only one of them.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
     /// Iterates over the bytes.
@@ -98,7 +99,7 @@ extension URLSession {
 
       init(source: Source) { self.source = source }
 
-      /// Returns the next byte, or nil at the end of the body. Throws a `URLError`.
+      /// Returns the next byte, or nil at the end of the body. Throws a `URLError` if the request fails.
       public mutating func next() async throws -> UInt8? {
         if index == part.endIndex {
           guard !isOver, let next = try await source.nextPart() else {

@@ -1,11 +1,11 @@
-// ByteChannel: passes a response's bytes from a task's delegate to the loop that consumes them.
+// ByteChannel: passes a response's bytes from a task's delegate to the caller that iterates over them.
 
 import Foundation
 import Synchronization
 
-/// A queue of body parts with one consumer. The task's window limits the number of bytes in the queue.
+/// A queue of body parts with one consumer. The task's receive window limits the number of bytes in the queue.
 final class ByteChannel: Sendable {
-  /// The consumer's next step.
+  /// The next thing that the consumer receives.
   enum Next {
     case part(Data)
     case end
@@ -34,12 +34,13 @@ final class ByteChannel: Sendable {
     wake { state in if state.end == nil { state.parts.append(part) } }
   }
 
-  /// Ends the sequence after the parts that were added, with an error unless it is nil. Only the first call has an effect.
+  /// Ends the queue. After the parts that were added so far, the consumer receives the end, or `error` if it isn't nil. Only the
+  /// first call has an effect.
   func end(_ error: (any Error)?) {
     wake { state in state.end = state.end ?? (error.map { .failure($0) } ?? .success(())) }
   }
 
-  /// Returns the next part, or the end. Throws the task's error.
+  /// Waits for the next part or the end, and returns it. Throws the error passed to `end`.
   func next() async throws -> Next {
     while true {
       let next = try state.withLock { state -> Next? in
@@ -69,14 +70,14 @@ final class ByteChannel: Sendable {
   }
 }
 
-/// A delegate that passes on the response's head, and then feeds a channel with its body.
+/// A task's delegate that passes the response's head to a function, and then the body's parts to a channel.
 final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
   private let channel: ByteChannel
   private let head: Mutex<(@Sendable (Result<URLResponse, any Error>) -> Void)?>
 
   /// - Parameters:
-  ///   - channel: The channel to feed.
-  ///   - head: Called once, with the response's head or the error that prevented one.
+  ///   - channel: The channel to which the parts of the body are added.
+  ///   - head: Called once, with the response's head, or with the error if the task fails before.
   init(_ channel: ByteChannel, _ head: @escaping @Sendable (Result<URLResponse, any Error>) -> Void) {
     self.channel = channel
     self.head = Mutex(head)
@@ -105,6 +106,7 @@ final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate,
     channel.end(error)
   }
 
-  /// Passes the response, or the error that prevented one, to the caller. Only the first call has an effect.
+  /// Passes the response's head, or the error if the task failed before, to the `head` function. Only the first call has an
+  /// effect.
   private func answer(_ result: Result<URLResponse, any Error>) { head.withLock { $0.take() }?(result) }
 }

@@ -1,17 +1,17 @@
-// DataCollector: the delegate that serves a completion handler that receives the whole body.
+// DataCollector: the task delegate that calls a completion handler with the whole body.
 
 import Foundation
 import Synchronization
 
-/// Collects a task's response and body, and calls the completion handler on the delegate queue when the task has completed. All
-/// other events go to the task's own delegate or to the session's.
+/// Collects a task's body, and calls the completion handler on the delegate queue when the task has completed. All other events
+/// go to the task's own delegate, or to the session's delegate.
 final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
   typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
   private struct State {
     var body = Data()
     var handler: Handler?
-    /// The error for a body that exceeds the limit, because of which the task was cancelled.
+    /// The error for a body that exceeds the limit, after which the task was cancelled. Nil if the body doesn't exceed it.
     var excess: URLError?
   }
 

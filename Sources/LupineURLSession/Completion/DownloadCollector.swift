@@ -1,10 +1,10 @@
-// DownloadCollector: the delegate that serves a completion handler that receives a downloaded file.
+// DownloadCollector: the task delegate that calls a completion handler with a downloaded file.
 
 import Foundation
 import Synchronization
 
-/// Keeps a download's file until the task has completed, and calls the completion handler with it on the delegate queue. All
-/// other events go to the task's own delegate or to the session's.
+/// Keeps a download's file until the task has completed. Then calls the completion handler with the file, on the delegate queue.
+/// All other events go to the task's own delegate, or to the session's delegate.
 final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
   typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
@@ -13,7 +13,8 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
     var handler: Handler?
   }
 
-  /// Whether the handler's caller removes the file. If false, the file is removed when the handler returns.
+  /// Whether the file is kept after the completion handler has returned, for a caller who must remove it. If false, the file is
+  /// removed when the handler returns.
   private let keepsFile: Bool
   private let state: Mutex<State>
 
@@ -25,7 +26,7 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
-    // The task removes the file when this method returns, but the handler is called only after the completion.
+    // Moves the file. The task removes it when this method returns, but the handler is called later, when the task has completed.
     let kept = location.deletingLastPathComponent().appending(path: "lupine-\(UUID().uuidString).download")
     let result = Result { () throws -> URL in
       try FileManager.default.moveItem(at: location, to: kept)

@@ -11,8 +11,7 @@ extension URLSession {
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - delegate: The delegate of this request's task. A task with a completion
-  ///     handler notifies its delegate of the same events.
+  ///   - delegate: The delegate of this request's task. It is notified of redirects, challenges, sent bytes and metrics.
   /// - Returns: The body and the response's head. A status code of 400 or above isn't an error.
   /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
   public func data(
@@ -56,12 +55,12 @@ extension URLSession {
     try await value(delegate) { self.uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
   }
 
-  /// Downloads the body to a temporary file, which the caller must remove or move.
+  /// Sends a request, and downloads the response's body to a temporary file, which the caller must remove or move.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - delegate: The delegate of this request's task.
-  /// - Returns: The file and the response's head. A status code of 400 or above isn't an error.
+  /// - Returns: The URL of the file, and the response's head. A status code of 400 or above isn't an error.
   /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
   public func download(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
@@ -76,14 +75,15 @@ extension URLSession {
     try await download(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// Continues a download. See ``downloadTask(withResumeData:)`` and ``download(for:delegate:)``.
+  /// Continues a stopped download. See ``downloadTask(withResumeData:)`` and ``download(for:delegate:)``.
   public func download(
     resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
     try await value(delegate) { self.collect(self.downloadTask(withResumeData: resumeData), keepsFile: true, $0) }
   }
 
-  /// Runs the task that `make` creates with a completion handler, and cancels it if the awaiting task is cancelled.
+  /// Runs the session task that `make` creates, and returns what its completion handler receives. Cancels the session task if the
+  /// awaiting Swift task is cancelled.
   private func value<Value: Sendable>(
     _ delegate: (any URLSessionTaskDelegate)?,
     _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
@@ -112,21 +112,21 @@ extension URLSession {
   }
 }
 
-/// The outcome of an awaited task, passed under a lock, because ThreadSanitizer doesn't recognize the order that a continuation
-/// guarantees if it is resumed before its task waits.
+/// The outcome of an awaited session task. It is passed under a lock because of ThreadSanitizer, which doesn't see that a
+/// continuation orders memory accesses if it is resumed before the Swift task waits.
 final class AsyncOutcome<Value: Sendable>: Sendable {
   private let result = Mutex<Result<Value, any Error>?>(nil)
 
   func set(_ new: Result<Value, any Error>) { result.withLock { $0 = new } }
 
-  /// Returns the value, which must have been set.
+  /// Returns the value or throws the error. The outcome must have been set.
   func get() throws -> Value {
     guard let result = result.withLock({ $0 }) else { preconditionFailure("read before the task has completed") }
     return try result.get()
   }
 }
 
-/// Cancels a session's task when the Swift task that awaits it is cancelled, even if the session's task doesn't exist yet.
+/// Cancels a session task when the Swift task that awaits it is cancelled, even if the session task doesn't exist yet.
 final class TaskCancellation: Sendable {
   private enum State {
     case unstarted
@@ -136,7 +136,7 @@ final class TaskCancellation: Sendable {
 
   private let state = Mutex(State.unstarted)
 
-  /// Resumes the task, or cancels it if `cancel` was already called.
+  /// Resumes the session task, or cancels it if `cancel` was already called.
   func start(_ task: URLSessionTask) {
     let isCancelled = state.withLock { state in
       if case .cancelled = state { return true }

@@ -11,7 +11,7 @@ extension URLSession {
 
   /// Creates a suspended task that calls a handler with the response and its whole body.
   ///
-  /// The delegate is notified of redirects, challenges, sent bytes and metrics, but not of the response, its body and the
+  /// The delegate is notified of redirects, challenges, sent bytes and metrics, but not of the response, its body or the
   /// completion. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax`` limits it.
   ///
   /// ```swift
@@ -23,8 +23,8 @@ extension URLSession {
   ///
   /// - Parameters:
   ///   - request: The request. It is copied, including its body.
-  ///   - completionHandler: Called once, on the delegate queue, with the body and the response's head, or with the error and the
-  ///     head if it had been received. A status code of 400 or above isn't an error.
+  ///   - completionHandler: Called once, on the delegate queue, with the body and the response's head. If the request fails, it
+  ///     gets the error, and the head if one was received. A status code of 400 or above isn't an error.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func dataTask(
@@ -71,12 +71,13 @@ extension URLSession {
     collect(uploadTask(with: request, fromFile: fileURL), completionHandler)
   }
 
-  /// Creates a suspended task that writes the body to a temporary file, and calls a handler with the file.
+  /// Creates a suspended task that writes the response's body to a temporary file, and calls a handler with the file's URL.
   ///
   /// - Parameters:
   ///   - request: The request. It is copied, including its body.
-  ///   - completionHandler: Called once, on the delegate queue, with the file and the response's head, or with the error and the
-  ///     head if it had been received. The file is removed when the handler returns, so move it before.
+  ///   - completionHandler: Called once, on the delegate queue, with the file's URL and the response's head. If the request
+  ///     fails, it gets the error, and the head if one was received. The file is removed when the handler returns, so move it
+  ///     before.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func downloadTask(
@@ -85,7 +86,7 @@ extension URLSession {
     collect(downloadTask(with: request), keepsFile: false, completionHandler)
   }
 
-  /// Creates a suspended task that writes the body of a URL to a temporary file, and calls a handler with the file.
+  /// Creates a suspended task that downloads a URL to a temporary file, and calls a handler with the file's URL.
   @preconcurrency
   public func downloadTask(
     with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -93,10 +94,10 @@ extension URLSession {
     downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
   }
 
-  /// Creates a suspended task that continues a download, and calls a handler with the file.
+  /// Creates a suspended task that continues a stopped download, and calls a handler with the file's URL.
   ///
   /// - Parameters:
-  ///   - resumeData: The data, as for ``downloadTask(withResumeData:)``.
+  ///   - resumeData: The data of the stopped download, as for ``downloadTask(withResumeData:)``.
   ///   - completionHandler: Called like the handler of `downloadTask(with:completionHandler:)`.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
@@ -110,6 +111,7 @@ extension URLSession {
   func collect<Task: URLSessionTask>(_ task: Task, _ handler: @escaping DataCollector.Handler) -> Task {
     let collector = DataCollector(bodyBytesMax: client.settings.bodyBytesMax, handler)
     task.makeOptions().setCollector(collector, session: self)
+    refuseCompletionHandler(of: task)
     return task
   }
 
@@ -117,6 +119,7 @@ extension URLSession {
     _ task: URLSessionDownloadTask, keepsFile: Bool, _ handler: @escaping DownloadCollector.Handler
   ) -> URLSessionDownloadTask {
     task.makeOptions().setCollector(DownloadCollector(keepsFile: keepsFile, handler), session: self)
+    refuseCompletionHandler(of: task)
     return task
   }
 }

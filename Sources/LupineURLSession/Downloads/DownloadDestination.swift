@@ -6,15 +6,15 @@ import LupineEngine
 
 /// The destination of a downloaded file, and the options for moving it there.
 ///
-/// A move either succeeds completely or leaves the file where it was, so the destination never contains a
-/// partial file. Within one file system, the file is renamed. Otherwise it is copied to a temporary name
-/// next to the destination, and the copy is renamed.
+/// A move either succeeds completely or leaves the file where it was, so the destination never contains a partial file. Within
+/// one file system, the file is renamed. Otherwise it is copied to a temporary file next to the destination, and the copy is
+/// renamed.
 package struct DownloadDestination: Sendable {
   package let url: URL
-  /// Whether missing directories of the path are created.
+  /// Whether missing directories in the destination's path are created.
   package let createsIntermediateDirectories: Bool
-  /// Whether an existing file or link at the destination is replaced. The rename replaces it, so it remains if the move fails. A
-  /// directory is never replaced.
+  /// Whether an existing file or link at the destination is replaced. If the move fails, the existing file remains. A directory
+  /// is never replaced.
   package let removesPreviousFile: Bool
 
   package init(url: URL, createsIntermediateDirectories: Bool = false, removesPreviousFile: Bool = false) {
@@ -23,10 +23,10 @@ package struct DownloadDestination: Sendable {
     self.removesPreviousFile = removesPreviousFile
   }
 
-  /// Moves a file to the destination. The file keeps its permissions: only its owner can read and write it.
+  /// Moves a downloaded file to the destination. The file keeps its permissions: only its owner can read and write it.
   ///
-  /// If the destination is the file itself, the move fails, as with `FileManager`, even if files may be replaced, because the
-  /// download would then remove the file.
+  /// If the destination is the source file itself, the move fails, as with `FileManager`, even if existing files may be
+  /// replaced. Otherwise the download would remove the moved file.
   ///
   /// - Throws: `CocoaError` with Foundation's code for the failure, such as `.fileWriteFileExists`,
   ///   `.fileNoSuchFile` for a missing directory, `.fileWriteNoPermission`, `.fileWriteOutOfSpace` or
@@ -55,14 +55,15 @@ package struct DownloadDestination: Sendable {
     }
   }
 
-  // Links among the directories are resolved. A link at the destination itself doesn't count as the file to which it leads.
+  // Resolves links in the path's directories. A link at the destination itself isn't followed, so it doesn't count as the
+  // source file.
   private func isPlace(of source: URL) -> Bool {
     url.lastPathComponent == source.lastPathComponent
       && url.deletingLastPathComponent().resolvingSymlinksInPath().path
         == source.deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
-  /// Copies the file to a temporary name next to the destination, and renames the copy.
+  /// Copies the file to a temporary file next to the destination, and renames the copy.
   private func copy(from source: URL) throws(SystemError) {
     // Without this check, renaming the copy would fail too, but only after the entire file has been copied.
     guard removesPreviousFile || !File.exists(url.path) else { throw SystemError(call: "rename", code: EEXIST) }
@@ -114,9 +115,9 @@ package struct DownloadDestination: Sendable {
 }
 
 extension WritableFile {
-  /// Writes the entire content of another file to this one, from its start.
+  /// Copies the entire content of `input` to this file.
   fileprivate func write(contentsOf input: borrowing File) throws(SystemError) {
-    // 64 KiB, as much as the loop reads from a socket at once. Larger pieces gain little.
+    // 64 KiB, the amount that the loop reads from a socket at once. Larger pieces gain little.
     let pieceBytes = 64 * 1024
     var piece: [UInt8] = []
     var offset: UInt64 = 0

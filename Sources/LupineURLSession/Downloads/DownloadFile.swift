@@ -4,14 +4,14 @@ import Foundation
 import LupineEngine
 import Synchronization
 
-/// A file to which a body is written piece by piece. Call `finish`, `keep` or
-/// `abandon` at the end; otherwise the file is removed.
+/// A file to which a response's body is written piece by piece. Call `finish`, `keep` or `abandon` at the end. Otherwise the file
+/// is removed when the object is released.
 ///
-/// The first failure removes the file. Later calls are ignored, because pieces may still be in flight. The methods may be called
-/// on any thread, but only one at a time, and block the thread while the disk is busy.
+/// The first failure removes the file. Later pieces of the body are ignored. The methods may be called on any thread, but only
+/// one at a time. They may block the thread on disk I/O.
 final class DownloadFile: Sendable {
   private struct State: ~Copyable {
-    /// The open file, or nil after the end.
+    /// The open file. Nil after `finish`, `keep`, `abandon` or a failure.
     var file: WritableFile?
     var byteCount: UInt64
     var failure: URLError?
@@ -19,13 +19,13 @@ final class DownloadFile: Sendable {
 
   /// The URL of the file.
   let url: URL
-  /// The URL that is downloaded, for error messages.
+  /// The URL of the resource that is downloaded, for error messages.
   private let source: URL?
   /// The length of the complete file in bytes, or nil if it is unknown.
   private let total: Mutex<UInt64?>
   private let state: Mutex<State>
 
-  /// Creates the object for an open file that already contains `byteCount` bytes.
+  /// Creates a download file from an open file that already contains `byteCount` bytes.
   init(_ file: consuming WritableFile, holding byteCount: UInt64 = 0, from source: URL?, total: UInt64? = nil) {
     url = URL(filePath: file.path)
     self.source = source
@@ -35,13 +35,19 @@ final class DownloadFile: Sendable {
 
   deinit { abandon() }
 
-  /// Creates an empty file in a directory. Only its owner can read it.
+  /// Creates an empty file with a random name in a directory. Only its owner can read it.
   ///
   /// - Throws: `URLError.cannotCreateFile`.
   static func create(
     in folder: URL = FileManager.default.temporaryDirectory, from source: URL?, total: UInt64? = nil
   ) throws(URLError) -> DownloadFile {
-    let path = folder.appending(path: DownloadFileName.random()).path
+    try create(at: folder.appending(path: DownloadFileName.random()).path, from: source, total: total)
+  }
+
+  /// Creates an empty file at a path. Only its owner can read it.
+  ///
+  /// - Throws: `URLError.cannotCreateFile`, also if a file already exists at the path.
+  static func create(at path: String, from source: URL?, total: UInt64? = nil) throws(URLError) -> DownloadFile {
     do throws(SystemError) {
       return DownloadFile(try WritableFile(creating: path), from: source, total: total)
     } catch {
@@ -49,7 +55,8 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Opens the file of an earlier download, to append to the bytes that were received. Removes any bytes beyond them.
+  /// Opens the file of an earlier download, to append to the bytes that the resume data says were received. Removes any bytes
+  /// beyond them.
   ///
   /// Returns nil if the file no longer exists or can't be the same file, because it is shorter, a link, or owned by another user.
   /// The download then starts from the beginning.
@@ -71,7 +78,7 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// The number of bytes in the file.
+  /// The number of bytes written to the file, including those of an earlier download.
   var byteCount: UInt64 { state.withLock { $0.byteCount } }
 
   /// Appends a piece of the body.
@@ -97,7 +104,8 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotWriteToFile, .written, error) }
   }
 
-  /// Removes all bytes from the file, because the server sends the body from its start.
+  /// Removes all bytes from the file. Called if the server sends the body from its start. `total` is the new length of the
+  /// complete file in bytes, or nil if it is unknown.
   ///
   /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func startAfresh(total: UInt64?) throws(URLError) {
@@ -117,8 +125,8 @@ final class DownloadFile: Sendable {
   /// Closes the complete file and returns its URL. Afterward, the file belongs to the caller.
   ///
   /// - Parameter byteCountDue: The number of bytes that the file must have, or nil if the framing of the body determines its end.
-  ///   It is the `total` of ``ResumeAnswer/append(at:total:)``, because the framing of a part may be complete although the server
-  ///   has sent less than the whole resource.
+  ///   For a resumed download, pass the `total` of ``ResumeAnswer/append(at:total:)``: the server may send a complete partial
+  ///   response that contains less than the rest of the resource.
   /// - Throws: `URLError.cannotCloseFile` if the last bytes couldn't be written, `.badServerResponse` if the file has another
   ///   length, or the error of an earlier call; the file has then been removed. `.cancelled` if the file was kept or abandoned.
   func finish(byteCountDue: UInt64? = nil) throws(URLError) -> URL {
@@ -134,9 +142,9 @@ final class DownloadFile: Sendable {
     try close()
   }
 
-  /// Closes and removes the file.
+  /// Closes and removes the file. Has no effect after `finish`, `keep` or a failure.
   func abandon() {
-    // The file is taken under the lock, so that only one call removes its name.
+    // The state's file is set to nil under the lock, so that only one call removes the file from its directory.
     let wasOpen = state.withLock { state in state.file.take() != nil }
     if wasOpen { try? File.remove(url.path) }
   }
@@ -171,7 +179,7 @@ final class DownloadFile: Sendable {
     return fail(URLError(code, failure, url: source))
   }
 
-  /// Removes the file and stores the reason.
+  /// Removes the file, and stores the error, which later calls throw.
   private func fail(_ error: URLError) -> URLError {
     state.withLock { state in
       _ = state.file.take()
@@ -194,8 +202,8 @@ enum DownloadFileName {
     return prefix + digits.joined() + suffix
   }
 
-  /// Returns whether a file name is that of a download. Resume data comes from the
-  /// caller's storage, and must not name other files.
+  /// Returns whether a file name is one that `random` can return. Resume data comes from the caller's storage, and must not name
+  /// other files.
   static func matches(_ name: some StringProtocol) -> Bool {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
     let digits = name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)

@@ -13,7 +13,7 @@ struct DownloadFileFailure {
   let action: Action
   let path: String
   let error: SystemError
-  /// The number of bytes received, and the total number, or nil if it is unknown.
+  /// The number of bytes received before the failure, and the expected total (nil if unknown). Nil if the file was never open.
   var received: (count: UInt64, total: UInt64?)?
 
   var description: String {
@@ -26,7 +26,7 @@ struct DownloadFileFailure {
     return " after \(grouped(received.count))\(total) bytes"
   }
 
-  /// The system's text without the name of the call, which the sentence makes redundant.
+  /// The system's error message without the name of the system call, because `description` already says what failed.
   private var reason: String {
     let text = error.description
     return text.hasPrefix("\(error.call): ") ? String(text.dropFirst(error.call.count + 2)) : text
@@ -42,7 +42,7 @@ struct DownloadFileFailure {
     }
   }
 
-  /// Formats a number with its digits in groups of three.
+  /// Formats a number with its digits in groups of three, such as 1,234,567.
   private func grouped(_ number: UInt64) -> String {
     let digits = String(number)
     return digits.enumerated().reduce(into: "") { text, digit in

@@ -3,21 +3,23 @@
 import Foundation
 import LupineEngine
 
-/// The effect of a response on the earlier download's file, and the use of the response's body.
+/// The decision about the earlier download's file, and about the body of the response to the request for the rest.
 enum ResumeAnswer: Sendable, Equatable {
-  /// Append the body, which is the rest of the resource, at this offset. `total` is the length of the complete file.
+  /// Append the body, which is the rest of the resource, to the file at this offset in bytes. `total` is the length of the
+  /// complete file in bytes.
   case append(at: UInt64, total: UInt64)
-  /// Empty the file and write the body, which is the entire resource: it has changed, or the server ignores ranges.
+  /// Empty the file, and write the body to it. The body is the entire resource, because the resource has changed or the server
+  /// doesn't support ranges.
   case startAfresh
   /// Discard the body. The file is already complete.
   case complete
-  /// Remove the file, discard the body, and send the request again without a range.
+  /// Remove the file, discard the body, and request the entire resource: the response doesn't fit the file.
   case askAgain
   /// Write the body, such as that of a 503 or a 401, to another file, and keep the earlier file for another attempt.
   case unrelated
 
   /// Interprets the head of the final response to ``ResumeData/makeRequest()``.
-  static func judge(_ response: HTTPURLResponse, to resumeData: ResumeData) -> ResumeAnswer {
+  static func interpret(_ response: HTTPURLResponse, to resumeData: ResumeData) -> ResumeAnswer {
     switch response.statusCode {
     case 200: .startAfresh
     case 206: partial(response, resumeData)
@@ -48,7 +50,8 @@ enum ResumeAnswer: Sendable, Equatable {
     return .complete
   }
 
-  /// Returns whether the response has an ETag field, or none is required because If-Range had no entity tag.
+  /// Returns whether the response has the ETag field that it must have. None is required if the request's If-Range contained a
+  /// date.
   ///
   /// A 206 must have the ETag that the 200 would have, but not its Last-Modified (RFC 9110 §15.3.7). Without an ETag, a server
   /// that supports ranges but not If-Range might have sent the rest of another representation.
@@ -57,14 +60,14 @@ enum ResumeAnswer: Sendable, Equatable {
     return response.fields.contains("ETag")
   }
 
-  /// Returns whether the response's validator equals the one in the request, or is missing.
+  /// Returns whether the response's validator is missing, or equals the one in the request's If-Range.
   private static func isSame(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> Bool {
     switch resumeData.validator {
     case .entityTag(let tag):
       return response.value(forHTTPHeaderField: "ETag").map { $0 == tag } ?? true
     case .lastModified(let text):
       guard let other = response.value(forHTTPHeaderField: "Last-Modified") else { return true }
-      // The values are compared as dates, because HTTP has three formats. Only equality matters, so the clock doesn't (now: 0).
+      // The values are compared as dates, because HTTP has three formats. Only equality matters, so any time will do as `now`.
       return other == text || HTTPDate(other, now: 0).map { $0 == HTTPDate(text, now: 0) } ?? false
     }
   }

@@ -5,12 +5,12 @@ import Foundation
 import LupineEngine
 
 extension ResumeData {
-  /// The maximum length of serialized resume data in bytes: 256 KiB, four heads of the maximum
-  /// size, because fields may take more bytes in JSON.
+  /// The maximum length of serialized resume data in bytes: 256 KiB. That is four heads of the maximum size, because JSON may
+  /// need more bytes for a field than HTTP.
   private static let serializedBytesMax = 256 * 1024
   private static let version = 1
 
-  /// The JSON object. Its names must not change, so that resume data of earlier versions can be read.
+  /// The JSON object. Its keys must not change, so that resume data of earlier versions can be read.
   private struct Record: Codable {
     let version: Int
     let url: String
@@ -25,7 +25,7 @@ extension ResumeData {
     let total: UInt64?
   }
 
-  /// The bytes for the caller to store, or nil if they would be too long to be read again.
+  /// The resume data as JSON, for the caller to store. Nil if the JSON would exceed the maximum length.
   var serialized: Data? {
     let (tag, date): (String?, String?) =
       switch validator {

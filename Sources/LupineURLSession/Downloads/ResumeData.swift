@@ -1,28 +1,28 @@
-// ResumeData: the data for resuming a download: its request, a validator of the resource, and the partial file.
+// ResumeData: the data for resuming a download: its request, a validator of the resource, and the path of the partial file.
 
 import Foundation
 import LupineEngine
 
 /// The data for resuming a stopped download. The caller can store it in memory or on disk, even across restarts of the program.
 ///
-/// It contains the request's own fields, including `Authorization` and `Cookie`, because the download can't be resumed without
-/// them. It doesn't contain the fields that the session adds, such as stored cookies.
+/// The data contains the request's own fields, including `Authorization` and `Cookie`, because the download can't be resumed
+/// without these fields. Fields that the session adds, such as stored cookies, aren't included.
 struct ResumeData: Sendable, Equatable {
   /// The URL of the original request. Redirects are followed again, because their targets may have changed or expired, and
   /// because the request's credentials are meant only for this origin.
   let url: URL
-  /// The request's own fields, without those that request a range.
-  let fields: Fields
+  /// The request's own fields, without Range and If-Range.
+  var fields: Fields
   /// The request's timeout in seconds, or nil if it had none.
   let timeoutInterval: TimeInterval?
   let handlesCookies: Bool
   let mainDocumentURL: URL?
 
-  /// The validator that the server must confirm, so that old and new bytes belong to the same representation.
+  /// The resource's validator. The server must confirm it, so that old and new bytes belong to the same representation.
   let validator: Validator
   /// The path of the partial file.
-  let path: String
-  /// The number of bytes received, at least 1.
+  var path: String
+  /// The number of bytes of the partial file with which the download continues, at least 1.
   let receivedByteCount: UInt64
   /// The length of the complete file in bytes, or nil if it is unknown.
   let totalByteCount: UInt64?
@@ -31,10 +31,10 @@ struct ResumeData: Sendable, Equatable {
   enum Validator: Sendable, Equatable {
     /// A strong entity tag, with its quotation marks.
     case entityTag(String)
-    /// The value of Last-Modified, as received.
+    /// The value of the Last-Modified field, as received.
     case lastModified(String)
 
-    /// The value of the If-Range field (RFC 9110 §13.1.5).
+    /// The value for the request's If-Range field (RFC 9110 §13.1.5).
     var text: String {
       switch self {
       case .entityTag(let text), .lastModified(let text): text
@@ -52,7 +52,7 @@ struct ResumeData: Sendable, Equatable {
     return request
   }
 
-  /// Returns the request for the entire resource, the same as the original one.
+  /// Returns the original request, which is for the entire resource.
   func makeFreshRequest() -> URLRequest {
     var request = URLRequest(url: url)
     if let timeoutInterval { request.timeoutInterval = timeoutInterval }
@@ -64,27 +64,27 @@ struct ResumeData: Sendable, Equatable {
 }
 
 extension ResumeData {
-  /// Returns the resume data of a stopped download, or nil if the download can't be resumed.
+  /// Creates the resume data of a stopped download. Returns nil if the download can't be resumed.
   ///
-  /// A download can be resumed if all of these conditions hold: The request was a GET without a body and without
-  /// a Range field. The response is a 200 of a server that supports ranges, or a 206 that continues `earlier`.
-  /// It has a strong validator. At least one byte was received. No content coding was decoded, because offsets
-  /// in the coded body don't match offsets in the file.
+  /// A download can be resumed if all of these conditions hold: The request was a GET without a body and without a Range field.
+  /// The response is a 200 of a server that supports ranges, or a 206 that continues `earlier`. The response has a strong
+  /// validator. At least one byte was received. No content coding was decoded, because offsets in the coded body don't match
+  /// offsets in the file.
   ///
   /// - Parameters:
   ///   - request: The task's original request.
   ///   - response: The final response, or nil if none was received.
   ///   - file: The URL of the file to which the body was written.
   ///   - receivedByteCount: The number of bytes in the file.
-  ///   - earlier: The resume data with which the task was created, or nil if there was none or its file was removed. It remains
-  ///     valid until a response changes the file.
-  ///   - now: The time of the response in seconds since 1970, for a response without a Date field.
+  ///   - earlier: The resume data with which the task was created. Nil if there was none, or if its file was removed. The data
+  ///     remains valid until a response changes the file.
+  ///   - now: The current time in seconds since 1970. Stands for the time of the response if the response has no Date field.
   static func make(
     request: URLRequest, response: HTTPURLResponse?, file: URL, receivedByteCount: UInt64,
     earlier: ResumeData? = nil, now: Int64 = Int64(Date().timeIntervalSince1970)
   ) -> ResumeData? {
     guard let response else { return earlier }
-    let answer = earlier.map { ResumeAnswer.judge(response, to: $0) }
+    let answer = earlier.map { ResumeAnswer.interpret(response, to: $0) }
     if answer == .unrelated || answer == .complete { return earlier }
     let original = earlier?.makeFreshRequest() ?? request
     guard let url = original.url, original.httpMethod == "GET", original.httpBody == nil,
@@ -100,7 +100,7 @@ extension ResumeData {
       guard response.statusCode == 200, response.servesRanges else { return nil }
       (validator, total) = (Validator(response, now: now), UInt64(exactly: response.expectedContentLength))
     }
-    // If the file may be complete, its last byte is requested again, because an empty range is an error (416).
+    // If the file may already be complete, its last byte is requested again, because a request for an empty range fails (416).
     let mayBeComplete = total.map { $0 <= receivedByteCount } ?? true
     let keptByteCount = mayBeComplete ? receivedByteCount - 1 : receivedByteCount
     guard let validator, keptByteCount > 0 else { return nil }
@@ -108,19 +108,20 @@ extension ResumeData {
     fields.remove("If-Range")
     let resumeData = ResumeData(
       url: url, fields: fields,
-      // A timeout that isn't finite means no limit, like 0, and can't be written as JSON.
+      // A timeout that isn't finite can't be written as JSON. It is written as 0, which also means no limit.
       timeoutInterval: original.explicitTimeoutInterval.map { $0.isFinite ? $0 : 0 },
       handlesCookies: original.httpShouldHandleCookies,
       mainDocumentURL: original.mainDocumentURL, validator: validator, path: file.path,
       receivedByteCount: keptByteCount, totalByteCount: total)
-    // Resume data that couldn't be read again isn't returned, for example if it has a megabyte of fields.
+    // Returns nil if the resume data couldn't be read again, for example because it has a megabyte of fields.
     guard let data = resumeData.serialized, (try? ResumeData(data)) == resumeData else { return nil }
     return resumeData
   }
 }
 
 extension ResumeData.Validator {
-  /// Creates the response's strong validator (RFC 9110 §8.8). Returns nil if the response has none.
+  /// Creates a strong validator from a response's ETag or Last-Modified field (RFC 9110 §8.8). Returns nil if neither is a strong
+  /// validator.
   init?(_ response: HTTPURLResponse, now: Int64) {
     if let text = response.value(forHTTPHeaderField: "ETag") {
       // A client that has an entity tag must not send a date instead, even if the tag is weak (RFC 9110 §13.1.5).
@@ -133,7 +134,7 @@ extension ResumeData.Validator {
   }
 
   // entity-tag = [ weak ] opaque-tag; opaque-tag = DQUOTE *etagc DQUOTE; etagc = %x21 / %x23-7E / obs-text (§8.8.3)
-  /// Creates a validator from an ETag field. Returns nil if the tag is weak or malformed.
+  /// Creates a validator from the value of an ETag field. Returns nil if the entity tag is weak or malformed.
   init?(entityTag text: String) {
     let bytes = text.utf8
     guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return nil }
@@ -142,15 +143,15 @@ extension ResumeData.Validator {
     self = .entityTag(text)
   }
 
-  /// The minimum time from Last-Modified to Date in seconds: 1 (RFC 9110 §8.8.2.2). Within that second, the resource may change
-  /// again without a new date.
+  /// The minimum time in seconds from Last-Modified to Date with which the date is a strong validator: 1 (RFC 9110 §8.8.2.2).
+  /// Within that second, the resource may change again without a new date.
   private static let ageSecondsMin: Int64 = 1
-  /// The minimum time in seconds from Last-Modified to the local clock, for a response without a Date field: 60, the value of RFC
-  /// 7232 §2.2.2, which allows for slightly different clocks.
+  /// The minimum time in seconds from Last-Modified to the local clock with which the date of a response without a Date field is
+  /// a strong validator: 60, the value of RFC 7232 §2.2.2, which allows for slightly different clocks.
   private static let ageSecondsMinWithoutDate: Int64 = 60
 
-  /// Creates a validator from a Last-Modified field. Returns nil if it isn't a date, or is so recent that the resource could have
-  /// changed again without a new date.
+  /// Creates a validator from the value of a Last-Modified field. Returns nil if the value isn't a date, or if it is so recent
+  /// that the resource could have changed again without a new date.
   init?(lastModified text: String, date: String?, now: Int64) {
     guard let modified = HTTPDate(text, now: now)?.secondsSince1970 else { return nil }
     if let date = date.flatMap({ HTTPDate($0, now: now) })?.secondsSince1970 {

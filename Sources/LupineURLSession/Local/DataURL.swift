@@ -3,13 +3,13 @@
 import Foundation
 import LupineEngine
 
-/// The decoded content of a `data:` URL, and its type.
+/// The decoded content of a `data:` URL, and its media type.
 ///
-/// There is no limit, because the content is never longer than the URL, which is already in memory.
+/// The size isn't limited, because the content is never longer than the URL, which is already in memory.
 struct DataURL: Equatable {
   /// The media type without parameters, in lowercase.
   let mediaType: String
-  /// The value of the parameter `charset`, in lowercase, or nil if there is none.
+  /// The value of the media type's parameter `charset`, in lowercase, or nil if there is none.
   let charset: String?
   let content: Data
 
@@ -20,7 +20,7 @@ struct DataURL: Equatable {
   private typealias Bytes = ArraySlice<UInt8>
 
   // dataurl = "data:" [ mediatype ] [ ";base64" ] "," data
-  /// Decodes a URL. Its fragment is ignored.
+  /// Decodes a `data:` URL. The URL's fragment is ignored.
   init(_ url: String) throws(DataURLError) {
     let bytes = Array(url.utf8).prefix { $0 != UInt8(ascii: "#") }
     guard Self.text(bytes.prefix(5)) == "data:" else { throw .otherScheme }
@@ -143,7 +143,7 @@ struct DataURL: Equatable {
       decoded.append(UInt8(truncatingIfNeeded: bits >> 8))
       decoded.append(UInt8(truncatingIfNeeded: bits))
     }
-    // Digits after the last complete group of four: two encode one byte, three encode two.
+    // The digits after the last complete group of four: two digits encode one byte, three digits encode two bytes.
     let restCount = digitCount % 4
     guard restCount != 1, paddingCount == 0 || (restCount > 0 && paddingCount == 4 - restCount) else {
       throw .malformedBase64
@@ -176,9 +176,9 @@ enum DataURLError: Error, Equatable, CustomStringConvertible {
   case missingComma
   /// The part before the comma isn't a media type with parameters.
   case malformedMediaType
-  /// A "%" isn't followed by two hex digits. The value is its offset in the URL, in bytes.
+  /// A "%" isn't followed by two hex digits. The associated value is the offset of the "%" in the URL, in bytes.
   case malformedEscape(at: Int)
-  /// The content has a character outside base64's alphabet, too few digits, or padding that doesn't match.
+  /// The base64 content has a character outside of the base64 alphabet, an incomplete last group, or padding that doesn't match.
   case malformedBase64
 
   var description: String {

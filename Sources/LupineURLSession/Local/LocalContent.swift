@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import LupineEngine
 
-/// The content of a local resource. Its methods block the thread while the disk is busy.
+/// The content of a file: or data: URL. The methods may block the thread on disk I/O.
 struct LocalContent: ~Copyable {
   private enum Source: ~Copyable {
     case file(File)
@@ -15,23 +15,24 @@ struct LocalContent: ~Copyable {
 
   private let url: URL
   private let mediaType: String
-  /// The text encoding, or nil for a file, because its encoding is unknown.
+  /// The text encoding that a data: URL names. Nil for a file, because its encoding is unknown.
   private let charset: String?
-  /// The length of the entire content in bytes. Nil for a file that has content but reports the length 0, as files in /proc do.
+  /// The length of the entire content in bytes. Nil if it is unknown, because a file has content but reports the length 0, as
+  /// files in /proc do.
   private let byteCount: UInt64?
   private let source: Source
   private var offset: UInt64 = 0
 
-  /// The maximum number of bytes read at once: 256 KiB, as much as the engine reads from a socket.
+  /// The maximum number of bytes read at once: 256 KiB, the amount that the engine reads from a socket.
   private static let pieceBytesMax = 256 * 1024
 
-  /// Returns whether the URL has a scheme that is served without the network.
+  /// Returns whether `LocalContent` can read the URL: its scheme is `file` or `data`.
   static func serves(_ url: URL) -> Bool {
     let scheme = url.scheme?.lowercased()
     return scheme == "file" || scheme == "data"
   }
 
-  /// Opens the resource that a request's URL identifies.
+  /// Opens the file of a request's URL, or decodes its data: URL.
   ///
   /// - Throws: `URLError.unsupportedURL` for a method other than GET and HEAD, a request with a body, or a file on another
   ///   host; `.badURL` for a malformed URL; for files also `.fileDoesNotExist`, `.fileIsDirectory`,
@@ -102,10 +103,10 @@ struct LocalContent: ~Copyable {
   /// Whether the entire content has been read.
   private var isAtEnd: Bool { offset == byteCount }
 
-  /// Reads the next piece, which may be empty and has at most `countMax` bytes.
-  /// Returns the piece, and whether it is the last one.
+  /// Reads the next piece of the content. Returns the piece, which has at most `countMax` bytes and may be empty, and whether it
+  /// is the last one.
   ///
-  /// If a file has become longer since it was opened, it is read only up to its length at that time.
+  /// If a file has become longer since it was opened, the added bytes aren't read.
   ///
   /// - Throws: `URLError.resourceUnavailable` if the file can't be read or has become shorter.
   mutating func read(_ countMax: Int) throws(URLError) -> (piece: Data, isLast: Bool) {
@@ -157,7 +158,7 @@ extension URLError {
   /// The maximum number of characters of a URL that an error's text quotes, which is enough for a path (PATH_MAX is 4,096 bytes).
   private static let quotedCharactersMax = 4_096
 
-  /// Creates the error for a local resource that can't be read. In its text, `explanation` follows the URL.
+  /// Creates the error for a file: or data: URL that can't be read. In the error's text, `explanation` follows the URL.
   fileprivate init(_ code: Code, local url: URL, _ explanation: String, _ underlying: (any Error)? = nil) {
     let text = url.scheme?.lowercased() == "data" ? "The data URL" : url.absoluteString
     var info: [String: Any] = [

@@ -3,18 +3,18 @@
 import Foundation
 import Synchronization
 
-/// Reads a local resource for a task and reports it to the observer as ``Transfer`` reports a response.
+/// Reads the content of a file: or data: URL for a task. Calls the observer like a ``Transfer`` that receives a response.
 ///
-/// The transfer performs one step at a time. A piece is read on the session's file queue, where a slow disk delays only files,
-/// and is delivered on the delivery queue. Then the next piece is read, if the window has room and the task isn't suspended. A
-/// cancellation takes effect between two steps. There are no time limits.
+/// The transfer performs one step at a time. It reads a piece on the session's file queue, where a slow disk delays only files,
+/// and delivers the piece on the delivery queue. Then it reads the next piece, if the receive window permits and the task isn't
+/// suspended. A cancellation takes effect between two steps. There are no time limits.
 final class LocalTransfer: TaskTransfer {
   private enum Phase {
     case unopened
     /// The observer is deciding whether it accepts the content.
     case deciding
     case reading
-    /// No more content is delivered.
+    /// The end of the content, or an error. No more content is delivered.
     case ended(URLError?)
   }
 
@@ -30,11 +30,11 @@ final class LocalTransfer: TaskTransfer {
     /// Whether a step is in progress.
     var isBusy = false
     var isSuspended = false
-    /// The number of the latest call to `setSuspended` that had an effect.
+    /// The `change` number of the latest call to `setSuspended` that had an effect. Calls with lower numbers are ignored.
     var latestChange = 0
     var isCancelled = false
-    /// The number of bytes for which the window has room, or nil without a window.
-    var credit: Int?
+    /// The number of bytes that may still be delivered within the receive window, or nil if the window isn't limited.
+    var windowRemaining: Int?
     var response: URLResponse?
     var receivedByteCount: Int64 = 0
     var startDate: Date?
@@ -46,7 +46,7 @@ final class LocalTransfer: TaskTransfer {
   private let files: SerialQueue
   private let delivery: SerialQueue
   private let windowBytes: Int?
-  /// Used on the file queue, and released on the delivery queue.
+  /// The opened content. It is read on the file queue and released on the delivery queue.
   private let content = Mutex<LocalContent?>(nil)
   private let state: Mutex<State>
 
@@ -56,8 +56,9 @@ final class LocalTransfer: TaskTransfer {
   ///   - request: The request.
   ///   - files: The queue on which the content is opened and read.
   ///   - delivery: The queue on which the observer is called.
-  ///   - windowBytes: The maximum number of bytes to deliver before `grant` permits more, or nil for no limit.
-  ///   - observer: The task.
+  ///   - windowBytes: The receive window: the maximum number of bytes to deliver before `extendWindow(by:)` permits more, or nil
+  ///     for no limit.
+  ///   - observer: The object that receives the content, usually the task.
   init(
     _ request: URLRequest, files: SerialQueue, delivery: SerialQueue, windowBytes: Int?,
     observer: any TransferObserver
@@ -66,7 +67,7 @@ final class LocalTransfer: TaskTransfer {
     self.files = files
     self.delivery = delivery
     self.windowBytes = windowBytes
-    state = Mutex(State(observer: observer, credit: windowBytes))
+    state = Mutex(State(observer: observer, windowRemaining: windowBytes))
   }
 
   // MARK: Events from the task
@@ -89,8 +90,16 @@ final class LocalTransfer: TaskTransfer {
     advance()
   }
 
-  func grant(_ byteCount: Int) {
-    state.withLock { $0.credit? += byteCount }
+  func setObserver(_ observer: any TransferObserver, windowBytes: Int) {
+    // The observer is released outside the lock.
+    _ = state.withLock { state in
+      defer { (state.observer, state.windowRemaining) = (observer, windowBytes) }
+      return state.observer
+    }
+  }
+
+  func extendWindow(by byteCount: Int) {
+    state.withLock { $0.windowRemaining? += byteCount }
     advance()
   }
 
@@ -102,7 +111,8 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Steps
 
-  /// Performs the next step, unless a step is in progress or the next one must wait.
+  /// Performs the next step, unless a step is in progress, or the receive window, a suspension or the observer's decision doesn't
+  /// permit the next step yet.
   private func advance() {
     let step = state.withLock { state -> Step? in
       guard !state.isBusy, state.startDate != nil, let step = nextStep(state) else { return nil }
@@ -125,13 +135,14 @@ final class LocalTransfer: TaskTransfer {
     case .unopened: return state.isSuspended ? nil : .open
     case .reading:
       guard !state.isSuspended else { return nil }
-      guard let credit = state.credit, let windowBytes else { return .read(countMax: .max) }
-      // Waits until half of the window is free, because reading after each grant would lead to ever smaller pieces.
-      return credit > 0 && credit >= windowBytes / 2 ? .read(countMax: credit) : nil
+      guard let windowRemaining = state.windowRemaining, let windowBytes else { return .read(countMax: .max) }
+      // Waits until half of the receive window is free. If each extension were followed by a read, the pieces would become ever
+      // smaller.
+      return windowRemaining > 0 && windowRemaining >= windowBytes / 2 ? .read(countMax: windowRemaining) : nil
     }
   }
 
-  /// Ends a step and performs the next one. Applies `change` only if the transfer wasn't cancelled in the meantime.
+  /// Ends the current step. Applies `change` unless the transfer was cancelled during the step. Then performs the next step.
   private func endStep(_ change: (inout State) -> Void = { _ in }) {
     state.withLock { state in
       if !state.isCancelled { change(&state) }
@@ -190,7 +201,7 @@ final class LocalTransfer: TaskTransfer {
   private func deliver(_ piece: Data, isLast: Bool) {
     let observer = state.withLock { state -> (any TransferObserver)? in
       guard !state.isCancelled, !piece.isEmpty else { return nil }
-      state.credit? -= piece.count
+      state.windowRemaining? -= piece.count
       state.receivedByteCount += Int64(piece.count)
       return state.observer
     }
@@ -210,7 +221,7 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// The measurements: one transaction without a connection, or none if the transfer wasn't started.
+  /// The values for the task's metrics: one transaction without a connection, or none if the transfer wasn't started.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()

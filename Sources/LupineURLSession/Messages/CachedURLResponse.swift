@@ -31,15 +31,15 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
     self.storagePolicy = storagePolicy
   }
 
-  /// The size of the body in bytes, and the response.
+  /// A textual description of the response, with the size of its body.
   open override var description: String {
     "\(type(of: self)) with a body of \(ReadableText.bytes(Int64(data.count))): \(response)"
   }
 }
 
 extension HTTPURLResponse {
-  /// Whether the session proposes the response to its delegate for caching, because its status code is 200...299 and it has no
-  /// `no-store` (RFC 9111 §5.2.2.5).
+  /// Whether the session asks its delegate about caching the response, even if its own cache won't store it. True if the status
+  /// code is 200...299 and Cache-Control has no `no-store` (RFC 9111 §5.2.2.5).
   var isStorable: Bool {
     (200..<300).contains(statusCode) && !members(of: "Cache-Control").contains("no-store")
   }

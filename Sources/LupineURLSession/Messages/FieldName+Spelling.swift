@@ -1,8 +1,8 @@
 // FieldName+Spelling: the usual spelling of field names, which responses use.
 
 extension String {
-  /// The registered spelling of a field name. If a name isn't listed here, is in lowercase and doesn't begin with `x-`, each of
-  /// its parts is capitalized. Other names aren't changed.
+  /// The registered spelling of a field name, such as `ETag`. In an unlisted name in lowercase, each part is capitalized, unless
+  /// the name begins with `x-`. Other names aren't changed.
   var usualSpelling: String {
     let name = lowercased()
     if let registered = Self.registeredSpellings[name] { return registered }
@@ -11,7 +11,7 @@ extension String {
       .joined(separator: "-")
   }
 
-  /// The common names of IANA's registry of HTTP field names, by name in lowercase.
+  /// The common names in IANA's registry of HTTP field names. The keys are the names in lowercase.
   private static let registeredSpellings = Dictionary(
     uniqueKeysWithValues: [
       "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Patch", "Accept-Ranges",

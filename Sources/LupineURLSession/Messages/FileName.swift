@@ -4,8 +4,8 @@
 struct FileName {
   let string: String
 
-  /// Creates a name from the last component of the suggestion, without control
-  /// characters. Returns nil if the rest can't name a file.
+  /// Creates a name from the last path component of the suggested name, without control characters. Returns nil if the result
+  /// can't name a file, such as `..`.
   init?(suggested: String) {
     // The text is split by scalars: "/" with a combining mark is a Character other
     // than "/", but the system still sees a separator.
@@ -24,11 +24,12 @@ struct FileName {
   /// The maximum length of a file name in bytes: Linux's NAME_MAX, which all common file systems share.
   private static let bytesMax = 255
 
-  /// The maximum length in bytes, including the dot, of an extension that shortening keeps. No
-  /// extension in IANA's media type registry is longer.
+  /// The maximum length, in bytes including the dot, of an extension that is kept when a name is shortened. No extension in
+  /// IANA's media type registry is longer.
   private static let extensionBytesMax = 32
 
-  /// Returns the name, shortened to `bytesMax` bytes. The extension is kept, because programs use it to recognize the type.
+  /// Returns the name, shortened to `bytesMax` bytes. An extension of at most `extensionBytesMax` bytes is kept, because programs
+  /// use it to recognize the file's type.
   private static func shortened(_ name: String) -> String {
     guard name.utf8.count > bytesMax else { return name }
     var suffix = name.lastIndex(of: ".").map { name[$0...] } ?? ""

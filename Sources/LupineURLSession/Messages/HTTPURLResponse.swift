@@ -9,7 +9,7 @@ package import LupineEngine
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// The header section as received. A name may occur several times.
   package let fields: Fields
-  /// Whether the body's content codings are removed before it is delivered.
+  /// Whether the body's content codings are removed before the body is delivered.
   let isContentDecoded: Bool
   private let storedStatusCode: Int
 
@@ -19,7 +19,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   ///   - url: The URL that the response came from.
   ///   - statusCode: The status code in 0...999, because a status line has three digits (RFC 9112 §4).
   ///   - httpVersion: Ignored.
-  ///   - headerFields: The fields by name, or nil for none.
+  ///   - headerFields: The fields by name, or nil for no fields.
   /// - Returns: The response, or nil if the status code is out of range.
   public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
     guard (0...999).contains(statusCode) else { return nil }
@@ -61,12 +61,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     coder.encode(NSArray(array: lines), forKey: Self.fieldsKey)
   }
 
-  /// True: archives can be decoded with a list of allowed classes.
+  /// Always true: archives can be decoded with a list of allowed classes.
   public override class var supportsSecureCoding: Bool { true }
 
   private static let statusKey = "statusCode"
   private static let isContentDecodedKey = "isContentDecoded"
-  /// The archive's key for the fields. Names and values alternate in an array, because names may occur several times.
+  /// The archive's key for the header fields. The archived array contains each name followed by its value, because a name may
+  /// occur several times.
   private static let fieldsKey = "fields"
 
   /// Returns whether `object` is a response with the same properties.
@@ -104,7 +105,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   /// The header fields in the order received. The values of a repeated name are joined with ", ".
   package var joinedFields: [(name: String, value: String)] {
-    // The dictionary makes this take linear time, because the peer decides the number of fields.
+    // The dictionary finds a repeated name in constant time, so that joining takes linear time even if a peer sends many fields.
     var positions: [String: Int] = [:]
     var joined: [(name: String, value: String)] = []
     for header in fields {
@@ -137,7 +138,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   /// The length of the delivered body in bytes according to `Content-Length`, or -1 if it is unknown.
   ///
-  /// The length is unknown for a coded body, because `Content-Length` counts the bytes before decoding.
+  /// If the body's content coding is decoded, the length is unknown, because `Content-Length` counts the bytes before decoding.
   open override var expectedContentLength: Int64 {
     guard !isContentDecoded, isIdentity("Transfer-Encoding"),
       let length = value(forHTTPHeaderField: "Content-Length"),
@@ -167,8 +168,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     value(forHTTPHeaderField: field).map { $0.lowercased() == "identity" } ?? true
   }
 
-  /// Returns the value of the last field line with this name, as other clients do if
-  /// there are several although only one is allowed.
+  /// Returns the value of the last field line with this name. If a field that may occur only once occurs several times, other
+  /// clients use the last one too.
   private func last(_ field: String) -> String? {
     fields.all(field).last
   }

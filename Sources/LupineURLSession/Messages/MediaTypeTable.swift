@@ -4,11 +4,11 @@ import Foundation
 
 /// The media types of files by file extension.
 package struct MediaTypeTable: Sendable {
-  /// The table of this system, which is read at its first use.
+  /// The system's table, `/etc/mime.types`, which is read on first use. Without that file, only the built-in table is used.
   package static let system = MediaTypeTable(
     mimeTypes: (try? String(contentsOfFile: "/etc/mime.types", encoding: .utf8)) ?? "")
 
-  /// The type of an unknown extension (RFC 2046 §4.5.1).
+  /// The media type for files with an unknown extension (RFC 2046 §4.5.1).
   package static let unknownType = "application/octet-stream"
 
   private let types: [String: String]
@@ -27,7 +27,7 @@ package struct MediaTypeTable: Sendable {
     self.types = types
   }
 
-  /// Returns the media type for an extension, which is given without its dot and in any case.
+  /// Returns the media type for a file extension, which is given without its dot. Case is ignored.
   package func type(forExtension fileExtension: String) -> String {
     let key = fileExtension.lowercased()
     return types[key] ?? Self.builtIn[key] ?? Self.unknownType

@@ -4,12 +4,14 @@ public import Foundation
 import Synchronization
 
 // Unchecked because the class is open. All state is protected by the Mutex.
-/// A request as an object. Its properties can be changed in the subclass ``NSMutableURLRequest``.
+/// A request as an object. To change its properties, use the subclass ``NSMutableURLRequest``.
 ///
-/// ``URLRequest`` is the same request as a value. Each of the types has an initializer that takes the other.
+/// ``URLRequest`` is the corresponding value type. Each of the two types has an initializer that converts from the other.
 open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
   /// The same as ``URLRequest/CachePolicy``.
   public typealias CachePolicy = URLRequest.CachePolicy
+  /// The same as ``URLRequest/NetworkServiceType``.
+  public typealias NetworkServiceType = URLRequest.NetworkServiceType
 
   private let state: Mutex<URLRequest>
 
@@ -21,7 +23,7 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Senda
     self.init(URLRequest(url: URL, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval))
   }
 
-  /// Creates an object with the properties of a request.
+  /// Creates an object with the properties of a ``URLRequest``.
   public required init(_ request: URLRequest) { state = Mutex(request) }
 
   /// The request as a value.
@@ -29,26 +31,36 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Senda
 
   fileprivate final func change(_ change: (inout URLRequest) -> Void) { state.withLock { change(&$0) } }
 
-  /// See ``URLRequest/url``.
+  /// The URL to request. See ``URLRequest/url``.
   open var url: URL? { value.url }
-  /// See ``URLRequest/cachePolicy``.
+  /// The way in which the request uses caches. See ``URLRequest/cachePolicy``.
   open var cachePolicy: CachePolicy { value.cachePolicy }
-  /// See ``URLRequest/timeoutInterval``.
+  /// The time to wait for the peer, in seconds. See ``URLRequest/timeoutInterval``.
   open var timeoutInterval: TimeInterval { value.timeoutInterval }
-  /// See ``URLRequest/mainDocumentURL``.
+  /// The URL of the document for which the request is made. See ``URLRequest/mainDocumentURL``.
   open var mainDocumentURL: URL? { value.mainDocumentURL }
-  /// See ``URLRequest/httpMethod``.
+  /// The request method, such as `GET`. See ``URLRequest/httpMethod``.
   open var httpMethod: String? { value.httpMethod }
-  /// See ``URLRequest/allHTTPHeaderFields``.
+  /// The header fields as a dictionary, by name. See ``URLRequest/allHTTPHeaderFields``.
   open var allHTTPHeaderFields: [String: String]? { value.allHTTPHeaderFields }
-  /// See ``URLRequest/httpBody``.
+  /// The body as data. See ``URLRequest/httpBody``.
   open var httpBody: Data? { value.httpBody }
-  /// See ``URLRequest/httpBodyStream``.
+  /// The body as a stream. See ``URLRequest/httpBodyStream``.
   open var httpBodyStream: InputStream? { value.httpBodyStream }
-  /// See ``URLRequest/httpShouldHandleCookies``.
+  /// Whether the session adds and stores cookies. See ``URLRequest/httpShouldHandleCookies``.
   open var httpShouldHandleCookies: Bool { value.httpShouldHandleCookies }
+  /// Whether the request may be pipelined. It has no effect. See ``URLRequest/httpShouldUsePipelining``.
+  open var httpShouldUsePipelining: Bool { value.httpShouldUsePipelining }
+  /// Whether the request may use a mobile network. See ``URLRequest/allowsCellularAccess``.
+  open var allowsCellularAccess: Bool { value.allowsCellularAccess }
+  /// Whether the request may use an expensive network. See ``URLRequest/allowsExpensiveNetworkAccess``.
+  open var allowsExpensiveNetworkAccess: Bool { value.allowsExpensiveNetworkAccess }
+  /// Whether the request may use a network in low data mode. It has no effect. See ``URLRequest/allowsConstrainedNetworkAccess``.
+  open var allowsConstrainedNetworkAccess: Bool { value.allowsConstrainedNetworkAccess }
+  /// The kind of the request's traffic. See ``URLRequest/networkServiceType``.
+  open var networkServiceType: NetworkServiceType { value.networkServiceType }
 
-  /// See ``URLRequest/value(forHTTPHeaderField:)``.
+  /// Returns the value of a header field, or nil if there is none. See ``URLRequest/value(forHTTPHeaderField:)``.
   open func value(forHTTPHeaderField field: String) -> String? { value.value(forHTTPHeaderField: field) }
 
   /// Returns an immutable copy, or the object itself if it is immutable.
@@ -82,42 +94,42 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Senda
 // Unchecked for the same reason as its superclass.
 /// A request as an object that can be changed.
 open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
-  /// See ``URLRequest/url``.
+  /// The URL to request. See ``URLRequest/url``.
   open override var url: URL? {
     get { value.url }
     set { change { $0.url = newValue } }
   }
-  /// See ``URLRequest/cachePolicy``.
+  /// The way in which the request uses caches. See ``URLRequest/cachePolicy``.
   open override var cachePolicy: CachePolicy {
     get { value.cachePolicy }
     set { change { $0.cachePolicy = newValue } }
   }
-  /// See ``URLRequest/timeoutInterval``.
+  /// The time to wait for the peer, in seconds. See ``URLRequest/timeoutInterval``.
   open override var timeoutInterval: TimeInterval {
     get { value.timeoutInterval }
     set { change { $0.timeoutInterval = newValue } }
   }
-  /// See ``URLRequest/mainDocumentURL``.
+  /// The URL of the document for which the request is made. See ``URLRequest/mainDocumentURL``.
   open override var mainDocumentURL: URL? {
     get { value.mainDocumentURL }
     set { change { $0.mainDocumentURL = newValue } }
   }
-  /// See ``URLRequest/httpMethod``.
+  /// The request method, such as `GET`. See ``URLRequest/httpMethod``.
   open override var httpMethod: String? {
     get { value.httpMethod }
     set { change { $0.httpMethod = newValue } }
   }
-  /// See ``URLRequest/allHTTPHeaderFields``.
+  /// The header fields as a dictionary, by name. See ``URLRequest/allHTTPHeaderFields``.
   open override var allHTTPHeaderFields: [String: String]? {
     get { value.allHTTPHeaderFields }
     set { change { $0.allHTTPHeaderFields = newValue } }
   }
-  /// See ``URLRequest/httpBody``.
+  /// The body as data. See ``URLRequest/httpBody``.
   open override var httpBody: Data? {
     get { value.httpBody }
     set { change { $0.httpBody = newValue } }
   }
-  /// See ``URLRequest/httpBodyStream``.
+  /// The body as a stream. See ``URLRequest/httpBodyStream``.
   open override var httpBodyStream: InputStream? {
     get { value.httpBodyStream }
     set {
@@ -125,18 +137,43 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
       change { $0 = request }
     }
   }
-  /// See ``URLRequest/httpShouldHandleCookies``.
+  /// Whether the session adds and stores cookies. See ``URLRequest/httpShouldHandleCookies``.
   open override var httpShouldHandleCookies: Bool {
     get { value.httpShouldHandleCookies }
     set { change { $0.httpShouldHandleCookies = newValue } }
   }
+  /// Whether the request may be pipelined. It has no effect. See ``URLRequest/httpShouldUsePipelining``.
+  open override var httpShouldUsePipelining: Bool {
+    get { value.httpShouldUsePipelining }
+    set { change { $0.httpShouldUsePipelining = newValue } }
+  }
+  /// Whether the request may use a mobile network. See ``URLRequest/allowsCellularAccess``.
+  open override var allowsCellularAccess: Bool {
+    get { value.allowsCellularAccess }
+    set { change { $0.allowsCellularAccess = newValue } }
+  }
+  /// Whether the request may use an expensive network. See ``URLRequest/allowsExpensiveNetworkAccess``.
+  open override var allowsExpensiveNetworkAccess: Bool {
+    get { value.allowsExpensiveNetworkAccess }
+    set { change { $0.allowsExpensiveNetworkAccess = newValue } }
+  }
+  /// Whether the request may use a network in low data mode. It has no effect. See ``URLRequest/allowsConstrainedNetworkAccess``.
+  open override var allowsConstrainedNetworkAccess: Bool {
+    get { value.allowsConstrainedNetworkAccess }
+    set { change { $0.allowsConstrainedNetworkAccess = newValue } }
+  }
+  /// The kind of the request's traffic. See ``URLRequest/networkServiceType``.
+  open override var networkServiceType: NetworkServiceType {
+    get { value.networkServiceType }
+    set { change { $0.networkServiceType = newValue } }
+  }
 
-  /// See ``URLRequest/setValue(_:forHTTPHeaderField:)``.
+  /// Sets a header field, replacing its values. Nil removes the field. See ``URLRequest/setValue(_:forHTTPHeaderField:)``.
   open func setValue(_ value: String?, forHTTPHeaderField field: String) {
     change { $0.setValue(value, forHTTPHeaderField: field) }
   }
 
-  /// See ``URLRequest/addValue(_:forHTTPHeaderField:)``.
+  /// Appends a value to a header field. See ``URLRequest/addValue(_:forHTTPHeaderField:)``.
   open func addValue(_ value: String, forHTTPHeaderField field: String) {
     change { $0.addValue(value, forHTTPHeaderField: field) }
   }
@@ -152,27 +189,27 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
 }
 
 extension URLRequest: ReferenceConvertible {
-  /// The class of requests as objects.
+  /// The class of the objects that correspond to this value type.
   public typealias ReferenceType = NSURLRequest
 
-  /// Creates a value with the properties of an object.
+  /// Creates a value with the properties of an ``NSURLRequest``.
   public init(_ request: NSURLRequest) { self = request.value }
 
   /// Returns an object with the same properties.
   public func _bridgeToObjectiveC() -> NSURLRequest { NSURLRequest(self) }
 
-  /// Sets `result` to the object's properties.
+  /// Sets `result` to a request with the properties of `source`.
   public static func _forceBridgeFromObjectiveC(_ source: NSURLRequest, result: inout URLRequest?) {
     result = source.value
   }
 
-  /// Sets `result` to the object's properties. Always returns true.
+  /// Sets `result` to a request with the properties of `source`. Always returns true.
   public static func _conditionallyBridgeFromObjectiveC(_ source: NSURLRequest, result: inout URLRequest?) -> Bool {
     result = source.value
     return true
   }
 
-  /// Returns the object's properties. The object must not be nil.
+  /// Returns a request with the properties of `source`, which must not be nil.
   public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest {
     guard let source else { preconditionFailure("nil can't be bridged to a URLRequest") }
     return source.value

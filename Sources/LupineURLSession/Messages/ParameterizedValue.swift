@@ -5,7 +5,7 @@ import LupineEngine
 
 /// A parsed field value: `item *( OWS ";" OWS [ name "=" ( token / quoted-string ) ] )`.
 struct ParameterizedValue {
-  /// The text before the first parameter, in lowercase.
+  /// The part before the first parameter, in lowercase, such as the media type of Content-Type.
   let item: String
 
   private var parameters: [(name: String, value: String)] = []

@@ -3,14 +3,14 @@
 import Foundation
 
 extension URLRequest {
-  /// The way in which a request uses the session's cache.
+  /// The way in which a data task's request uses the session's ``URLSessionConfiguration/urlCache``.
   ///
-  /// Sessions have no cache yet, so every policy behaves as if the cache were empty: ``returnCacheDataDontLoad`` fails, and the
-  /// other policies load the response.
+  /// If the session has no cache, or the method is neither `GET` nor `HEAD`, a request with ``returnCacheDataDontLoad`` fails,
+  /// and the other policies load the response.
   public enum CachePolicy: UInt, Sendable {
     /// Uses a cached response if HTTP's rules allow it (RFC 9111), and otherwise loads the response.
     case useProtocolCachePolicy = 0
-    /// Ignores the local cache.
+    /// Loads the response from the origin, and replaces the stored response.
     case reloadIgnoringLocalCacheData = 1
     /// Uses a cached response of any age, or loads the response if there is none.
     case returnCacheDataElseLoad = 2
@@ -18,7 +18,8 @@ extension URLRequest {
     case returnCacheDataDontLoad = 3
     /// Ignores the local cache and all caches on the path: sends `Cache-Control: no-cache` and `Pragma: no-cache`.
     case reloadIgnoringLocalAndRemoteCacheData = 4
-    /// Uses a cached response only after the server has confirmed that it is still valid.
+    /// Uses a cached response after the server has confirmed that it is still valid. A fresh response that is `immutable` needs
+    /// no confirmation (RFC 8246 §2).
     case reloadRevalidatingCacheData = 5
 
     /// The former name of ``reloadIgnoringLocalCacheData``.

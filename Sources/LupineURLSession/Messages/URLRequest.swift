@@ -5,28 +5,49 @@ package import LupineEngine
 
 /// An HTTP request.
 ///
-/// Two requests are equal if all of these are equal: the data that is sent, including the order of the header fields;
-/// the timeout and the cache policy, where an explicit value differs from the default even if it is the same; the
-/// handling of cookies; and the main document's URL.
+/// Two requests are equal if the following are equal: the data that is sent, including the order of the header fields; the
+/// timeout; the cache policy; the handling of cookies; the main document's URL; and the settings of the network and of
+/// ``URLRequest/lupine``. A timeout or cache policy that was set explicitly isn't equal to one that wasn't set, even if the
+/// values are the same.
 public struct URLRequest: Hashable, Sendable {
   private struct Parts: Hashable, Sendable {
-    var url: URL?
-    var fields = Fields()
-    var methodName = URLRequest.methodNameDefault
+    var url: URL? { didSet { parsedURL = nil } }
+    /// The URL as Foundation and the engine have parsed it, or nil if the engine hasn't parsed it yet.
+    private(set) var parsedURL: ParsedURL?
+    var fields: Fields
+    var methodName: String
     var body = Body.none
     var timeoutInterval: TimeInterval?
     var cachePolicy: CachePolicy?
     var handlesCookies = true
     var mainDocumentURL: URL?
-    /// The values that a URLProtocol has attached. They aren't sent, and don't affect the equality of requests.
+    /// The settings that few requests set.
+    var options = RequestOptions.Place.none
+    /// The values that a URLProtocol has attached to the request. They aren't sent, and don't affect the equality of requests.
     var properties: ProtocolProperties?
 
-    // Field names are compared with their case, because they are sent with it.
+    init(
+      url: URL?, fields: Fields = Fields(), methodName: String = URLRequest.methodNameDefault,
+      timeoutInterval: TimeInterval? = nil, cachePolicy: CachePolicy? = nil
+    ) {
+      self.url = url
+      self.fields = fields
+      self.methodName = methodName
+      self.timeoutInterval = timeoutInterval
+      self.cachePolicy = cachePolicy
+    }
+
+    init(_ parsedURL: ParsedURL, fields: Fields, methodName: String) {
+      self.init(url: parsedURL.url, fields: fields, methodName: methodName)
+      self.parsedURL = parsedURL
+    }
+
+    // The case of field names counts in the comparison, because they are sent with their case.
     static func == (left: Parts, right: Parts) -> Bool {
       left.url == right.url && left.fields.elementsEqual(right.fields) && left.methodName == right.methodName
         && left.body == right.body && left.timeoutInterval == right.timeoutInterval
         && left.cachePolicy == right.cachePolicy && left.handlesCookies == right.handlesCookies
-        && left.mainDocumentURL == right.mainDocumentURL
+        && left.mainDocumentURL == right.mainDocumentURL && left.options == right.options
     }
 
     func hash(into hasher: inout Hasher) {
@@ -42,7 +63,7 @@ public struct URLRequest: Hashable, Sendable {
     case data(Data)
     case stream(BodyStream)
 
-    /// Whether there is nothing to send. False for a stream.
+    /// Whether the body has no bytes. False for a stream.
     var isEmpty: Bool {
       switch self {
       case .none: true
@@ -76,6 +97,11 @@ public struct URLRequest: Hashable, Sendable {
   /// Creates a request that uses the session's timeout and cache policy.
   package init(url: URL, method: String, fields: Fields) {
     self.init(Parts(url: url, fields: fields, methodName: Self.normalized(method)))
+  }
+
+  /// Creates a request for a URL that the engine has already parsed.
+  package init(_ parsedURL: ParsedURL, method: String, fields: Fields) {
+    self.init(Parts(parsedURL, fields: fields, methodName: Self.normalized(method)))
   }
 
   /// Creates a GET request that uses the session's timeout and cache policy.
@@ -122,15 +148,18 @@ public struct URLRequest: Hashable, Sendable {
     set { change { $0.fields = newValue } }
   }
 
+  /// The URL as Foundation and the engine have parsed it, or nil if the engine hasn't parsed it yet.
+  var parsedURL: ParsedURL? { storage.parts.parsedURL }
+
   var body: Body { storage.parts.body }
 
-  /// The body as data, or nil if there is no body or it is a stream. Setting data replaces a stream.
+  /// The body as data, or nil if there is no body or the body is a stream. Setting data replaces a stream.
   public var httpBody: Data? {
     get { if case .data(let data) = body { data } else { nil } }
     set { change { $0.body = newValue.map { .data($0) } ?? .none } }
   }
 
-  /// The body as a stream that isn't open yet, or nil if there is no body or it is data. Setting a stream replaces data.
+  /// The body as a stream that isn't open yet, or nil if there is no body or the body is data. Setting a stream replaces data.
   ///
   /// When the request is sent, a private queue opens, reads and closes the stream. Don't use the stream from then on. A stream
   /// can be read only once, so give each request a separate stream. If the request has a Content-Length field, the stream must
@@ -144,7 +173,7 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// Whether the session adds cookies to the request and stores those of the response. True by default.
+  /// Whether the session adds cookies to the request and stores the response's cookies. True by default.
   public var httpShouldHandleCookies: Bool {
     get { storage.parts.handlesCookies }
     set { change { $0.handlesCookies = newValue } }
@@ -155,6 +184,15 @@ public struct URLRequest: Hashable, Sendable {
   public var mainDocumentURL: URL? {
     get { storage.parts.mainDocumentURL }
     set { change { $0.mainDocumentURL = newValue } }
+  }
+
+  /// The settings that few requests set, or nil if the request has none of them.
+  var options: RequestOptions? { storage.parts.options.options }
+
+  mutating func changeOptions(_ change: (inout RequestOptions) -> Void) {
+    var options = options ?? RequestOptions()
+    change(&options)
+    self.change { $0.options = .own(options) }
   }
 
   /// The values that a ``URLProtocol`` has attached to the request, or nil if there are none.
@@ -177,14 +215,15 @@ public struct URLRequest: Hashable, Sendable {
     set { change { $0.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault } }
   }
 
-  /// The time to wait for the peer, in seconds. If it was never set, it is 60, but the session's configuration applies instead.
+  /// The time to wait for the peer, in seconds. If it was never set, reading it returns 60, but the session's configuration
+  /// applies.
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
     set { change { $0.timeoutInterval = newValue } }
   }
 
-  /// The way in which the request uses caches. If it was never set, it is `.useProtocolCachePolicy`, but the session's
-  /// configuration applies instead.
+  /// The way in which the request uses caches. If it was never set, reading it returns `.useProtocolCachePolicy`, but the
+  /// session's configuration applies.
   public var cachePolicy: CachePolicy {
     get { explicitCachePolicy ?? .useProtocolCachePolicy }
     set { change { $0.cachePolicy = newValue } }

@@ -45,7 +45,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     coder.encode(storedTextEncodingName.map { NSString(string: $0) }, forKey: Self.encodingKey)
   }
 
-  /// True: archives can be decoded with a list of allowed classes.
+  /// Always true: archives can be decoded with a list of allowed classes.
   public class var supportsSecureCoding: Bool { true }
 
   private static let urlKey = "url"
@@ -102,7 +102,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
   /// A file name for the content: the name that the server suggests, or else the URL's last path component, or else `Unknown`.
   ///
-  /// It is a single path component of at most 255 bytes, and never `.` or `..`.
+  /// The name is a single path component of at most 255 bytes, and never `.` or `..`.
   open var suggestedFilename: String? {
     url.flatMap { FileName(suggested: $0.lastPathComponent)?.string } ?? "Unknown"
   }

@@ -3,20 +3,12 @@
 import Foundation
 import LupineEngine
 
-extension URLSessionTaskMetrics {
-  /// Creates the metrics of a completed transfer, or empty metrics for nil. The values are converted at the first access.
-  convenience init(_ transfer: (any TaskTransfer)?) {
-    // The transfer is retained instead of copied, because it exists anyway and few programs read the metrics.
-    if let transfer { self.init { transfer.measurements } } else { self.init { Values([]) } }
-  }
-}
-
 extension Transfer {
   var measurements: URLSessionTaskMetrics.Values { URLSessionTaskMetrics.Values(attempts) }
 }
 
 extension URLSessionTaskMetrics.Values {
-  fileprivate init(_ attempts: [Transfer.Attempt]) {
+  init(_ attempts: [Transfer.Attempt]) {
     let metrics = attempts.map(\.metrics)
     let clock = WallClock()
     let start = metrics.first.map { clock.date($0.start) } ?? Date()
@@ -24,7 +16,8 @@ extension URLSessionTaskMetrics.Values {
     self.init(
       transactionMetrics: attempts.map { URLSessionTaskTransactionMetrics($0, clock) },
       taskInterval: DateInterval(start: start, end: max(start, end)),
-      // The last attempt isn't a followed redirect. An attempt that was repeated after a challenge has a status code outside 3xx.
+      // Each attempt with a 3xx status code was a redirect that was followed, except for the last attempt. An attempt that was
+      // repeated after a challenge has another status code.
       redirectCount: attempts.dropLast().count { (300..<400).contains($0.response?.statusCode ?? 0) })
   }
 }
@@ -57,7 +50,7 @@ extension URLSessionTaskTransactionMetrics {
       requestEndDate: metrics.requestEnd.map(clock.date),
       responseStartDate: metrics.responseStart.map(clock.date),
       responseEndDate: metrics.responseEnd.map(clock.date),
-      networkProtocolName: attempt.response == nil ? nil : "http/1.1",
+      networkProtocolName: attempt.response == nil || metrics.connectionID == nil ? nil : "http/1.1",
       isReusedConnection: metrics.isReusedConnection,
       isProxyConnection: metrics.proxy != nil,
       localAddress: metrics.localAddress?.host,
@@ -71,7 +64,9 @@ extension URLSessionTaskTransactionMetrics {
       countOfRequestBodyBytesBeforeEncoding: Int64(clamping: metrics.requestBodyBytes),
       countOfResponseHeaderBytesReceived: Int64(metrics.responseHeadBytes),
       countOfResponseBodyBytesReceived: Int64(clamping: metrics.responseBodyBytes),
-      countOfResponseBodyBytesAfterDecoding: Int64(clamping: metrics.decodedBodyBytes))
+      countOfResponseBodyBytesAfterDecoding: Int64(clamping: metrics.decodedBodyBytes),
+      // Only a response from the cache has no connection.
+      isServed: metrics.connectionID == nil)
   }
 }
 

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The measurements of a task.
 ///
-/// The values are converted from the engine's at the first access, because most programs never read them.
+/// They are converted from the engine's measurements on first access, because most programs never read them.
 public final class URLSessionTaskMetrics: NSObject, Sendable {
   /// The source of a response.
   public enum ResourceFetchType: Int, Sendable {
@@ -16,7 +16,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// The response came from a server push. Never reported, because HTTP/1.1 has no server push.
     @available(*, deprecated, message: "HTTP/1.1 has no server push.")
     case serverPush = 2
-    /// The response came from a local cache. Never reported, because sessions have no cache.
+    /// The response came from the session's cache, without a connection.
     case localCache = 3
   }
 
@@ -41,15 +41,18 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
   }
 
   private enum Source: Sendable {
-    case deferred(@Sendable () -> Values)
+    /// The transfer, whose measurements haven't been converted yet. It is kept instead of a copy of them, because it exists
+    /// anyway.
+    case deferred(any TaskTransfer)
     case converted(Values)
   }
 
   private let source: Mutex<Source>
 
-  init(_ values: @escaping @Sendable () -> Values) {
-    source = Mutex(.deferred(values))
-  }
+  /// Creates the metrics of a completed transfer.
+  init(_ transfer: any TaskTransfer) { source = Mutex(.deferred(transfer)) }
+
+  init(_ values: Values) { source = Mutex(.converted(values)) }
 
   /// The metrics of each request sent, in order.
   public var transactionMetrics: [URLSessionTaskTransactionMetrics] { values.transactionMetrics }
@@ -70,8 +73,8 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     source.withLock { source in
       switch source {
       case .converted(let values): return values
-      case .deferred(let convert):
-        let values = convert()
+      case .deferred(let transfer):
+        let values = transfer.measurements
         source = .converted(values)
         return values
       }

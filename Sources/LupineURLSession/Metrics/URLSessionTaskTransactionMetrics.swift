@@ -27,81 +27,81 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// The time when the connection was ready, including TLS, or nil on a reused connection.
   public let connectEndDate: Date?
 
-  /// The time when the TLS handshake began, or nil without TLS and on a reused connection.
+  /// The time when the TLS handshake began, or nil if the connection was reused or doesn't use TLS.
   public let secureConnectionStartDate: Date?
 
-  /// The time when the TLS handshake ended, or nil without TLS and on a reused connection.
+  /// The time when the TLS handshake ended, or nil if the connection was reused or doesn't use TLS.
   public let secureConnectionEndDate: Date?
 
-  /// The time when the first byte of the request was written.
+  /// The time when the first byte of the request was written, or nil if none was written.
   public let requestStartDate: Date?
 
-  /// The time when the last byte of the request was written.
+  /// The time when the last byte of the request was written, or nil if it wasn't written.
   public let requestEndDate: Date?
 
-  /// The time when the first byte of the response was received.
+  /// The time when the first byte of the response was received, or nil if none was received.
   public let responseStartDate: Date?
 
-  /// The time when the last byte of the response was received.
+  /// The time when the last byte of the response was received, or nil if it wasn't received.
   public let responseEndDate: Date?
 
-  /// The protocol's ALPN name (RFC 7301 §6), such as `http/1.1`, or nil without a response.
+  /// The protocol's ALPN name (RFC 7301 §6), such as `http/1.1`, or nil if no response was received.
   public let networkProtocolName: String?
 
-  /// Whether the connection had served an earlier request, or was opened for another request and then idle.
+  /// Whether the connection had served an earlier request, or had been idle after it was opened for another request.
   public let isReusedConnection: Bool
 
   /// Whether the request went through a proxy.
   public let isProxyConnection: Bool
 
-  /// The local IP address, or nil if there is none.
+  /// The local IP address, or nil if the request used no connection.
   public let localAddress: String?
 
-  /// The local port, or nil if there is none.
+  /// The local port, or nil if the request used no connection.
   public let localPort: Int?
 
-  /// The remote IP address, which is that of the proxy if there is one, or nil if there is none.
+  /// The IP address of the server, or of the proxy if the request used one. Nil if the request used no connection.
   public let remoteAddress: String?
 
-  /// The remote port, or nil if there is none.
+  /// The port of the server, or of the proxy if the request used one. Nil if the request used no connection.
   public let remotePort: Int?
 
-  /// The TLS version, or nil without TLS.
+  /// The negotiated TLS version, or nil if the connection doesn't use TLS.
   public let negotiatedTLSProtocolVersion: tls_protocol_version_t?
 
-  /// The TLS cipher suite, or nil without TLS.
+  /// The negotiated cipher suite, or nil if the connection doesn't use TLS.
   public let negotiatedTLSCipherSuite: tls_ciphersuite_t?
 
-  /// The number of bytes sent of the request line and header section.
+  /// The length of the request line and the header section that were sent, in bytes.
   public let countOfRequestHeaderBytesSent: Int64
 
-  /// The number of bytes sent of the request body, including the transfer coding.
+  /// The number of request body bytes that were sent, without the framing of chunks.
   public let countOfRequestBodyBytesSent: Int64
 
-  /// The number of bytes in the request body as the application provided it.
+  /// The number of request body bytes that the application provided and that were sent. Always the same as
+  /// ``countOfRequestBodyBytesSent``, because sessions don't encode request bodies.
   public let countOfRequestBodyBytesBeforeEncoding: Int64
 
-  /// The number of bytes received of the status line and header section.
+  /// The length of the received status line and header section, in bytes.
   public let countOfResponseHeaderBytesReceived: Int64
 
-  /// The number of bytes received of the response body, including the transfer coding.
+  /// The number of response body bytes that were received, before content decoding and without the framing of chunks.
   public let countOfResponseBodyBytesReceived: Int64
 
-  /// The number of bytes in the response body after decoding.
+  /// The number of response body bytes after content decoding.
   public let countOfResponseBodyBytesAfterDecoding: Int64
 
-  /// The source of the response, which is the network. Unknown if there was no response, or for a `file:` or `data:` URL.
-  public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType {
-    response is HTTPURLResponse ? .networkLoad : .unknown
-  }
+  /// The source of the response: the network, or the cache if no connection was used. Unknown if there was no response, or for
+  /// a `file:` or `data:` URL.
+  public let resourceFetchType: URLSessionTaskMetrics.ResourceFetchType
 
   /// The protocol with which the host name was looked up. Always unknown, because getaddrinfo doesn't report it.
   public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { .unknown }
 
-  /// Whether the network interface is cellular. Always false, because Linux doesn't distinguish the interface of a modem.
+  /// Whether the network interface is cellular. Always false, because the interface of a connection isn't recorded.
   public var isCellular: Bool { false }
 
-  /// Whether the network is metered. Always false, because the kernel doesn't know the cost of a network.
+  /// Whether the network is expensive. Always false, because the interface of a connection isn't recorded.
   public var isExpensive: Bool { false }
 
   /// Whether the network is in low data mode. Always false, because Linux has no such setting.
@@ -141,10 +141,12 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     countOfRequestBodyBytesBeforeEncoding: Int64 = 0,
     countOfResponseHeaderBytesReceived: Int64 = 0,
     countOfResponseBodyBytesReceived: Int64 = 0,
-    countOfResponseBodyBytesAfterDecoding: Int64 = 0
+    countOfResponseBodyBytesAfterDecoding: Int64 = 0,
+    isServed: Bool = false
   ) {
     self.request = request
     self.response = response
+    resourceFetchType = response is HTTPURLResponse ? (isServed ? .localCache : .networkLoad) : .unknown
     self.fetchStartDate = fetchStartDate
     self.domainLookupStartDate = domainLookupStartDate
     self.domainLookupEndDate = domainLookupEndDate

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Passes the reports of a protocol to its transfer. It references the transfer
-/// weakly, because the transfer retains the protocol.
+/// Passes the reports of a ``URLProtocol`` to the task's transfer. References the transfer weakly, because the transfer retains
+/// the protocol.
 final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
   private let add: @Sendable (ProtocolTransfer.Event) -> Void
 

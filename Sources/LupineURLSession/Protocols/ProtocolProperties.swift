@@ -1,10 +1,11 @@
-// ProtocolProperties: the values that a URLProtocol attaches to a request, such as a mark that the protocol has already seen it.
+// ProtocolProperties: the values that a URLProtocol attaches to a request, such as a mark that it has already handled the
+// request.
 
 import Foundation
 
 // Unchecked because the values may be of any type. Only URLProtocol's class methods read and write them, and the protocol that
 // attaches a value chooses its type.
-/// The values attached to a request, by key. Immutable.
+/// The values that a ``URLProtocol`` has attached to a request, by key. Immutable.
 final class ProtocolProperties: @unchecked Sendable {
   let values: [String: Any]
 

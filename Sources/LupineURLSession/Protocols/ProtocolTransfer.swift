@@ -3,11 +3,11 @@
 import Foundation
 import Synchronization
 
-/// Runs a ``URLProtocol`` for a task, and reports its events to the task as ``Transfer`` reports a response.
+/// Runs a ``URLProtocol`` for a task, and reports the protocol's events to the task, as ``Transfer`` reports a server's response.
 ///
-/// The protocol may report events on any thread. The transfer queues them, and delivers them one at a time on
-/// the delivery queue, unless the task is suspended or hasn't answered a question yet. A redirect ends the
-/// protocol, and another transfer of any kind takes over.
+/// The protocol may report events on any thread. The transfer queues them, and delivers them one at a time on the delivery queue.
+/// An event waits while the task is suspended, or while an earlier question to the task is unanswered. A redirect ends the
+/// protocol. Another transfer then performs the redirected request, over HTTP or with another URL protocol.
 final class ProtocolTransfer: TaskTransfer {
   enum Event {
     case response(URLResponse)
@@ -20,14 +20,14 @@ final class ProtocolTransfer: TaskTransfer {
   private enum Phase {
     case unanswered
     case answered
-    /// Another transfer performs the request to which the protocol has redirected.
+    /// The protocol has reported a redirect. The associated transfer performs the redirected request.
     case redirected(any TaskTransfer)
     case ended
   }
 
   private struct State {
     var phase = Phase.unanswered
-    /// The task, or nil after the end.
+    /// The task, or nil after this transfer has ended or was redirected.
     var task: URLSessionTask?
     var loader: URLProtocol?
     var events: [Event] = []
@@ -36,7 +36,7 @@ final class ProtocolTransfer: TaskTransfer {
     /// Whether the transfer waits for the task's answer.
     var isWaiting = false
     var isSuspended = false
-    /// The number of the latest call to `setSuspended` that had an effect.
+    /// The highest `change` number that `setSuspended` has received. A call with a lower number has no effect.
     var latestChange = 0
     var isCancelled = false
     var response: URLResponse?
@@ -63,19 +63,23 @@ final class ProtocolTransfer: TaskTransfer {
   private let delivery: SerialQueue
   private let windowBytes: Int?
   private let redirectCount: Int
+  /// The transfer over HTTP whose server has redirected to the request, or nil if no server has.
+  private let predecessor: (any TaskTransfer)?
   private let state: Mutex<State>
-  /// The queue on which the protocol is started and stopped. It may block.
+  /// The queue on which the URL protocol is started and stopped. The protocol may block this queue.
   private let loading = DispatchQueue(label: "lupine.protocol")
 
   /// - Parameters:
   ///   - request: The request, with the session's fields and the task's body.
   ///   - type: The class that answers the request.
   ///   - redirectCount: The number of redirects so far.
-  ///   - delivery: The queue on which the task is called.
+  ///   - predecessor: The transfer over HTTP whose server has redirected to the request, for the metrics, or nil.
+  ///   - delivery: The queue on which the task's methods are called.
   init(
-    _ request: URLRequest, by type: URLProtocol.Type, redirectCount: Int, delivery: SerialQueue, windowBytes: Int?,
-    task: URLSessionTask
+    _ request: URLRequest, by type: URLProtocol.Type, redirectCount: Int, after predecessor: (any TaskTransfer)?,
+    delivery: SerialQueue, windowBytes: Int?, task: URLSessionTask
   ) {
+    self.predecessor = predecessor
     self.request = request
     self.type = type
     self.redirectCount = redirectCount
@@ -113,7 +117,16 @@ final class ProtocolTransfer: TaskTransfer {
     if let successor { successor.setSuspended(isSuspended, change: change) } else { advance() }
   }
 
-  func grant(_ byteCount: Int) { state.withLock { $0.successor }?.grant(byteCount) }
+  func setObserver(_ observer: any TransferObserver, windowBytes: Int) {
+    guard let task = observer as? URLSessionTask else { return }
+    // The earlier task is released outside the lock.
+    _ = state.withLock { state in
+      defer { state.task = task }
+      return state.task
+    }
+  }
+
+  func extendWindow(by byteCount: Int) { state.withLock { $0.successor }?.extendWindow(by: byteCount) }
 
   var currentRequest: URLRequest { state.withLock { $0.successor }?.currentRequest ?? request }
   var response: URLResponse? {
@@ -139,6 +152,9 @@ final class ProtocolTransfer: TaskTransfer {
     let (successor, failure) = state.withLock { ($0.successor, $0.failure) }
     return (successor as? ProtocolTransfer)?.failure ?? failure
   }
+
+  var isServed: Bool { state.withLock { $0.successor }?.isServed ?? false }
+  func takeStorable() -> StorableResponse? { state.withLock { $0.successor }?.takeStorable() }
 
   // MARK: Events
 
@@ -205,7 +221,7 @@ final class ProtocolTransfer: TaskTransfer {
     }
   }
 
-  /// Continues after the task's answer. Only the first answer has an effect.
+  /// Applies `change` to the state after the task has answered a question, and continues. Only the first answer has an effect.
   private func answer(_ change: (inout State) -> Void) {
     state.withLock { state in
       guard state.isWaiting else { return }
@@ -283,7 +299,7 @@ final class ProtocolTransfer: TaskTransfer {
       error.map { $0 as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: $0]) })
   }
 
-  /// Stops the protocol, after the call that starts it.
+  /// Stops the protocol, after the call that starts it has returned.
   private func stop() {
     loading.async { self.state.withLock { $0.loader.take() }?.stopLoading() }
   }
@@ -295,8 +311,19 @@ final class ProtocolTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// The measurements: one transaction without a connection, followed by those of the transfer that took over.
+  /// The metrics of the task: the transactions of the predecessor, one transaction without a connection for the protocol's
+  /// response, and the transactions of the transfer that has taken over after a redirect.
   var measurements: URLSessionTaskMetrics.Values {
+    guard let earlier = predecessor?.measurements else { return ownMeasurements }
+    let own = ownMeasurements
+    return URLSessionTaskMetrics.Values(
+      transactionMetrics: earlier.transactionMetrics + own.transactionMetrics,
+      taskInterval: DateInterval(
+        start: earlier.taskInterval.start, end: max(earlier.taskInterval.end, own.taskInterval.end)),
+      redirectCount: earlier.redirectCount + 1 + own.redirectCount)
+  }
+
+  private var ownMeasurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()
     let own = URLSessionTaskTransactionMetrics(

@@ -6,9 +6,9 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or protected by a Mutex.
 /// Answers requests in place of the network. Subclasses implement custom schemes, or stub servers in tests.
 ///
-/// A session asks the classes of its configuration's ``URLSessionConfiguration/protocolClasses`` in order, then the
-/// classes that ``registerClass(_:)`` has registered, the latest first. The first class whose `canInit(with:)`
-/// returns true answers the request; otherwise the request is sent.
+/// A session asks the classes of its configuration's ``URLSessionConfiguration/protocolClasses`` in order, then the classes
+/// that ``registerClass(_:)`` has registered, starting with the latest. The first class whose `canInit(with:)` returns true
+/// answers the request. If there is none, the request is sent.
 ///
 /// ```swift
 /// final class Stub: URLProtocol, @unchecked Sendable {
@@ -28,7 +28,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A redirect that the network sends isn't offered to the classes; one that a protocol reports is.
+/// If a request is redirected, by a server or by a protocol, the new request is offered to all classes again.
 open class URLProtocol: NSObject, @unchecked Sendable {
   private struct State {
     var client: (any URLProtocolClient)?
@@ -68,15 +68,17 @@ open class URLProtocol: NSObject, @unchecked Sendable {
   /// The task whose request the protocol answers, or nil if there is none.
   open var task: URLSessionTask? { state.withLock { $0.task } }
 
-  /// The class and the request.
+  /// The name of the protocol's class, followed by the request.
   open override var description: String { "\(type(of: self)): \(request)" }
 
   // MARK: Implemented by subclasses
 
-  /// Returns whether the class answers a request. By default, returns false. Called on the thread that resumes the task.
+  /// Returns whether the class answers a request. By default, returns false. Called on the thread that resumes the task, or on
+  /// any thread if the request was redirected or delayed.
   open class func canInit(with request: URLRequest) -> Bool { false }
 
-  /// Returns whether the class answers a task's request. By default, returns the result of the method for requests.
+  /// Returns whether the class answers a task's request. By default, returns the result of `canInit(with:)` for the task's
+  /// request.
   open class func canInit(with task: URLSessionTask) -> Bool {
     (task.protocolRequest ?? task.currentRequest).map { canInit(with: $0) } ?? false
   }
@@ -84,13 +86,13 @@ open class URLProtocol: NSObject, @unchecked Sendable {
   /// Returns the standard form of a request. By default, returns the request itself.
   open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-  /// Returns whether a cache may answer one request with the response to the other. By
-  /// default, returns whether the requests are equal.
+  /// Returns whether a cache may answer one of two requests with the response to the other. By default, returns whether their
+  /// standard forms are equal.
   open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool {
     canonicalRequest(for: a) == canonicalRequest(for: b)
   }
 
-  /// Starts to answer the request. Called once, on a queue that belongs to the task.
+  /// Starts answering the request. Called once, on a queue that belongs to the task.
   open func startLoading() {}
 
   /// Stops answering the request, because the task has ended or the request was redirected. Called once, after
@@ -99,15 +101,15 @@ open class URLProtocol: NSObject, @unchecked Sendable {
 
   // MARK: Values attached to requests
 
-  /// Returns the value that was attached to a request with a key, or nil if there is none.
+  /// Returns the value that is attached to a request under `key`, or nil if there is none.
   open class func property(forKey key: String, in request: URLRequest) -> Any? { request.properties?.values[key] }
 
-  /// Attaches a value to a request, for example to recognize a request that the class itself has sent.
+  /// Attaches a value to a request under `key`, for example to recognize a request that the class itself has sent.
   open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
     request.changeProperties { $0[key] = value }
   }
 
-  /// Removes the value that was attached to a request with a key.
+  /// Removes the value that is attached to a request under `key`.
   open class func removeProperty(forKey key: String, in request: NSMutableURLRequest) {
     request.changeProperties { $0[key] = nil }
   }
@@ -137,7 +139,7 @@ open class URLProtocol: NSObject, @unchecked Sendable {
   /// Whether any class is registered.
   static var hasRegisteredClass: Bool { registered.withLock { !$0.isEmpty } }
 
-  /// Returns the class that answers the task's request, or nil if the network does.
+  /// Returns the class that answers the task's request, or nil if the request is sent over the network.
   static func answering(_ task: URLSessionTask, among types: [URLProtocol.Type]) -> URLProtocol.Type? {
     let registered = registered.withLock { $0 }
     if types.isEmpty, registered.isEmpty { return nil }
@@ -158,12 +160,37 @@ public protocol URLProtocolClient: NSObjectProtocol, Sendable {
   )
   /// Reports the next part of the body. If it precedes the head, the task fails with `URLError.badServerResponse`.
   func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
-  /// Reports the end of the body, with which the task completes.
+  /// Reports the end of the body. The task then completes.
   func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
-  /// Reports an error, with which the task completes.
+  /// Reports an error. The task completes with this error.
   func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
   /// Requests a credential from the session's delegate. The decision is passed to the challenge's `sender`.
   func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
   /// Reports that a challenge no longer needs an answer.
   func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)
+}
+
+/// Default implementations, so that a client written for a test can implement only the methods that the test needs. A session's
+/// client implements all methods.
+extension URLProtocolClient {
+  /// Does nothing.
+  public func urlProtocol(
+    _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
+  ) {}
+  /// Does nothing.
+  public func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {}
+  /// Does nothing.
+  public func urlProtocol(
+    _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
+  ) {}
+  /// Does nothing.
+  public func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) {}
+  /// Does nothing.
+  public func urlProtocolDidFinishLoading(_ protocol: URLProtocol) {}
+  /// Does nothing.
+  public func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {}
+  /// Does nothing.
+  public func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {}
+  /// Does nothing.
+  public func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}
 }

@@ -8,7 +8,7 @@ import Synchronization
 package enum HostPath: Sendable, Hashable {
   /// The state of the network can't be read.
   case unknown
-  /// The host has no address, or there is no route to any of them.
+  /// The host has no address, or there is no route to any of its addresses.
   case missing
   case route(isCellular: Bool, isLocal: Bool, isDirect: Bool)
 
@@ -21,7 +21,7 @@ package enum HostPath: Sendable, Hashable {
   }
 }
 
-/// The path to one host, or to any host.
+/// Determines the path to one host, or to any host, now and after each change of the network.
 package final class HostReachability: Sendable {
   private enum Target: Sendable {
     /// Any other machine, which is reached by the default route.
@@ -30,7 +30,7 @@ package final class HostReachability: Sendable {
     case name(String)
   }
 
-  /// The progress of looking up the name.
+  /// The state of the lookup of the host name.
   private enum Lookup {
     case idle
     case running
@@ -40,7 +40,7 @@ package final class HostReachability: Sendable {
 
   private struct State {
     var watch: NetworkWatch?
-    /// Called with each path, on any thread. Nil unless the network is being watched.
+    /// The closure that is called with each path, on any thread. Nil unless the network is being watched.
     var handler: (@Sendable (HostPath) -> Void)?
     /// The latest state of the network, or nil if it couldn't be read.
     var network: NetworkState?
@@ -52,7 +52,8 @@ package final class HostReachability: Sendable {
   private let resolver = SystemResolver()
   private let state = Mutex(State())
 
-  /// Creates the reachability of a host's name or numeric address, or of any host. Returns nil for an empty host.
+  /// Creates an object for a host, which is given by its name or numeric address, or for any host if `host` is nil. Returns nil
+  /// for an empty string.
   package init?(host: String?) {
     guard let host else {
       target = .anyHost
@@ -62,7 +63,8 @@ package final class HostReachability: Sendable {
     target = IPAddress(host).map { .address($0) } ?? .name(host)
   }
 
-  /// Reads the state of the network and returns the path. Blocks while it looks up a name, unless the network is being watched.
+  /// Reads the state of the network and returns the path. Blocks while it looks up the host's name, unless the addresses are
+  /// already known because the network is being watched.
   package func current() -> HostPath {
     guard let network = try? NetworkState.current() else { return .unknown }
     return path(in: network, knownAddresses())
@@ -122,7 +124,7 @@ package final class HostReachability: Sendable {
       defer { state.lookup = state.lookup == .idle ? .running : .outdated }
       return state.lookup == .idle
     }
-    // The addresses of the last lookup show a lost network immediately, while another lookup may take long.
+    // A new lookup may take long, but the addresses of the latest one already show whether the network was lost.
     if needsLookup { lookUp(isFirst: state.withLock { $0.addresses.isEmpty }) } else { report() }
   }
 
@@ -137,7 +139,7 @@ package final class HostReachability: Sendable {
       switch result {
       case .success(let addresses): state.addresses = addresses.compactMap(\.ip)
       case .failure(let error):
-        // If no name server responds, the reachability of the earlier addresses counts.
+        // If no name server responds, the earlier addresses are kept, and the path to them is reported.
         if error.kind == .unknownName { state.addresses = [] }
       }
       defer { state.lookup = state.lookup == .outdated ? .running : .idle }

@@ -7,7 +7,7 @@ import LupineEngine
 extension EngineClient {
   /// Adds the storage's current cookies for the request's URL.
   ///
-  /// Each exchange gets separate cookies: a redirect starts from the request without cookies.
+  /// Each exchange gets the cookies for its own URL, because a redirected request starts without the storage's cookies.
   func addCookies(to request: inout EngineRequest) {
     let (uri, fields) = (request.uri, request.fields)
     guard let field = settings.cookieField(for: CookieSource(uri), joining: fields.valueBytes("Cookie")) else { return }

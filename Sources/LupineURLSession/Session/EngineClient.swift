@@ -2,15 +2,22 @@
 
 import Foundation
 import LupineEngine
+import LupineLogin
 import Synchronization
 
 /// The engine of one session. It starts with the first request, because many sessions never send a request.
-package final class EngineClient: Sendable {
+package final class EngineClient: CacheUpstream, Sendable {
   let settings: URLSessionConfiguration.Snapshot
-  /// The Digest authentications of the session's tasks.
+  /// The authentication state that the session's tasks share.
   let authentication = SessionAuthentication()
+  /// The object through which the session reads and writes its cache, or nil if the session has no cache.
+  let cache: SessionCache?
+  /// The client certificates that the session's delegates have chosen.
+  let identities = SessionIdentities()
   /// The fields that each request gets unless it sets them itself.
   private let sessionFields: Fields
+  /// The connection settings of requests that don't set any.
+  private let connection: ConnectionSettings?
   /// The timeouts of requests that don't set any.
   private let timeouts: Timeouts
   private struct State {
@@ -18,83 +25,104 @@ package final class EngineClient: Sendable {
     /// The engines that were replaced while tasks were in progress.
     var retired: [Engine] = []
     var evaluation: ServerTrustEvaluation?
+    /// Asks the session's delegate whether to trust a server. Nil if the delegate never decides on trust.
+    var trustConsultant: (any ServerTrustConsultant)?
+    /// The revocation checker for the trust evaluation and the delegate. It is created only once, because its fetcher has a
+    /// separate engine.
+    var revocation: RevocationChecker?
+    /// The certificate verifiers that combine a request's own verifier with the session's trust evaluation and delegate, latest
+    /// last. Requests with equal settings must get the same verifier, because it is a part of the connection pool's key.
+    var verifiers: [(own: CertificateVerifier?, combined: CertificateVerifier)] = []
   }
   private let state = Mutex(State())
-  /// Whether there are replaced engines. It is read without the lock after each task.
+  private let iterations: any IterationObserver
+  /// Whether there are replaced engines. Read after each task, without the lock.
   private let hasRetired = Atomic(false)
 
-  init(_ settings: URLSessionConfiguration.Snapshot) {
+  /// Creates a client whose engine isn't started yet.
+  ///
+  /// - Parameters:
+  ///   - settings: The session's settings.
+  ///   - iterations: Observes the iterations of the engine's loops.
+  init(_ settings: URLSessionConfiguration.Snapshot, iterations: any IterationObserver) {
+    var settings = settings
+    if settings.background.identifier != nil, settings.background.isDiscretionary {
+      settings.engine.pool.connectionsPerOriginMax = 1
+    }
     self.settings = settings
+    self.iterations = iterations
+    cache = settings.cache.current.map { SessionCache($0.stores) }
     var fields = settings.additionalFields ?? Fields()
     if settings.addsDefaultFields { fields.appendMissing(Self.defaultFields) }
     sessionFields = fields
+    connection = settings.network.connectionSettings(nil)
     timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
   }
 
+  /// The value of Accept-Encoding: the content codings that are decoded, in order of preference, with qualities that decrease by
+  /// 0.1 from 1.0 (RFC 9110 §12.4.2).
+  package static let acceptEncoding = ContentCoding.allCases.enumerated()
+    .map { index, coding in "\(coding.name);q=\(index == 0 ? "1.0" : "0.\(10 - index)")" }
+    .joined(separator: ", ")
+
   /// The fields that Foundation sends by default: all media types, the codings that are decoded, and the program's name.
   private static let defaultFields: Fields = [
-    "Accept": "*/*", "Accept-Encoding": "br;q=1.0, gzip;q=0.9, deflate;q=0.8",
+    "Accept": "*/*", "Accept-Encoding": acceptEncoding,
     "User-Agent":
       "\(ProcessInfo.processInfo.processName.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })"
       + " (unknown version) Lupine",
   ]
 
-  /// The maximum number of received body bytes that the caller hasn't processed yet.
+  /// The receive window: the maximum number of received body bytes that the caller hasn't processed yet.
   package var windowBytes: Int { settings.engine.windowBytes }
 
   /// The rule that decides which redirects are followed.
   var redirectRule: RedirectRule { settings.redirectRule }
 
   /// Converts a request. If `body` isn't nil, it replaces the request's body. Throws a `URLError` if the URL can't be
-  /// requested.
-  func convert(_ request: URLRequest, body: RequestBody? = nil) throws(URLError) -> EngineRequest {
+  /// requested, or if the cache policy requires a cached response but `isCached` is false because no cache answers the request.
+  func convert(
+    _ request: URLRequest, body: RequestBody? = nil, isCached: Bool = false
+  ) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
     var fields = request.fields
     fields.appendMissing(sessionFields)
-    try apply(request.explicitCachePolicy ?? settings.cachePolicy, to: &fields, of: request.url)
+    switch request.explicitCachePolicy ?? settings.cachePolicy {
+    case .returnCacheDataDontLoad where !isCached: throw URLError(notCached: request.url)
+    case .reloadIgnoringLocalAndRemoteCacheData: fields.appendMissing(Self.reloadFields)
+    default: break
+    }
     addContentType(of: request, to: &fields)
     guard request.body.isEmpty || request.httpMethod != "GET" else {
       let text = "\(ReadableText.url(request.url)): a GET request can't have a body. Use another method."
       throw URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
     }
-    return EngineRequest(
+    var converted = EngineRequest(
       method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body ?? RequestBody(of: request),
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
+    if let options = request.options { apply(options, to: &converted) } else { converted.connection = connection }
+    return converted
   }
 
-  /// Adds a Content-Type that declares the body of a POST or PUT as a form if the request
-  /// has no Content-Type field, as Foundation does.
+  /// Adds the media type of a form to a POST or PUT request that has a body but no Content-Type field, as Foundation does.
   private func addContentType(of request: URLRequest, to fields: inout Fields) {
     guard request.httpMethod == "POST" || request.httpMethod == "PUT" else { return }
     guard !request.body.isEmpty, !fields.contains("Content-Type") else { return }
     fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
   }
 
-  /// Applies a cache policy for a client that has no cache: adds the fields that bypass caches on the path, or throws
-  /// `URLError.resourceUnavailable` if only a cached response is allowed.
-  private func apply(_ policy: URLRequest.CachePolicy, to fields: inout Fields, of url: URL?) throws(URLError) {
-    switch policy {
-    case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
-      break
-    case .returnCacheDataDontLoad:
-      let text = "\(ReadableText.url(url)) isn't cached, and the cache policy forbids loading it. Use another policy."
-      throw URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: text])
-    case .reloadIgnoringLocalAndRemoteCacheData:
-      // `Pragma` is for HTTP/1.0 caches (RFC 9111 §5.4).
-      for name in ["Cache-Control", "Pragma"] where !fields.contains(name) {
-        fields.append(name: name, value: "no-cache")
-      }
-    }
-  }
+  /// The fields that bypass caches on the path. `Pragma` is for HTTP/1.0 caches (RFC 9111 §5.4).
+  private static let reloadFields: Fields = ["Cache-Control": "no-cache", "Pragma": "no-cache"]
 
   /// Returns the request that follows a redirect, with the delegate's changes applied.
   ///
   /// The session's fields are sent again unless the redirect rule has removed them. If the delegate has chosen another origin,
-  /// the fields that the rule removes at a change of origin aren't sent to it either, unless the delegate has set them again.
+  /// that origin doesn't get the fields that the rule removes when the origin changes, unless the delegate has changed their
+  /// values.
   ///
   /// - Parameters:
   ///   - next: The request that the redirect rule proposes.
-  ///   - proposed: The same request as the delegate received it.
+  ///   - proposed: The same request in the form in which the delegate received it.
   ///   - chosen: The request that the delegate returned.
   func adjust(_ next: EngineRequest, from proposed: URLRequest, to chosen: URLRequest) throws -> EngineRequest {
     var request = next
@@ -120,6 +148,13 @@ package final class EngineClient: Sendable {
       request.fields.append(name: "Authorization", value: value)
     }
     addContentType(of: chosen, to: &request.fields)
+    if chosen.options != proposed.options {
+      request.timeouts = chosen.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts
+      request.timeouts.total = next.timeouts.total
+      request.bodyBytesMax = .max
+      request.priority = next.priority
+      apply(chosen.options ?? RequestOptions(), to: &request)
+    }
     if chosen.body != proposed.body {
       request.body = RequestBody(of: chosen)
     } else if request.method != next.method, ["GET", "HEAD"].contains(request.method) {
@@ -130,6 +165,7 @@ package final class EngineClient: Sendable {
   }
 
   private func uri(of request: URLRequest) throws(URLError) -> URI {
+    if let parsedURL = request.parsedURL { return parsedURL.uri }
     guard let url = request.url else {
       let text = "The request has no URL. Set one."
       throw URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
@@ -141,7 +177,8 @@ package final class EngineClient: Sendable {
     }
   }
 
-  /// Releases the engine after the last request, so that a task that outlives the session doesn't keep its threads.
+  /// Releases the engine after the last request, so that a task that outlives the session doesn't keep the engine's threads
+  /// running.
   func close() {
     releaseRetired()
     _ = state.withLock { $0.engine.take() }
@@ -171,7 +208,7 @@ package final class EngineClient: Sendable {
   /// Sets the trust evaluation of servers.
   ///
   /// - Returns: True if it was set. False, without any effect, if an evaluation is already set or the engine has already started.
-  package func evaluateTrust(by evaluation: @escaping ServerTrustEvaluation) -> Bool {
+  package func evaluateTrust(by evaluation: ServerTrustEvaluation) -> Bool {
     state.withLock { state in
       guard state.engine == nil, state.evaluation == nil else { return false }
       state.evaluation = evaluation
@@ -179,22 +216,64 @@ package final class EngineClient: Sendable {
     }
   }
 
-  /// Submits a request to the engine, which starts first if necessary. Throws a `URLError` if it can't be started.
+  /// Sets the object that the session's handshakes ask whether to trust a server. Called before the first request.
+  func consult(_ consultant: any ServerTrustConsultant) { state.withLock { $0.trustConsultant = consultant } }
+
+  /// Returns the proxy for a request, or nil if the request is sent directly to the origin.
+  func proxy(for request: EngineRequest) -> Proxy? {
+    try? startedEngine().proxy(for: request)
+  }
+
+  /// Submits a request to the engine, which is started first if necessary. Throws a `URLError` if the engine can't be started.
   func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int
   ) throws(URLError) -> ExchangeHandle {
     try startedEngine().submit(request, to: sink, windowBytes: windowBytes)
   }
 
+  /// The maximum number of combined verifiers that are kept: 16. Programs rarely use more than a few.
+  private static let verifiersMax = 16
+
+  /// Returns TLS settings whose verifier also performs the session's trust evaluation and asks its delegate, if there are any.
+  func evaluatingTrust(_ tls: TLSConfiguration) -> TLSConfiguration {
+    state.withLock { state in
+      var tls = tls
+      addEvaluation(to: &tls, &state)
+      return tls
+    }
+  }
+
+  private func addEvaluation(to tls: inout TLSConfiguration, _ state: inout State) {
+    // If verification is turned off, the delegate isn't asked. An evaluation is added nevertheless. It can't be performed then,
+    // so each connection fails.
+    guard state.evaluation != nil || (state.trustConsultant != nil && tls.verification == .full) else { return }
+    tls.requestsStapleForVerifier = state.evaluation?.usesStaple ?? false
+    let own = tls.verifier
+    if let known = state.verifiers.first(where: { $0.own == own }) {
+      tls.verifier = known.combined
+      return
+    }
+    let revocation = state.revocation ?? RevocationChecker(fetcher: RevocationFetcher(settings.engine))
+    state.revocation = revocation
+    let combined = CertificateVerifier(
+      state.evaluation, after: own, before: state.trustConsultant, revocation: revocation)
+    if state.verifiers.count == Self.verifiersMax { state.verifiers.removeFirst() }
+    state.verifiers.append((own, combined))
+    tls.verifier = combined
+  }
+
+  /// The executor of the engine's first event loop. Starts the engine if necessary.
+  func executor() throws(URLError) -> any TaskExecutor { try startedEngine().executor }
+
   private func startedEngine() throws(URLError) -> Engine {
     do {
       return try state.withLock { state throws(SystemError) in
         if let engine = state.engine { return engine }
         var configuration = settings.engine
-        if let evaluation = state.evaluation {
-          configuration.tls.verifier = CertificateVerifier(evaluation, after: configuration.tls.verifier)
-        }
-        let started = try Engine(configuration: configuration)
+        addEvaluation(to: &configuration.tls, &state)
+        // If a server requests a client certificate and none is configured, the delegate is asked for one.
+        configuration.reportsIdentityRequests = true
+        let started = try Engine(configuration: configuration, observer: iterations)
         state.engine = started
         return started
       }

@@ -48,7 +48,7 @@ struct ProxyDictionary: Sendable {
   }
 
   private var entries: [Key: Value] = [:]
-  /// The equivalent settings of the engine.
+  /// The engine's proxy settings that are equivalent to the entries.
   let settings: ProxySettings
 
   init(_ values: [AnyHashable: Any]) {

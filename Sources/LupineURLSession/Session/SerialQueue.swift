@@ -1,20 +1,21 @@
 // SerialQueue: the queue on which a session calls its delegate, or on which it writes files.
 
 package import Foundation
+import LupineEngine
 import Synchronization
 
-/// Performs work one piece at a time, on a serial dispatch queue or on any operation queue.
+/// Performs blocks of work one at a time, on a serial dispatch queue or on any operation queue.
 package final class SerialQueue: Sendable {
-  /// The time at which work is performed.
-  package enum Turn {
+  /// The time at which the submitted work is performed.
+  package enum Timing {
     /// After all work submitted before, even if the caller runs on the queue.
-    case inLine
+    case queued
     /// Immediately if the caller runs on the queue, and otherwise after all work submitted before.
-    case atOnce
+    case immediate
   }
 
   private enum Base {
-    /// A dispatch queue, on which work costs a fraction of an operation.
+    /// A dispatch queue. A block on it costs a fraction of an operation on an operation queue.
     case dispatch(DispatchQueue)
     /// An operation queue. It may run several operations at the same time, so a single operation performs all waiting work.
     case operations(OperationQueue)
@@ -29,14 +30,15 @@ package final class SerialQueue: Sendable {
   private let base: Base
   private let backlog = Mutex(Backlog())
   private let key = DispatchSpecificKey<Bool>()
+  private let resumptions = Resumptions()
 
-  /// Performs work on `queue`, which must be serial.
+  /// Creates a queue that performs work on `queue`, which must be serial.
   package init(_ queue: DispatchQueue) {
     base = .dispatch(queue)
     queue.setSpecific(key: key, value: true)
   }
 
-  /// Performs work on `operations`, or directly on its underlying queue if that is a serial one.
+  /// Creates a queue that performs work on `operations`, or directly on its underlying queue if that queue is serial.
   init(_ operations: OperationQueue) {
     guard let queue = operations.serialQueue else {
       base = .operations(operations)
@@ -57,10 +59,10 @@ package final class SerialQueue: Sendable {
 
   /// Performs `work` on the queue.
   ///
-  /// Pieces of work are performed one at a time. Work submitted with `.inLine` is performed in the order of submission. Work
-  /// submitted with `.atOnce` on the queue itself is performed before this call returns, ahead of waiting work.
-  package func perform(_ turn: Turn = .inLine, _ work: @escaping @Sendable () -> Void) {
-    if case .atOnce = turn, DispatchQueue.getSpecific(key: key) == true { return work() }
+  /// Blocks of work are performed one at a time. Work submitted with `.queued` is performed in the order of submission. Work
+  /// submitted with `.immediate` on the queue itself is performed before this call returns, ahead of waiting work.
+  package func perform(_ timing: Timing = .queued, _ work: @escaping @Sendable () -> Void) {
+    if case .immediate = timing, DispatchQueue.getSpecific(key: key) == true { return work() }
     switch base {
     case .dispatch(let queue): queue.async(execute: work)
     case .operations(let operations):
@@ -72,6 +74,20 @@ package final class SerialQueue: Sendable {
       if !isTaken { operations.addOperation { self.workOff() } }
     }
   }
+
+  /// Calls `deliver`, and meanwhile collects the continuations that are passed to `resume(_:)`. They are resumed together when
+  /// `deliver` returns, and whenever `deliver` calls its argument `resumeCollected`.
+  func resumingTogether(_ deliver: (_ resumeCollected: () -> Void) -> Void) {
+    resumptions.beginCollecting()
+    deliver {
+      resumptions.resumeCollected()
+      resumptions.beginCollecting()
+    }
+    resumptions.resumeCollected()
+  }
+
+  /// Resumes a Swift task. If a delivery is in progress, the task is resumed later, together with others.
+  package func resume(_ continuation: CheckedContinuation<Void, Never>) { resumptions.resume(continuation) }
 
   private func workOff() {
     while true {
@@ -87,7 +103,7 @@ package final class SerialQueue: Sendable {
 }
 
 extension OperationQueue {
-  /// The underlying queue if it is a serial one, or nil. It is also nil for the system's queues, which are concurrent.
+  /// The underlying queue if it is serial. Nil otherwise, for example for the system's global queues, which are concurrent.
   fileprivate var serialQueue: DispatchQueue? {
     guard maxConcurrentOperationCount == 1, let underlyingQueue else { return nil }
     return underlyingQueue.label.hasPrefix("com.apple.root.") ? nil : underlyingQueue

@@ -4,9 +4,22 @@ import Foundation
 import LupineEngine
 
 extension URLError {
-  /// Creates the equivalent of an engine's error. The engine's error is the underlying error, and its text is the description.
-  init(_ error: EngineError, url: URL?) {
-    self.init(Self.code(error), description: error.description, underlying: error, url: url)
+  /// Creates the equivalent of an engine's error, with that error as the underlying error and its text as the
+  /// description.
+  ///
+  /// - Parameters:
+  ///   - error: The engine's error.
+  ///   - url: The URL of the request.
+  ///   - isOffline: Returns whether the machine has no network. Called if a name server didn't answer.
+  init(
+    _ error: EngineError, url: URL?,
+    isOffline: () -> Bool = { NetworkSource.system.current().map { !$0.hasRoute() } ?? false }
+  ) {
+    var code = Self.code(error)
+    if case (.resolveFailed, .resolve(let cause)) = (error.code, error.cause), cause.kind == .temporary, isOffline() {
+      code = .notConnectedToInternet
+    }
+    self.init(code, description: error.description, underlying: error, url: url)
   }
 
   /// Creates the error for a URL to which no request can be sent.
@@ -39,11 +52,11 @@ extension URLError {
     switch error.code {
     case .invalidRequest: .badURL
     case .hostNotFound: .cannotFindHost
-    // The code isn't .cannotConnectToHost, because a RetryPolicy would retry it.
-    case .addressRefused: .resourceUnavailable
+    case .addressRefused: refusalCode(error.cause)
     case .resolveFailed: .dnsLookupFailed
-    case .connectionRefused, .connectFailed, .proxyFailed: .cannotConnectToHost
-    case .tlsFailed: tlsCode(error.cause)
+    case .connectFailed: connectCode(error.cause)
+    case .connectionRefused, .proxyFailed: .cannotConnectToHost
+    case .tlsFailed: tlsCode(error)
     case .timedOut: .timedOut
     case .cancelled, .shutDown: .cancelled
     case .connectionLost: .networkConnectionLost
@@ -58,18 +71,34 @@ extension URLError {
     }
   }
 
+  private static func refusalCode(_ cause: EngineError.Cause?) -> Code {
+    // Not .cannotConnectToHost, which a RetryPolicy would retry.
+    if case .refusal(.cellular) = cause { .notConnectedToInternet } else { .resourceUnavailable }
+  }
+
+  private static func connectCode(_ cause: EngineError.Cause?) -> Code {
+    if case .system(let error) = cause, error.isNoNetwork { .notConnectedToInternet } else { .cannotConnectToHost }
+  }
+
   private static func bodyCode(_ cause: EngineError.Cause?) -> Code {
-    // The error of a stream that has already been read, or that the delegate hasn't provided.
+    // The code of the error that the body's producer has thrown, for example because a stream was already read, or because the
+    // delegate provided none.
     if case .producer(let error as URLError) = cause { error.code } else { .cannotOpenFile }
   }
 
-  private static func tlsCode(_ cause: EngineError.Cause?) -> Code {
-    guard case .tls(let error) = cause else { return .secureConnectionFailed }
-    return switch error.code {
+  private static func tlsCode(_ error: EngineError) -> Code {
+    guard case .tls(let cause) = error.cause else { return .secureConnectionFailed }
+    // A proxy receives no client certificate, so an alert from a proxy doesn't mean that the client's certificate is missing or
+    // refused.
+    let isProxy = error.phase == .proxy
+    return switch cause.code {
     case .certificateExpired: .serverCertificateHasBadDate
     case .certificateNotYetValid: .serverCertificateNotYetValid
+    case .refusedByVerifier where cause.verifierError is CanceledTrustChallenge: .cancelled
     case .hostMismatch, .certificateInvalid, .refusedByVerifier, .ocsp: .serverCertificateUntrusted
     case .selfSigned, .unknownAuthority: .serverCertificateHasUnknownRoot
+    case .alert(116) where !isProxy: .clientCertificateRequired  // certificate_required
+    case .alert where !isProxy && cause.refusesIdentity: .clientCertificateRejected
     default: .secureConnectionFailed
     }
   }

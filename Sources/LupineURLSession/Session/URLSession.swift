@@ -35,6 +35,9 @@ open class URLSession: NSObject, @unchecked Sendable {
     case cancel = 0
     /// Delivers the body to the delegate as it is received.
     case allow = 1
+    /// Turns the data task into a download task, which writes the body to a file. The delegate is notified by
+    /// ``URLSessionDataDelegate/urlSession(_:dataTask:didBecome:)``.
+    case becomeDownload = 2
   }
 
   /// The delegate's decision about a delayed request whose earliest date has passed.
@@ -61,36 +64,9 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   private enum Life {
     case valid
-    /// No more tasks can be created. The session becomes invalid when its last task has ended.
+    /// New tasks fail. The session becomes invalid when its last task has ended.
     case invalidating
     case invalid
-  }
-
-  /// The delegate, cast once to each protocol to which it may conform, because a cast per call costs more than the call.
-  final class Delegates: Sendable {
-    let session: any URLSessionDelegate
-    let task: (any URLSessionTaskDelegate)?
-    let data: (any URLSessionDataDelegate)?
-    let download: (any URLSessionDownloadDelegate)?
-    let selective: (any SelectiveDataDelegate)?
-
-    init(_ delegate: any URLSessionDelegate) {
-      session = delegate
-      task = delegate as? any URLSessionTaskDelegate
-      data = delegate as? any URLSessionDataDelegate
-      download = delegate as? any URLSessionDownloadDelegate
-      selective = delegate as? any SelectiveDataDelegate
-    }
-
-    /// Combines a task's own delegate with the session's delegate, which is used for the
-    /// protocols to which the task's own doesn't conform.
-    init(_ delegate: any URLSessionTaskDelegate, orElse others: Delegates?) {
-      session = delegate
-      task = delegate
-      data = delegate as? any URLSessionDataDelegate ?? others?.data
-      download = delegate as? any URLSessionDownloadDelegate ?? others?.download
-      selective = delegate is any URLSessionDataDelegate ? delegate as? any SelectiveDataDelegate : others?.selective
-    }
   }
 
   private struct MutableState {
@@ -114,8 +90,10 @@ open class URLSession: NSObject, @unchecked Sendable {
   package let client: EngineClient
   /// Runs work on the delegate queue.
   package let delivery: SerialQueue
-  /// The transfers that deliver on the delegate queue.
+  /// The transfers whose events are delivered on the delegate queue.
   let readyTransfers: ReadyTransfers
+  /// The records of a background session, or nil for other sessions.
+  let background: BackgroundSession?
   private let settings: URLSessionConfiguration
   private let mutableState: Mutex<MutableState>
 
@@ -140,16 +118,19 @@ open class URLSession: NSObject, @unchecked Sendable {
   ) {
     settings = configuration.copy() as? URLSessionConfiguration ?? configuration
     delegateQueue = queue ?? OperationQueue(serial: DispatchQueue(label: "lupine.session.delegate"))
-    client = EngineClient(settings.snapshot)
+    let snapshot = settings.snapshot
+    background = BackgroundSession(snapshot)
     delivery = SerialQueue(delegateQueue)
     readyTransfers = ReadyTransfers(on: delivery)
+    client = EngineClient(snapshot, iterations: readyTransfers)
     mutableState = Mutex(MutableState(delegates: delegate.map(Delegates.init)))
+    super.init()
+    if let consultant = makeTrustConsultant() { client.consult(consultant) }
+    if let background { prepareBackgroundTasks(background) }
   }
 
   /// A copy of the session's configuration. Changes to it have no effect on the session.
-  open var configuration: URLSessionConfiguration {
-    settings.copy() as? URLSessionConfiguration ?? settings
-  }
+  open var configuration: URLSessionConfiguration { settings.copy() as? URLSessionConfiguration ?? settings }
 
   /// The delegate, or nil if there is none or the session has become invalid.
   open var delegate: (any URLSessionDelegate)? { delegates?.session }
@@ -186,7 +167,8 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// - Parameter request: The request. It is copied, including its body.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func dataTask(with request: URLRequest) -> URLSessionDataTask {
-    add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
+    guard background == nil else { return makeRefusedDataTask(request) }
+    return add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
   }
 
   /// Creates a suspended task that uploads bytes from memory.
@@ -196,12 +178,12 @@ open class URLSession: NSObject, @unchecked Sendable {
   ///   - bodyData: The body to send.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-    add(URLSessionUploadTask(self, request, .data(bodyData), identifier: nextTaskIdentifier()))
+    makeUpload(request, .data(bodyData))
   }
 
   /// Creates a suspended task that uploads a file.
   ///
-  /// The file is opened when the task starts, which also determines the body's length. The task completes with a
+  /// The file is opened when the task starts. The body's length is the length of the file at that time. The task completes with a
   /// `URLError` if the file doesn't exist, or if it becomes shorter while it is being sent.
   ///
   /// - Parameters:
@@ -209,7 +191,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   ///   - fileURL: The URL of a file on this machine.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-    add(URLSessionUploadTask(self, request, .file(fileURL), identifier: nextTaskIdentifier()))
+    makeUpload(request, .file(fileURL))
   }
 
   /// Creates a suspended task that uploads a stream, which the delegate provides.
@@ -221,7 +203,12 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// - Parameter request: The request. Its body isn't sent.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-    add(URLSessionUploadTask(self, request, .stream, identifier: nextTaskIdentifier()))
+    makeUpload(request, .stream)
+  }
+
+  private func makeUpload(_ request: URLRequest, _ content: UploadContent) -> URLSessionUploadTask {
+    if let background { return makeBackgroundUpload(background, request, content) }
+    return add(URLSessionUploadTask(self, request, content, identifier: nextTaskIdentifier()))
   }
 
   /// Creates a suspended task that writes the response's body to a temporary file.
@@ -229,7 +216,8 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// - Parameter request: The request. It is copied, including its body.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-    add(URLSessionDownloadTask(self, request: request, identifier: nextTaskIdentifier()))
+    if let background { return makeBackgroundDownload(background, request) }
+    return add(URLSessionDownloadTask(self, request: request, identifier: nextTaskIdentifier()))
   }
 
   /// Creates a suspended task that continues a download that has failed or was cancelled.
@@ -241,11 +229,12 @@ open class URLSession: NSObject, @unchecked Sendable {
   ///   ``NSURLSessionDownloadTaskResumeData`` in the `userInfo` of the earlier task's error.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
-    add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
+    if let background { return makeBackgroundDownload(background, resuming: resumeData) }
+    return add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
   }
 
-  /// The transfers that deliver on the session's file queue. The queue writes one download at a
-  /// time, so that a slow disk delays nothing else.
+  /// The transfers whose events are delivered on the session's file queue. That queue writes one download at a time, so that a
+  /// slow disk delays only downloads.
   var fileTransfers: ReadyTransfers {
     mutableState.withLock { state in
       if let transfers = state.fileTransfers { return transfers }
@@ -272,8 +261,19 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
   }
 
+  /// Reserves the task numbers up to `number` for tasks of earlier processes.
+  func reserveTaskIdentifiers(upTo number: Int) { mutableState.withLock { $0.taskCount = max($0.taskCount, number) } }
+
   /// Returns whether the task is registered and may therefore run.
   package func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks.contains(task) } }
+
+  /// Registers a task in place of another task.
+  func replace(_ task: URLSessionTask, by other: URLSessionTask) {
+    mutableState.withLock { state in
+      state.tasks.insert(other)
+      _ = state.tasks.remove(task)
+    }
+  }
 
   /// Unregisters a task after its delegate has been notified of the completion.
   func remove(_ task: URLSessionTask) {
@@ -282,6 +282,7 @@ open class URLSession: NSObject, @unchecked Sendable {
       return (isIdle, isIdle && state.life == .invalidating)
     }
     if isIdle { client.releaseRetired() }
+    if let background { backgroundTaskCompleted(task, background) }
     if isLast { becomeInvalid() }
   }
 
@@ -295,7 +296,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     delivery.perform { completionHandler(self.listedTasks) }
   }
 
-  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, by kind, each oldest first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, separated by kind, and within
+  /// each kind oldest first.
   ///
   /// - Parameter completionHandler: Called once with the data tasks, the upload tasks and the download tasks. Upload tasks aren't
   ///   included in the data tasks.
@@ -350,13 +352,20 @@ open class URLSession: NSObject, @unchecked Sendable {
     if isOver { becomeInvalid() }
   }
 
-  private func becomeInvalid() {
+  /// Invalidates a session without tasks, which can't be used because of `error`.
+  func invalidate(because error: URLError) {
+    mutableState.withLock { $0.life = .invalidating }
+    becomeInvalid(error)
+  }
+
+  private func becomeInvalid(_ error: URLError? = nil) {
+    background?.close()
     delivery.perform {
       let delegates = self.mutableState.withLock { state in
         state.life = .invalid
         return state.delegates
       }
-      delegates?.session.urlSession(self, didBecomeInvalidWithError: nil)
+      delegates?.session.urlSession(self, didBecomeInvalidWithError: error)
       self.mutableState.withLock { $0.delegates = nil }
       self.client.close()
     }

@@ -25,9 +25,11 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var timeoutIntervalForRequest: TimeInterval = URLRequest.timeoutIntervalDefault
     /// The time limit of a transfer, in seconds. 7 days by default, as in Foundation.
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
+    /// The cache of responses: the shared cache, a separate one or none.
+    var cache = CacheChoice.shared
     /// The cache policy of requests that don't set one.
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// The fields that requests get unless they set them, or nil if no fields were set.
+    /// The fields that are added to each request that doesn't set them, or nil if no fields were set.
     var additionalFields: Fields?
     /// Whether requests get the fields that Foundation adds to them.
     var addsDefaultFields = true
@@ -45,10 +47,14 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var redirectRule = RedirectRule()
     /// The classes that may answer requests before they are sent to the network.
     var protocolClasses: [AnyClass] = []
-    /// The object that the session's protocols share, or nil for none.
+    /// The object that the session's URL protocols share, or nil if there is none.
     var protocolContext: (any AnyObject & Sendable)?
     /// The maximum size of a body in memory, in bytes, or nil for no limit.
     var bodyBytesMax: Int?
+    /// The networks that requests may use.
+    var network = NetworkSettings()
+    /// The settings of background sessions.
+    var background = BackgroundOptions()
     /// The engine's settings.
     var engine: EngineConfiguration
 
@@ -59,7 +65,21 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  private let state: Mutex<Snapshot>
+  /// The cache that a configuration uses.
+  enum CacheChoice: Sendable {
+    /// The cache that ``URLCache/shared`` returns when a session is created.
+    case shared
+    case own(URLCache?)
+
+    var current: URLCache? {
+      switch self {
+      case .shared: URLCache.shared
+      case .own(let cache): cache
+      }
+    }
+  }
+
+  let state: Mutex<Snapshot>
 
   /// Creates a configuration with the default values, the same as ``default``.
   public override init() {
@@ -77,12 +97,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     URLSessionConfiguration()
   }
 
-  /// A new configuration with the default values, but with separate storages for cookies and
-  /// credentials, which exist only while they are used.
+  /// A new configuration with the default values, but with separate storages of cookies, credentials and cached responses,
+  /// which exist only in memory and only as long as they are used.
   public class var ephemeral: URLSessionConfiguration {
     let configuration = URLSessionConfiguration()
     configuration.httpCookieStorage = HTTPCookieStorage()
     configuration.urlCredentialStorage = URLCredentialStorage()
+    configuration.urlCache = URLCache(inMemory: URLCache.sharedMemoryCapacity)
     return configuration
   }
 
@@ -90,15 +111,29 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     state.withLock { $0 }
   }
 
+  func change(_ change: (inout Snapshot) -> Void) { state.withLock { change(&$0) } }
+
   /// The time limit of each phase of a request, in seconds. 60 by default.
   ///
-  /// It applies separately to waiting for a connection, the host lookup, connecting, the TLS handshake, sending
-  /// without progress, waiting for the response's first byte, and each pause of the response. A value that is not
-  /// positive and finite means no limit. A request's own ``URLRequest/timeoutInterval`` takes precedence. A task that
-  /// exceeds the limit completes with `URLError.timedOut`.
+  /// The limit applies separately to waiting for a connection, the host lookup, connecting, the TLS handshake, sending without
+  /// progress, waiting for the response's first byte, and each pause between parts of the response. A value that is not positive
+  /// and finite means no limit. A request's own ``URLRequest/timeoutInterval`` takes precedence. A task that exceeds the limit
+  /// completes with `URLError.timedOut`.
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
+  }
+
+  /// The cache of the session's data tasks. ``URLCache/shared`` by default, or a separate cache in memory in an ``ephemeral``
+  /// configuration.
+  ///
+  /// Nil means no cache, which costs the least. Copies of the configuration, and the sessions created with it, use the same cache
+  /// object. Each session that shares a cache may use the responses that the other sessions have stored, except for those that
+  /// were requested with credentials or cookies, or that set cookies. Downloads and uploads aren't cached, but their requests
+  /// with unsafe methods remove the cached responses that they invalidate.
+  open var urlCache: URLCache? {
+    get { snapshot.cache.current }
+    set { state.withLock { $0.cache = .own(newValue) } }
   }
 
   /// The cache policy of requests that don't set one. `useProtocolCachePolicy` by default.
@@ -118,7 +153,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
   /// The maximum number of simultaneous connections to one host and port. 6 by default. A value below 1 is set to 1.
   ///
-  /// Further requests wait in order of arrival. If `engine.loopsPerOrigin` is above 1, the limit applies to each loop.
+  /// Requests beyond the limit wait, by priority and then in order of arrival. If `engine.loopsPerOrigin` is above 1, the limit
+  /// applies to each loop.
   open var httpMaximumConnectionsPerHost: Int {
     get { snapshot.engine.pool.connectionsPerOriginMax }
     set { state.withLock { $0.engine.pool.connectionsPerOriginMax = max(1, newValue) } }
@@ -152,15 +188,15 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The storage of credentials for challenges. ``URLCredentialStorage/shared`` by default, or a separate storage in an
   /// ``ephemeral`` configuration.
   ///
-  /// It is used for requests without credentials. Nil means no storage. Copies of the configuration
+  /// The storage is used for requests that have no credentials themselves. Nil means no storage. Copies of the configuration
   /// use the same storage object, and so do sessions.
   open var urlCredentialStorage: URLCredentialStorage? {
     get { snapshot.credentialStorage }
     set { state.withLock { $0.credentialStorage = newValue } }
   }
 
-  /// The proxies of requests. With nil, the default, the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
-  /// `no_proxy` specify them. With an empty dictionary, there are no proxies.
+  /// The proxies of requests. If nil (the default), the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
+  /// `no_proxy` specify the proxies. If the dictionary is empty, there are no proxies.
   ///
   /// The supported keys are:
   /// - `HTTPEnable`, `HTTPProxy`, `HTTPPort`: the proxy of http URLs, if `HTTPEnable` is 1. Port 80 by default.
@@ -200,15 +236,11 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.bodyBytesMax = newValue } }
   }
 
-  /// The identifier of a background session. Always nil, because background sessions, which continue after the process has ended,
-  /// aren't supported: Linux has no system service for them.
-  public var identifier: String? { nil }
-
   /// The subclasses of ``URLProtocol`` that may answer the session's requests, in the
   /// order in which they are tried. Empty by default.
   ///
-  /// They are tried before the classes that are registered for all sessions and before the network. Classes that aren't
-  /// subclasses of `URLProtocol` are ignored.
+  /// These classes are tried before the classes that are registered for all sessions, and before the network. Classes that
+  /// aren't subclasses of `URLProtocol` are ignored.
   open var protocolClasses: [AnyClass]? {
     get { snapshot.protocolClasses }
     set { state.withLock { $0.protocolClasses = newValue ?? [] } }
@@ -234,7 +266,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.redirectRule = newValue } }
   }
 
-  /// The fields that each request gets unless it sets them. Nil by default.
+  /// The fields that are added to each request that doesn't set them. Nil by default.
   ///
   /// Names and values are converted to strings. A dictionary has no order, so the fields are sent sorted by name.
   open var httpAdditionalHeaders: [AnyHashable: Any]? {
@@ -251,14 +283,14 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.additionalFields = newValue } }
   }
 
-  /// The object that the session's protocols share, such as the rules of stubs, or nil, the default, for none.
+  /// The object that the session's URL protocols share, such as the rules of stubs, or nil (the default) if there is none.
   package var protocolContext: (any AnyObject & Sendable)? {
     get { snapshot.protocolContext }
     set { state.withLock { $0.protocolContext = newValue } }
   }
 
-  /// Whether requests get Accept, Accept-Encoding and User-Agent fields if neither they nor the configuration have them. True by
-  /// default. The layer above has its own defaults.
+  /// Whether requests get the fields Accept, Accept-Encoding and User-Agent if neither the request nor the configuration has
+  /// them. True by default. The module Lupine sets it to false, because it has its own defaults.
   package var addsDefaultFields: Bool {
     get { snapshot.addsDefaultFields }
     set { state.withLock { $0.addsDefaultFields = newValue } }
@@ -276,7 +308,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     ].joined(separator: ", ")
   }
 
-  /// Returns a separate configuration with the same values. Only the storages of cookies and credentials are shared.
+  /// Returns a separate configuration with the same values. The copy shares only the cache and the storages of cookies and
+  /// credentials with the original.
   open func copy(with zone: NSZone? = nil) -> Any {
     URLSessionConfiguration(snapshot)
   }

@@ -9,14 +9,33 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   ///
   /// - Parameters:
   ///   - session: The session.
-  ///   - error: Always nil, because a session becomes invalid only on request.
+  ///   - error: The reason why a background session can't be used, such as `URLError.backgroundSessionInUseByAnotherProcess`,
+  ///     or nil for a session that the program has invalidated.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
-  /// Called when a server requires a credential and no delegate implements the method for the task.
+  /// Called when all tasks that a background session has taken over from earlier processes have completed, after all other
+  /// calls about these tasks. Not called if there were no such tasks, or if none of them had been resumed.
+  ///
+  /// - Parameter session: The background session.
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+  /// Called when a server requires a credential and no delegate implements the method for the task, and in each TLS handshake
+  /// in which a server, or a proxy, sends its certificate.
+  ///
+  /// The challenges of handshakes have the authentication method ``NSURLAuthenticationMethodServerTrust`` and a
+  /// ``URLProtectionSpace/serverTrust``. The handshake waits for the answer within its time limit. Connections that are reused,
+  /// and TLS sessions that are resumed, cause no challenge.
+  ///
+  /// | Answer | Result |
+  /// | --- | --- |
+  /// | `useCredential` with `URLCredential(trust: serverTrust)` | the server is accepted, even if its certificate isn't valid |
+  /// | `performDefaultHandling`, or `useCredential` with another credential | the trust roots decide, as without a delegate |
+  /// | `rejectProtectionSpace` | the server is refused with `URLError.serverCertificateUntrusted` |
+  /// | `cancelAuthenticationChallenge` | the tasks that wait for the connection complete with `URLError.cancelled` |
   ///
   /// - Parameters:
   ///   - session: The session.
   ///   - challenge: The challenge, with a proposed credential if one was found.
-  ///   - completionHandler: Receives the decision, and the credential for `useCredential`. May be called on any thread.
+  ///   - completionHandler: Receives the decision, and the credential for `useCredential`. May be called on any thread. Only the
+  ///     first call has an effect.
   @preconcurrency
   func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
@@ -44,8 +63,12 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// Called when a server requires a credential.
   ///
   /// The task waits until `completionHandler` is called, on any thread. By default, the proposed credential is used once, if
-  /// there is one. Only challenges of the methods `NSURLAuthenticationMethodHTTPBasic` and `NSURLAuthenticationMethodHTTPDigest`
-  /// can be answered with a credential. For NTLM and Negotiate, the 401 response is delivered unless the challenge is cancelled.
+  /// there is one. For Basic, Digest and NTLM, the answer is a credential with a user and a password. For Negotiate, it is a
+  /// credential with an empty user, which stands for the process's Kerberos ticket. If a server offers several methods, there
+  /// is a challenge for each method, starting with the strongest, until one is answered.
+  ///
+  /// With `NSURLAuthenticationMethodClientCertificate`, the server requests a client certificate in the TLS handshake, before the
+  /// request is sent. The answer is a credential with an identity; otherwise, the request is sent without a certificate.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -62,7 +85,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - task: The task.
-  ///   - completionHandler: Receives a stream that hasn't been opened, or nil, the default, to fail the task with
+  ///   - completionHandler: Receives a stream that hasn't been opened. If it receives nil (the default), the task fails with
   ///     `URLError.requestBodyStreamExhausted`. May be called on any thread.
   @preconcurrency
   func urlSession(
@@ -92,6 +115,13 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
     completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
+  /// Called at most once per task, when it begins to wait for a network. See
+  /// ``URLSessionConfiguration/waitsForConnectivity``.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - task: The task.
+  func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
   /// Called once per task, before its completion, with its metrics.
   ///
   /// - Parameters:
@@ -124,6 +154,17 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
+  /// Called when a data task has become a download task, because the decision about its response was `becomeDownload`.
+  ///
+  /// This is the last call about the data task. The download task has the data task's number, request and description, and its
+  /// events are reported to the methods of ``URLSessionDownloadDelegate``.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the tasks.
+  ///   - dataTask: The data task, which has completed without an error.
+  ///   - downloadTask: The download task.
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
   /// Called with each part of the body, in order and decoded. By default, the part is discarded.
   ///
   /// - Parameters:
@@ -131,9 +172,11 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   ///   - dataTask: The task.
   ///   - data: The next part, at least 1 byte.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
-  /// Called when a response that a cache may store has been received completely.
+  /// Called when a response that a cache may store has been received completely from the server.
   ///
-  /// The task completes after `completionHandler` is called, on any thread. There is no cache yet, so nothing is stored.
+  /// The response is stored in the session's ``URLSessionConfiguration/urlCache`` when `completionHandler` is called, on any
+  /// thread. Then the task completes. Nothing is stored if the session has no cache, or if HTTP's rules forbid storing the
+  /// returned response.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -162,7 +205,7 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
   ///   - session: The session of the task.
   ///   - downloadTask: The task.
   ///   - bytesWritten: The number of bytes written since the previous call.
-  ///   - totalBytesWritten: The number of bytes in the file, including those of the earlier download.
+  ///   - totalBytesWritten: The number of bytes in the file, including those of an earlier download that the task continues.
   ///   - totalBytesExpectedToWrite: The length of the entire file in bytes, or ``NSURLSessionTransferSizeUnknown``.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
@@ -189,26 +232,41 @@ package protocol SelectiveDataDelegate: URLSessionDataDelegate {
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool
   /// Returns the body that the task's owner has kept, or nil if it hasn't kept one.
   func keptBody(of task: URLSessionDataTask) -> Data?
-  /// Calls `completion` once the owner of a task with a window has processed the entire body that was delivered to it.
+  /// Calls `completion` once the task's owner has processed all body bytes that were delivered to it. Called only if the task has
+  /// a receive window.
   func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void)
 }
 
-// The default implementations: what happens if a delegate doesn't implement a method, the same as in Foundation.
+/// A session's delegate that states whether it decides on servers' certificates. If it doesn't, handshakes don't wait for it.
+package protocol SelectiveTrustDelegate: URLSessionDelegate {
+  /// Whether delegates of this type ever decide on servers' certificates. If false, handshakes never ask the delegate.
+  static var mayDecideOnTrust: Bool { get }
+  /// Whether the delegate currently decides on servers' certificates. Read on event loops, so the property must not block.
+  var decidesOnTrust: Bool { get }
+}
+
+// The default implementations, which are called if a delegate doesn't implement a method. They behave as in Foundation.
 
 extension URLSessionDelegate {
   /// Does nothing.
   public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
 
-  /// Uses the proposed credential once, if there is one.
+  /// Does nothing.
+  public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
+
+  /// Uses the proposed credential once, if there is one. The trust roots decide on a server's certificate.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) { completionHandler(.performDefaultHandling, nil) }
+  ) {
+    session.noteMissingChallengeMethod(of: self)
+    completionHandler(.performDefaultHandling, nil)
+  }
 }
 
 extension URLSessionTaskDelegate {
-  /// Calls the session's delegate if this is the task's own delegate. Otherwise follows the redirect unchanged.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise follows the redirect unchanged.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -220,7 +278,8 @@ extension URLSessionTaskDelegate {
       completionHandler: completionHandler)
   }
 
-  /// Calls the session's delegate: the same method if this is the task's own delegate, and otherwise the method without a task.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise calls the session's delegate with
+  /// the method that has no task.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -233,8 +292,8 @@ extension URLSessionTaskDelegate {
     delegate.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
   }
 
-  /// Calls the session's delegate if this is the task's own delegate. Otherwise provides no stream, which fails the task with
-  /// `URLError.requestBodyStreamExhausted`.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise provides no stream, which fails the
+  /// task with `URLError.requestBodyStreamExhausted`.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -244,7 +303,7 @@ extension URLSessionTaskDelegate {
     next.urlSession(session, task: task, needNewBodyStream: completionHandler)
   }
 
-  /// Calls the session's delegate if this is the task's own delegate.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -254,17 +313,22 @@ extension URLSessionTaskDelegate {
       totalBytesExpectedToSend: totalBytesExpectedToSend)
   }
 
-  /// Calls the session's delegate if this is the task's own delegate.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
+  public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+    task.delegate(after: self)?.urlSession(session, taskIsWaitingForConnectivity: task)
+  }
+
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) { task.delegate(after: self)?.urlSession(session, task: task, didFinishCollecting: metrics) }
 
-  /// Calls the session's delegate if this is the task's own delegate.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     task.delegate(after: self)?.urlSession(session, task: task, didCompleteWithError: error)
   }
 
-  /// Calls the session's delegate if this is the task's own delegate. Otherwise sends the request unchanged.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise sends the request unchanged.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
@@ -276,7 +340,7 @@ extension URLSessionTaskDelegate {
 }
 
 extension URLSessionDataDelegate {
-  /// Calls the session's delegate if this is the task's own delegate. Otherwise accepts the body.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise accepts the body.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -286,12 +350,18 @@ extension URLSessionDataDelegate {
     next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
   }
 
-  /// Calls the session's delegate if this is the task's own delegate. Otherwise discards the part.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
+  public func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+  ) { dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didBecome: downloadTask) }
+
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise discards the part.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didReceive: data)
   }
 
-  /// Calls the session's delegate if this is the task's own delegate. Otherwise permits storing the proposed response.
+  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise permits storing the proposed
+  /// response.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,

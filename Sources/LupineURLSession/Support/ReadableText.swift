@@ -10,7 +10,7 @@ package enum ReadableText {
   /// Returns a URL without its user information (RFC 3986 §3.2.1), which may contain a password.
   package static func url(_ url: URL?) -> String {
     guard let text = url?.absoluteString else { return "(no URL)" }
-    // Unicode scalars are searched, because a combining mark after a delimiter would form a different Character.
+    // Searches Unicode scalars, because a delimiter followed by a combining mark is a different Character.
     let scalars = text.unicodeScalars
     // URI = scheme ":" "//" [ userinfo "@" ] host … (RFC 3986 §3)
     guard let colon = scalars.firstIndex(where: { ":/?#".unicodeScalars.contains($0) }), scalars[colon] == ":",

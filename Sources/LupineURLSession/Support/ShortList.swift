@@ -45,7 +45,7 @@
     case .none: self = .one(element)
     case .one(let first): self = .more([first, element])
     case .more(var elements):
-      // The other reference is dropped, so that appending doesn't copy the array.
+      // Removes the list's own reference to the array, so that appending doesn't copy the array.
       self = .none
       elements.append(element)
       self = .more(elements)
@@ -54,6 +54,13 @@
 }
 
 extension ShortList {
+  /// Removes and returns the last element, or returns nil if the list is empty.
+  @inlinable package mutating func popLast() -> Element? {
+    guard let last else { return nil }
+    self = count == 1 ? .none : .more(Array(dropLast()))
+    return last
+  }
+
   /// Removes and returns the first element, or returns nil if the list is empty.
   @inlinable package mutating func popFirst() -> Element? {
     guard let first else { return nil }

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// An object that can be in a registry, but in only one at a time.
+/// An object that can be in at most one registry at a time.
 @usableFromInline package protocol RegistryMember: AnyObject, Sendable {
   var registrySlot: RegistrySlot { get }
 }

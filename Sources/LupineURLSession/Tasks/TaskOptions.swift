@@ -1,5 +1,5 @@
-// TaskOptions: the settings that few tasks have, such as a separate delegate, stored
-// outside of the tasks to keep other tasks small.
+// TaskOptions: the settings that few tasks have, such as a separate delegate, stored outside of the tasks to keep other tasks
+// small; and `Delegates`, a delegate in the forms in which it is called.
 
 import Foundation
 import Synchronization
@@ -7,17 +7,19 @@ import Synchronization
 /// The settings of one task, and the delegate that serves its completion handler.
 final class TaskOptions: Sendable {
   struct State {
-    /// The delegate that the caller has set, or nil for none.
+    /// The delegate that the caller has set, or nil if there is none.
     var own: (any URLSessionTaskDelegate)?
-    /// The delegate that calls the task's completion handler or feeds the sequence of its bytes, or nil for none.
+    /// The delegate that calls the task's completion handler or feeds the sequence of its bytes, or nil if there is none.
     var collector: (any URLSessionTaskDelegate)?
-    /// Both delegates, ready for use. The session's delegate replaces a missing one.
+    /// The delegates to notify: `collector` or else `own`, and the session's delegate for protocols to which that one doesn't
+    /// conform.
     var delegates: URLSession.Delegates?
     var earliestBeginDate: Date?
     var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
     var byteCountExpectedToReceive = NSURLSessionTransferSizeUnknown
+    var priority: Float?
     var progress: TaskProgress?
-    /// The request for which a protocol is being chosen.
+    /// The request for which a URL protocol is being chosen or created.
     var protocolRequest: URLRequest?
   }
 
@@ -50,7 +52,8 @@ final class TaskOptions: Sendable {
     _ = old
   }
 
-  /// Returns the delegate to call if `delegate` doesn't implement a method, or nil if `delegate` doesn't belong to this task.
+  /// Returns the task's delegate to call if `delegate` doesn't implement a method, or `.some(nil)` if the session's delegate is
+  /// next. Returns nil if `delegate` doesn't belong to this task.
   func next(after delegate: AnyObject) -> (any URLSessionTaskDelegate)?? {
     state.withLock { state in
       if delegate === state.collector { return .some(state.own) }
@@ -79,8 +82,8 @@ extension URLSessionTask {
     set { makeOptions().setOwn(newValue, session: session) }
   }
 
-  /// Returns the delegate to call if `delegate` doesn't implement a method: the task's own delegate after the one that serves its
-  /// completion handler, and otherwise the session's.
+  /// Returns the delegate to call if `delegate` doesn't implement a method, or nil if there is none. The delegate that serves the
+  /// completion handler is followed by the task's own delegate, and that by the session's delegate.
   func delegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
     guard let next = options?.next(after: delegate) else { return nil }
     if let next { return next }
@@ -88,8 +91,44 @@ extension URLSessionTask {
     return last
   }
 
-  /// Returns the data delegate to call if `delegate` doesn't implement a method.
+  /// Returns the data delegate to call if `delegate` doesn't implement a method, or nil if there is none.
   func dataDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDataDelegate)? {
     self.delegate(after: delegate) as? any URLSessionDataDelegate
+  }
+}
+
+extension URLSession {
+  /// The delegate, cast once to each protocol to which it may conform, because a cast per call costs more than the call.
+  final class Delegates: Sendable {
+    let session: any URLSessionDelegate
+    let task: (any URLSessionTaskDelegate)?
+    let data: (any URLSessionDataDelegate)?
+    let download: (any URLSessionDownloadDelegate)?
+    let selective: (any SelectiveDataDelegate)?
+    /// The delegate, if it states whether it decides on servers' certificates. Nil for a task's own delegate, which never decides
+    /// on them.
+    let trust: (any SelectiveTrustDelegate)?
+    /// Whether a call has shown that the session's delegate doesn't implement `urlSession(_:didReceive:completionHandler:)`.
+    let lacksChallengeMethod = Atomic(false)
+
+    init(_ delegate: any URLSessionDelegate) {
+      session = delegate
+      task = delegate as? any URLSessionTaskDelegate
+      data = delegate as? any URLSessionDataDelegate
+      download = delegate as? any URLSessionDownloadDelegate
+      selective = delegate as? any SelectiveDataDelegate
+      trust = delegate as? any SelectiveTrustDelegate
+    }
+
+    /// Combines a task's own delegate with the session's delegate, which is used for the
+    /// protocols to which the task's own doesn't conform.
+    init(_ delegate: any URLSessionTaskDelegate, orElse others: Delegates?) {
+      session = delegate
+      task = delegate
+      data = delegate as? any URLSessionDataDelegate ?? others?.data
+      download = delegate as? any URLSessionDownloadDelegate ?? others?.download
+      selective = delegate is any URLSessionDataDelegate ? delegate as? any SelectiveDataDelegate : others?.selective
+      trust = nil
+    }
   }
 }

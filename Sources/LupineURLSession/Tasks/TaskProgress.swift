@@ -8,8 +8,8 @@ final class TaskProgress: Sendable {
 
   init() { progress.isPausable = true }
 
-  /// Updates the progress with the task's counts: `done` bytes of `toSend` and `toReceive`, which are negative if they are
-  /// unknown. A total that is unknown at the end becomes the number of transferred bytes.
+  /// Updates the progress. `done` is the number of bytes sent and received so far. `toSend` and `toReceive` are the expected
+  /// numbers of bytes, or negative if they are unknown. When the task is complete, the total is set to `done`.
   func update(done: Int64, toSend: Int64, toReceive: Int64, isComplete: Bool) {
     // A total of 0 would be indeterminate, and Foundation traps when a positive total becomes 0.
     if isComplete {

@@ -8,11 +8,12 @@ import Synchronization
 ///
 /// Create one with `dataTask(with:)` of ``URLSession``. The delegate's methods are those of ``URLSessionDataDelegate``.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
-  /// The body for the caching decision. Empty if the task's owner keeps the body.
+  /// The received body, which is proposed to the delegate for caching if no cache has kept the response. Empty if the task's
+  /// owner keeps the body.
   private let body = Mutex(Data())
   private let cachingDecision = Mutex(CachingDecision.notNeeded)
 
-  /// The delegate's decision whether the response is stored. The task completes after the decision.
+  /// The state of the delegate's decision whether to store the response. The task completes after the decision.
   private enum CachingDecision {
     case notNeeded
     case awaited
@@ -40,41 +41,89 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
 
   override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     guard let (session, delegates) = notified, let delegate = delegates.data else { return answer(true) }
-    delegate.urlSession(session, dataTask: self, didReceive: response) { answer($0 == .allow) }
+    delegate.urlSession(session, dataTask: self, didReceive: response) { disposition in
+      switch disposition {
+      case .allow: answer(true)
+      case .cancel: answer(false)
+      case .becomeDownload where !self.canBecomeDownload: answer(true)
+      case .becomeDownload: self.becomeDownload(session, delegate, response, answer: answer)
+      }
+    }
+  }
+
+  /// Whether a download task can take over the response. If false, the decision `becomeDownload` is treated as `allow`.
+  var canBecomeDownload: Bool { true }
+
+  /// Lets a download task take over the response. Does nothing if the task is cancelled or has already become a download.
+  private func becomeDownload(
+    _ session: URLSession, _ delegate: any URLSessionDataDelegate, _ response: URLResponse,
+    answer: @escaping @Sendable (Bool) -> Void
+  ) {
+    let download = URLSessionDownloadTask(session, continuing: self)
+    guard handOver(to: download, in: session) else { return }
+    session.delivery.perform(.immediate) {
+      delegate.urlSession(session, dataTask: self, didBecome: download)
+      download.receive(response, answer: answer)
+    }
   }
 
   override func receive(_ data: Data) {
-    guard let (session, delegates) = notified, let delegate = delegates.data else { return grant(data.count) }
+    guard let (session, delegates) = notified, let delegate = delegates.data else {
+      return extendWindow(by: data.count)
+    }
     if windowBytes == nil, owner == nil, delegates.selective?.needsCachingDecision(for: self) ?? true {
       body.withLock { $0.append(data) }
     }
     delegate.urlSession(session, dataTask: self, didReceive: data)
   }
 
+  /// Data tasks use the session's cache to answer their requests.
+  override var cacheScope: TaskCache.Scope { .requests }
+
   override func transferDidEnd(_ error: URLError?) {
-    guard let (session, delegates) = notified, let delegate = delegates.data else { return complete(error) }
-    if windowBytes != nil {
-      guard let selective = delegates.selective else { return complete(error) }
-      return selective.urlSession(drain: self) { self.complete(error) }
-    }
-    guard error == nil, let httpResponse, delegates.selective?.needsCachingDecision(for: self) ?? true else {
+    let storable = transfer?.takeStorable()
+    guard let (session, delegates) = notified, let delegate = delegates.data else {
+      storable?.store(storable?.proposed)
       return complete(error)
     }
-    // Checked last, because this parses fields.
-    guard httpResponse.isStorable else { return complete(nil) }
-    let data = owner == nil ? body.withLock { $0 } : delegates.selective?.keptBody(of: self) ?? Data()
-    let proposed = CachedURLResponse(response: httpResponse, data: data)
+    if windowBytes != nil, let selective = delegates.selective {
+      return selective.urlSession(drain: self) { self.decideOnCaching(storable, error, session, delegates, delegate) }
+    }
+    decideOnCaching(storable, error, session, delegates, delegate)
+  }
+
+  /// Asks the delegate whether to store a complete response, then completes the task.
+  private func decideOnCaching(
+    _ storable: StorableResponse?, _ error: URLError?, _ session: URLSession, _ delegates: URLSession.Delegates,
+    _ delegate: any URLSessionDataDelegate
+  ) {
+    guard error == nil, storable != nil || windowBytes == nil,
+      delegates.selective?.needsCachingDecision(for: self) ?? true
+    else {
+      if error == nil { storable?.store(storable?.proposed) }
+      return complete(error)
+    }
+    guard let proposed = storable?.proposed ?? unstorable(delegates) else { return complete(nil) }
     cachingDecision.withLock { $0 = .awaited }
-    // There is no cache, so the decision is ignored. The task completes once the delegate has made the decision.
-    delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in
+    delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { chosen in
+      // A decision after the task was cancelled has no effect.
+      if case .awaited = self.cachingDecision.withLock({ $0 }) { storable?.store(chosen) }
       self.completeAfterCachingDecision(nil)
     }
     if state == .canceling { completeAfterCachingDecision(URLError(.cancelled)) }
   }
 
+  /// Returns the response that is proposed to the delegate although it won't be stored. As in Foundation, the delegate decides
+  /// about each response from the server that has a status code of 2xx and no `no-store`.
+  private func unstorable(_ delegates: URLSession.Delegates) -> CachedURLResponse? {
+    guard let httpResponse, httpResponse.isStorable, transfer?.isServed == false else { return nil }
+    let data = owner == nil ? body.withLock { $0 } : delegates.selective?.keptBody(of: self) ?? Data()
+    return CachedURLResponse(response: httpResponse, data: data)
+  }
+
   /// Completes the task if it awaits the caching decision. Only the first decision or cancellation has an effect.
   private func completeAfterCachingDecision(_ error: URLError?) {
-    session?.delivery.perform(.atOnce) {
+    session?.delivery.perform(.immediate) {
       let isFirst = self.cachingDecision.withLock { decision in
         guard case .awaited = decision else { return false }
         decision = .made
@@ -106,6 +155,8 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   }
 
   override var content: UploadContent? { ownContent }
+
+  override var cacheScope: TaskCache.Scope { .invalidation }
 }
 
 /// The body of an upload task.

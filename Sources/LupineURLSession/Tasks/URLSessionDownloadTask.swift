@@ -14,20 +14,20 @@ import Synchronization
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   typealias ResumeDataHandler = @Sendable (Data?) -> Void
 
-  /// The state that is used on any queue, not only on the file queue.
+  /// The state that may be used on any queue. Other state is used only on the file queue.
   private struct MutableState {
     /// The number of bytes in the file, including those of an earlier download.
     var writtenByteCount: Int64 = 0
-    /// The number of those bytes that have been reported to the delegate.
+    /// The number of bytes in the file that have been reported to the delegate.
     var reportedByteCount: Int64 = 0
     var expectedByteCount: Int64?
-    /// Whether a call of the delegate is pending.
+    /// Whether a call that reports the written bytes to the delegate is pending.
     var isReporting = false
     /// Whether a cancelled task keeps its file, as decided by the first call to cancel, or nil if the task wasn't cancelled.
     var keepsFile: Bool?
     var hasEnded = false
     var resumeDataHandlers: [ResumeDataHandler] = []
-    /// The error of the file because of which the task cancelled itself, or nil if there is none.
+    /// The error of the file that made the task cancel itself, or nil if there is none.
     var failure: URLError?
     /// The reason why the resume data can't be read, or nil if it can be read.
     var resumeDataError: URLError?
@@ -37,7 +37,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   /// Whether a partial file must be opened before the request is sent.
   private let isResuming: Bool
-  /// The files of the download. Used only on the session's file queue.
+  /// Writes the download's files. Used only on the session's file queue.
   private let writer: Mutex<DownloadWriter>
   private let counts = Mutex(MutableState())
 
@@ -45,6 +45,24 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   init(_ session: URLSession, request: URLRequest, identifier: Int) {
     isResuming = false
     writer = Mutex(DownloadWriter())
+    super.init(session, request, identifier: identifier)
+    windowBytes = session.client.windowBytes
+  }
+
+  /// Creates a download task that replaces the data task `task` and receives its response. The file is written on the delegate
+  /// queue.
+  init(_ session: URLSession, continuing task: URLSessionDataTask) {
+    isResuming = false
+    writer = Mutex(DownloadWriter())
+    super.init(session, task.originalRequest, identifier: task.taskIdentifier)
+    windowBytes = session.client.windowBytes
+  }
+
+  /// Creates a task whose file `recorder` records, so that a later process can continue the download. The subclass opens the
+  /// file.
+  init(_ session: URLSession, _ request: URLRequest?, recorder: any DownloadRecorder, identifier: Int) {
+    isResuming = false
+    writer = Mutex(DownloadWriter(recorder: recorder))
     super.init(session, request, identifier: identifier)
     windowBytes = session.client.windowBytes
   }
@@ -113,6 +131,14 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   // MARK: The response, on the file queue
 
+  /// Called on the file queue when the file is complete.
+  func fileIsComplete(_ file: URL) throws(URLError) {}
+  /// Called on the delegate queue before the delegate gets the file.
+  func willDeliverFile() {}
+  /// Called when a download has stopped. A subclass may move the file to the place where it is kept, and returns the resume data
+  /// for that place.
+  func moveFile(of resumeData: Data) -> Data? { resumeData }
+
   override func readyTransfers(of session: URLSession) -> ReadyTransfers { session.fileTransfers }
 
   override func start(in session: URLSession) {
@@ -172,35 +198,39 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         defer { state.isReporting = true }
         return !state.isReporting
       }
-      // Bytes written before the delegate is called are included in the same call.
+      // If a call of the delegate is pending, it will include these bytes.
       if isNew { tellDownloadDelegate { self.report($0, $1) } }
     } catch {
       counts.withLock { $0.failure = $0.failure ?? error }
       cancel(keepingFile: false)
     }
-    grant(body.count)
+    extendWindow(by: body.count)
   }
 
   override func transferDidEnd(_ error: URLError?) {
     guard let session else { return }
-    // Called on the delegate queue if there was no transfer.
-    delivery(of: session).perform(.atOnce) {
+    // If there was no transfer, this method is called on the delegate queue.
+    delivery(of: session).perform(.immediate) {
       let result = self.close(after: error)
       session.delivery.perform { self.complete(result, in: session) }
     }
   }
 
-  /// Closes the file. Returns its URL if it is complete, and otherwise the error with which the task completes.
+  /// Closes the file. Returns the file's URL if the download is complete, and otherwise the error with which the task completes.
   private func close(after error: URLError?) -> Result<URL, URLError> {
     let (failure, keepsFile) = counts.withLock { ($0.failure, $0.keepsFile ?? true) }
     guard let error = failure ?? error else {
-      return Result { () throws(URLError) in try writer.withLock { writer throws(URLError) in try writer.finish() } }
+      return Result { () throws(URLError) in
+        let file = try writer.withLock { writer throws(URLError) in try writer.finish() }
+        try fileIsComplete(file)
+        return file
+      }
     }
     let resumeData = writer.withLock { writer -> Data? in
       if failure == nil, keepsFile { return writer.stop(request: originalRequest, response: httpResponse) }
       writer.abandon()
       return nil
-    }
+    }.flatMap(moveFile)
     counts.withLock { $0.resumeData = resumeData }
     return .failure(resumeData.map { error.adding(resumeData: $0) } ?? error)
   }
@@ -217,7 +247,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     _ call: @escaping @Sendable (URLSession, any URLSessionDownloadDelegate) -> Void
   ) {
     guard let session, let delegate = delegates?.download else { return }
-    session.delivery.perform(.atOnce) { call(session, delegate) }
+    session.delivery.perform(.immediate) { call(session, delegate) }
   }
 
   private func report(_ session: URLSession, _ delegate: any URLSessionDownloadDelegate) {
@@ -233,10 +263,11 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   }
 
   /// Passes the complete file to the delegate, calls the handlers that await resume data, and completes the task.
-  private func complete(_ result: Result<URL, URLError>, in session: URLSession) {
+  final func complete(_ result: Result<URL, URLError>, in session: URLSession) {
     var failure: URLError?
     switch result {
     case .success(let file):
+      willDeliverFile()
       delegates?.download?.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
       try? FileManager.default.removeItem(at: file)
     case .failure(let error): failure = error
@@ -251,6 +282,31 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       return (state.resumeDataHandlers, state.resumeData)
     }
     for handler in handlers { handler(data) }
+  }
+}
+
+extension URLSessionDownloadTask {
+  /// Opens the file of an earlier attempt, or prepares to create a new file. Returns the request to send, or nil to send the
+  /// task's own request.
+  func reopenFile(_ data: ResumeData?, recorder: any DownloadRecorder) throws(URLError) -> URLRequest? {
+    try writer.withLock { writer throws(URLError) in
+      writer = DownloadWriter(resuming: data, recorder: recorder)
+      return try writer.open()
+    }
+  }
+
+  /// Closes the file after a failed attempt. Returns the data for resuming the download, or nil if it can't be resumed.
+  func stopFile(request: URLRequest?) -> Data? {
+    let response = httpResponse
+    return writer.withLock { $0.stop(request: request, response: response) }
+  }
+
+  /// Whether the file couldn't be written.
+  var hasFileFailed: Bool { counts.withLock { $0.failure != nil } }
+
+  /// Sets the byte counts that an earlier process has recorded.
+  func setCounts(written: Int64, expected: Int64?) {
+    counts.withLock { ($0.writtenByteCount, $0.reportedByteCount, $0.expectedByteCount) = (written, written, expected) }
   }
 }
 

@@ -4,7 +4,7 @@ public import Foundation
 import Synchronization
 
 extension URLSessionTask {
-  /// The date before which the request isn't sent, even if the task is resumed, or nil, the default, for no delay.
+  /// The date before which the request isn't sent, even if the task is resumed. No delay if nil (the default).
   ///
   /// When the date has passed, the delegate's
   /// ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)`` may replace the request. Set this
@@ -34,7 +34,7 @@ extension URLSessionTask {
     delegate.urlSession(session, task: self, willBeginDelayedRequest: request) { disposition, new in
       switch disposition {
       case .continueLoading: self.start(in: session)
-      case .useNewRequest: self.begin(session, .success(new ?? request))
+      case .useNewRequest: self.start(with: new ?? request, in: session)
       case .cancel: self.cancel()
       }
     }

@@ -13,7 +13,7 @@ extension URLSessionTask {
   /// Suspends the task if it is in progress.
   package func suspendOnce() { if state == .running { suspend() } }
 
-  /// The delegates to notify: the task's own, or else the session's. Nil if there are none.
+  /// The delegates to notify: the task's own or, if there are none, the session's. Nil if neither has any.
   var delegates: URLSession.Delegates? { notified?.delegates }
   /// The session and the delegates to notify, or nil if there is no delegate or the task has ended.
   var notified: (session: URLSession, delegates: URLSession.Delegates)? {
@@ -32,12 +32,33 @@ extension URLSessionTask {
       return options
     }
   }
-  /// Whether the task was resumed at least once and hasn't ended.
+  /// Whether the task hasn't ended, and was resumed at least once or is from an earlier process.
   var isListed: Bool {
     mutableState.withLock { state in
-      if case .unstarted = state.stage { return false }
+      if case .unstarted = state.stage, !state.isRestored { return false }
       return state.state == .running || state.state == .suspended
     }
+  }
+
+  /// Lets `other` take over the transfer, the session and the delegates, and completes this task. Does nothing and returns false
+  /// if this task is cancelled or has already completed.
+  func handOver(to other: URLSessionTask, in session: URLSession) -> Bool {
+    let handed = mutableState.withLock { state -> MutableState? in
+      guard case .transferring = state.stage, state.state == .running || state.state == .suspended else { return nil }
+      defer { (state.state, state.session, state.options) = (.completed, nil, nil) }
+      return state
+    }
+    guard let handed, let transfer = handed.transfer else { return false }
+    other.mutableState.withLock { state in
+      (state.state, state.stage) = (handed.state, handed.stage)
+      (state.suspensionChangeCount, state.suspensionCount) = (handed.suspensionChangeCount, handed.suspensionCount)
+      (state.taskDescription, state.options) = (handed.taskDescription, handed.options)
+      state.reportedSentByteCount = handed.reportedSentByteCount
+    }
+    handed.options?.state.withLock { $0.progress }.map(other.control)
+    session.replace(self, by: other)
+    transfer.setObserver(other, windowBytes: session.client.windowBytes)
+    return true
   }
 
   /// Discards the rest of the body. The task completes as if the entire body had been received.
@@ -48,6 +69,6 @@ extension URLSessionTask {
     try exchanges?.sendInstead(request)
   }
 
-  /// The transfer if it is over HTTP, or nil.
+  /// The task's transfer if it is over HTTP, or nil otherwise.
   private var exchanges: Transfer? { transfer as? Transfer }
 }

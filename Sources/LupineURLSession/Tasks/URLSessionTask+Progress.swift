@@ -7,23 +7,28 @@ import Synchronization
 extension URLSessionTask: ProgressReporting {
   /// The progress of the task in bytes, which counts the request's body and the response's body.
   ///
-  /// The total is indeterminate until the length of both is known. Cancelling, pausing or resuming the progress cancels, suspends
-  /// or resumes the task. The progress is updated on the delegate queue.
+  /// The total is indeterminate until both lengths are known. Cancelling, pausing or resuming the progress cancels, suspends or
+  /// resumes the task. The progress is updated on the delegate queue.
   public var progress: Progress { makeProgress().progress }
 
   private func makeProgress() -> TaskProgress {
     makeOptions().state.withLock { state in
       if let progress = state.progress { return progress }
       let progress = TaskProgress()
-      progress.progress.cancellationHandler = { [weak self] in self?.cancel() }
-      progress.progress.pausingHandler = { [weak self] in self?.suspend() }
-      progress.progress.resumingHandler = { [weak self] in self?.resume() }
+      control(progress)
       state.progress = progress
       return progress
     }
   }
 
-  /// Updates the task's progress if a caller has requested it.
+  /// Lets the progress cancel, suspend and resume this task.
+  func control(_ progress: TaskProgress) {
+    progress.progress.cancellationHandler = { [weak self] in self?.cancel() }
+    progress.progress.pausingHandler = { [weak self] in self?.suspend() }
+    progress.progress.resumingHandler = { [weak self] in self?.resume() }
+  }
+
+  /// Updates the task's progress if a caller has read `progress`.
   func updateProgress(isComplete: Bool = false) {
     options?.state.withLock { $0.progress }?.update(
       done: countOfBytesSent + countOfBytesReceived, toSend: countOfBytesExpectedToSend,

@@ -47,6 +47,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     var suspensionCount = 1
     /// The task's options, or nil until an option is first set.
     var options: TaskOptions?
+    /// Whether this is a background session's task that an earlier process created.
+    var isRestored = false
 
     var transfer: (any TaskTransfer)? {
       if case .transferring(let transfer) = stage { transfer } else { nil }
@@ -89,17 +91,23 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Calls `begin` with the request to send, immediately or later.
   func start(in session: URLSession) { begin(session, .success(originalRequest)) }
 
-  /// The set of transfers to which the task's transfer belongs. Its queue is the
-  /// delegate queue, unless a subclass overrides this.
+  /// Starts the task with another request, which the delegate has chosen after the task's earliest date had passed.
+  func start(with request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
+
+  /// The transfers with which the task's transfer shares a delivery queue. That queue is the delegate queue, unless a subclass
+  /// overrides this method.
   func readyTransfers(of session: URLSession) -> ReadyTransfers { session.readyTransfers }
 
   /// The queue on which the task's transfer delivers its events.
   final func delivery(of session: URLSession) -> SerialQueue { readyTransfers(of: session).queue }
 
-  /// Whether `receive(_:answer:)` must be called with the response's head.
+  /// Whether the session's cache answers the task's requests, or the task only invalidates stored responses.
+  var cacheScope: TaskCache.Scope { .invalidation }
+
+  /// Whether the transfer must call `receive(_:answer:)` with the response's head, and wait for the answer.
   var decidesOnResponse: Bool { false }
 
-  /// Called with the final response's head. The task must call `answer` with whether it accepts the body.
+  /// Called with the final response's head. The task must call `answer`, with true to accept the body.
   func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
 
   /// Called with each part of the body.
@@ -221,7 +229,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
   /// The number of bytes of the request's body sent so far.
   ///
-  /// It never decreases: if the body is sent again after a redirect, after a challenge or on a new connection, only
+  /// The number never decreases: if the body is sent again after a redirect, after a challenge or on a new connection, only
   /// bytes beyond the earlier count are added.
   open var countOfBytesSent: Int64 { transfer?.sentByteCount ?? 0 }
   /// The length of the request's body in bytes, 0 without a body, or ``NSURLSessionTransferSizeUnknown``.
@@ -236,18 +244,17 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   /// The task's metrics, which are complete only after the transfer has ended.
-  var metrics: URLSessionTaskMetrics { URLSessionTaskMetrics(transfer) }
-  /// The final response's head if it is an HTTP response, or nil. It is nil for a `file:` or `data:` URL.
+  var metrics: URLSessionTaskMetrics { transfer.map { URLSessionTaskMetrics($0) } ?? URLSessionTaskMetrics(.init([])) }
+  /// The final response's head if it is an HTTP response. Nil for a `file:` or `data:` URL.
   package var httpResponse: HTTPURLResponse? { transfer?.httpResponse }
 
-  /// The object of the layer above that uses the task, such as Alamofire's request. The task
-  /// retains the object until the task has completed.
+  /// The object that uses the task, such as Alamofire's `Request`. The task retains the object until the task has completed.
   package var owner: (any AnyObject & Sendable)? {
     get { mutableState.withLock { $0.owner } }
     set { mutableState.withLock { $0.owner = newValue } }
   }
 
-  /// The maximum number of body bytes to receive before `grant` permits more, or nil for no
+  /// The maximum number of body bytes to receive before `extendWindow(by:)` permits more, or nil for no
   /// limit. Must be set before the task is resumed.
   package var windowBytes: Int? {
     get { mutableState.withLock { $0.windowBytes } }
@@ -255,7 +262,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   /// Permits the task to receive `byteCount` more bytes of the body.
-  package func grant(_ byteCount: Int) { transfer?.grant(byteCount) }
+  package func extendWindow(by byteCount: Int) { transfer?.extendWindow(by: byteCount) }
 
   var session: URLSession? { mutableState.withLock { $0.session } }
   var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
@@ -313,6 +320,10 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
         session, task: self, didSendBodyData: byteCount - before, totalBytesSent: byteCount,
         totalBytesExpectedToSend: expected)
     }
+  }
+
+  func transferAwaitsNetwork() {
+    tellDelegate(or: {}) { session, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: self) }
   }
 
   func transferDidEnd(_ error: URLError?) { complete(error) }

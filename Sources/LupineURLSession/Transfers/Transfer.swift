@@ -2,14 +2,15 @@
 
 import Foundation
 import LupineEngine
+import LupineLogin
 import Synchronization
 
 /// One task's transfer over HTTP: sends the request, follows redirects, answers challenges and delivers the final response.
 ///
-/// The engine's events arrive on a loop's thread, and only change the state. All received events are delivered on the session's
-/// queue, with one hop for all transfers (``ReadyTransfers``). Only the state makes decisions. No method of the engine or of the
+/// The engine's events arrive on a loop's thread, where they only change the state. The events are delivered on the session's
+/// queue, for all transfers together (``ReadyTransfers``). Only the state makes decisions. No method of the engine or of the
 /// observer is called under the lock.
-final class Transfer: TaskTransfer, ResponseSink {
+final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   /// A request that was sent, for the metrics.
   struct Attempt: Sendable {
     let request: URLRequest
@@ -17,44 +18,52 @@ final class Transfer: TaskTransfer, ResponseSink {
     let metrics: ExchangeMetrics
   }
 
-  private struct Guarded {
+  struct Guarded {
     var state: TransferState
     /// The handle of the latest exchange, or nil until the exchange was submitted.
-    var handle: ExchangeHandle?
-    /// The observer, or nil after the end. The observer retains the transfer.
+    var handle: TransferHandle?
+    /// The observer, or nil after the transfer has ended. The observer retains the transfer, so this reference is released at the
+    /// end.
     var observer: (any TransferObserver)?
-    /// The task's use of Digest, or nil before the first Digest challenge in the session.
-    var authentication: TaskAuthentication?
+    /// The task's authentication, or nil before the first challenge in the session.
+    var authentication: TransferAuthentication?
+    /// The wait for a network, or nil if the transfer doesn't wait.
+    var wait: PathWait?
   }
 
-  private let client: EngineClient
+  let client: EngineClient
   private let delivery: ReadyTransfers
   private let windowBytes: Int?
+  /// The object through which the task uses the session's cache, or nil if the session has no cache.
+  let cache: TaskCache?
   /// The length of the request's body in bytes, or nil if it is unknown. Redirects that drop the body aren't considered.
   let bodyByteCount: UInt64?
-  private let guarded: Mutex<Guarded>
+  let guarded: Mutex<Guarded>
 
   /// Creates a transfer for a converted request. Nothing is sent until `send` is called.
   ///
   /// - Parameters:
   ///   - request: The request to send.
-  ///   - urlRequest: The same request in the form that the observer knows.
+  ///   - urlRequest: The `URLRequest` from which `request` was converted.
   ///   - client: The session's engine.
-  ///   - delivery: The set of transfers on whose queue the observer is called.
-  ///   - windowBytes: The maximum number of body bytes to deliver before `grant` permits more, or nil for no limit.
+  ///   - delivery: Delivers the transfer's events on the queue on which the observer is called.
+  ///   - windowBytes: The maximum number of body bytes to deliver before `extendWindow(by:)` permits more, or nil for no limit.
+  ///   - cache: The object through which the task uses the session's cache, or nil if the session has no cache.
   ///   - observer: The task.
   init(
     _ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, delivery: ReadyTransfers,
-    windowBytes: Int?, observer: any TransferObserver
+    windowBytes: Int?, cache: TaskCache? = nil, observer: any TransferObserver
   ) {
     self.client = client
+    self.cache = cache
     self.delivery = delivery
     self.windowBytes = windowBytes
     bodyByteCount = request.body.byteCount
     guarded = Mutex(
       Guarded(
         state: TransferState(
-          request, from: urlRequest, redirectRule: client.redirectRule, windowBytes: windowBytes),
+          request, from: urlRequest, redirectRule: client.redirectRule, windowBytes: windowBytes,
+          waitsForConnectivity: client.settings.network.waitsForConnectivity),
         observer: observer))
   }
 
@@ -68,21 +77,33 @@ final class Transfer: TaskTransfer, ResponseSink {
 
   func setSuspended(_ isSuspended: Bool, change: Int) { apply { $0.setSuspended(isSuspended, change: change) } }
 
-  func grant(_ byteCount: Int) { apply { $0.grant(byteCount) } }
+  func extendWindow(by byteCount: Int) { apply { $0.extendWindow(by: byteCount) } }
 
   /// Discards the rest of the body. The transfer ends as if the entire body had been received.
   func discardBody() { apply { $0.discardBody() } }
 
-  /// Discards the rest of the body and sends another request, whose response replaces the current one. Only for an observer that
-  /// decides about the response.
+  /// Discards the rest of the body and sends another request, whose response replaces the current one. Call it only if the
+  /// observer's `decidesOnResponse` is true.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
     let request = try client.convert(urlRequest)
     apply { $0.replace(with: request, from: urlRequest) }
   }
 
+  func setObserver(_ observer: any TransferObserver, windowBytes: Int) {
+    let (handle, old) = guarded.withLock { guarded in
+      defer { guarded.observer = observer }
+      guarded.state.windowBytes = windowBytes
+      return (guarded.handle, guarded.observer)
+    }
+    handle?.limitWindow(to: windowBytes)
+    _ = old
+  }
+
   // MARK: Properties
 
   var currentRequest: URLRequest { guarded.withLock { $0.state.urlRequest } }
+  /// The origin of the latest request.
+  var currentOrigin: Origin { guarded.withLock { $0.state.request.uri.origin } }
   var response: URLResponse? { httpResponse }
   var httpResponse: HTTPURLResponse? { guarded.withLock { $0.state.response } }
   var receivedByteCount: Int64 { guarded.withLock { $0.state.receivedByteCount } }
@@ -98,10 +119,25 @@ final class Transfer: TaskTransfer, ResponseSink {
 
   // MARK: Events from the engine, on the loop's thread
 
-  func receive(head: ResponseHead) -> BodyDisposition {
+  func receive(head: ResponseHead) -> BodyDisposition { accept(head).disposition }
+
+  func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool) {
+    accept(head, verdict(on: head))
+  }
+
+  private func accept(
+    _ head: ResponseHead, _ verdict: ResponseVerdict
+  ) -> (disposition: BodyDisposition, isTrusted: Bool) {
     storeCookies(of: head)
-    let isTrusted = guarded.withLock { $0.authentication }?.verify(head.fields) ?? true
-    return guarded.withLock { $0.state.receive(head, isTrusted: isTrusted) }
+    if let cache {
+      cache.note(isServed: false)
+      cache.invalidate(after: head, to: guarded.withLock { $0.state.request })
+    }
+    return (guarded.withLock { $0.state.receive(head, verdict: verdict) }, verdict == .trusted)
+  }
+
+  private func verdict(on head: ResponseHead) -> ResponseVerdict {
+    guarded.withLock { $0.authentication }?.verdict(on: head) ?? .trusted
   }
 
   private func storeCookies(of head: ResponseHead) {
@@ -114,26 +150,63 @@ final class Transfer: TaskTransfer, ResponseSink {
   func receive(body bytes: borrowing Span<UInt8>) { guarded.withLock { $0.state.receive(body: bytes) } }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    apply { $0.exchangeEnded(result, metrics) }
+    guard case .failure(let error) = result else { return apply { $0.exchangeEnded(result, metrics) } }
+    if client.identities.isUsed { noteRefusal(error) }
+    let identityRequest = error.requestedAuthorities.flatMap { authorities in
+      choosesIdentity(guarded.withLock { $0.state.request }) ? authorities : nil
+    }
+    apply { $0.exchangeEnded(result, metrics, identityRequest: identityRequest) }
   }
 
   func turnEnded(sentBodyByteCount: UInt64) { apply { $0.turnEnded(sent: sentBodyByteCount) } }
 
+  // MARK: Events from the cache
+
+  func confirm(_ head: ResponseHead) -> Bool {
+    let verdict = verdict(on: head)
+    guard verdict == .trusted else {
+      _ = accept(head, verdict)
+      return false
+    }
+    storeCookies(of: head)
+    return true
+  }
+
+  func receive(served head: ResponseHead) -> BodyDisposition {
+    cache?.note(isServed: true)
+    return guarded.withLock { $0.state.receive(head) }
+  }
+
+  func receive(served piece: Data) {
+    guard !piece.isEmpty else { return }
+    // The indices of delivered data must start at 0. Those of a piece that is the whole body already do, so it isn't copied.
+    let piece = piece.startIndex == 0 ? piece : Data(piece)
+    guarded.withLock { $0.state.receive(piece: piece) }
+  }
+
+  func keep(_ storable: StorableResponse) { cache?.keep(storable) }
+
+  func fail(_ error: URLError) { apply { $0.submissionFailed(error) } }
+
+  func takeStorable() -> StorableResponse? { cache?.takeStorable() }
+
+  var isServed: Bool { cache?.isServed ?? false }
+
   // MARK: Actions
 
   /// Passes an event to the state, and executes the action that it returns.
-  private func apply(_ event: (inout TransferState) -> TransferState.Action?) {
+  func apply(_ event: (inout TransferState) -> TransferState.Action?) {
     let (action, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
     if let action { perform(action, handle) }
   }
 
   /// Passes an event to the state, and executes the actions that it returns.
-  private func apply(_ event: (inout TransferState) -> [TransferState.Action]) {
+  func apply(_ event: (inout TransferState) -> [TransferState.Action]) {
     let (actions, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
     for action in actions { perform(action, handle) }
   }
 
-  private func perform(_ action: TransferState.Action, _ handle: ExchangeHandle?) {
+  private func perform(_ action: TransferState.Action, _ handle: TransferHandle?) {
     switch action {
     case .deliver: delivery.add(self)
     case .pause(let exchange):
@@ -143,25 +216,73 @@ final class Transfer: TaskTransfer, ResponseSink {
       handle?.resume()
       apply { $0.flowChanged(exchange: exchange) }
     case .discardBody: handle?.discardBody()
-    case .grant(let byteCount): handle?.extendWindow(by: byteCount)
+    case .extendWindow(let byteCount): handle?.extendWindow(by: byteCount)
     case .cancel: handle?.cancel()
     }
   }
 
-  private func submit(_ submission: TransferState.Submission) {
+  func submit(_ submission: consuming TransferState.Submission) {
+    cache?.storeRedirect()
+    guard client.authentication.isUsed else {
+      return submit(submission.request, submission.exchange, handlesCookies: submission.handlesCookies)
+    }
+    let proxy = client.proxy(for: submission.request)
+    if authentication.mayBlock(via: proxy) {
+      DispatchQueue.global().async { [submission] in self.submitAuthenticated(submission, via: proxy) }
+    } else {
+      submitAuthenticated(submission, via: proxy)
+    }
+  }
+
+  private func submitAuthenticated(_ submission: TransferState.Submission, via proxy: Proxy?) {
+    var request = submission.request
+    do throws(ConnectionHandshake.Failure) {
+      try authentication.prepare(&request, via: proxy, certificate: { self.latestCertificate })
+    } catch {
+      let url = guarded.withLock { $0.state.urlRequest.url }
+      return apply { $0.submissionFailed(URLError(error, at: url)) }
+    }
+    submit(request, submission.exchange, handlesCookies: submission.handlesCookies)
+  }
+
+  /// The server's certificate of the latest exchange over TLS, in DER, or nil if there was no such exchange.
+  private var latestCertificate: [UInt8]? {
+    guarded.withLock { $0.state.metrics.last { $0.tls != nil }?.tls }?.certificateChain.first
+  }
+
+  private func submit(_ request: consuming EngineRequest, _ exchange: Int, handlesCookies: Bool) {
     do throws(URLError) {
-      var request = submission.request
-      if submission.handlesCookies { client.addCookies(to: &request) }
-      if client.authentication.isUsed { authentication.prepare(&request) }
+      if handlesCookies { client.addCookies(to: &request) }
+      if client.identities.isUsed, let authorities = identify(&request) {
+        return apply { $0.identityRequested(from: authorities) }
+      }
+      // A request that authenticates a connection must be sent to the server, even if the cache could answer it.
+      if let cache, request.connectionDemand == nil,
+        let cached = cache.exchange(
+          for: request, from: currentRequest, client.settings, through: client, windowBytes: windowBytes, receiver: self
+        )
+      {
+        keep(.cache(cached), of: exchange)
+        return cached.decide()
+      }
+      // The cache doesn't answer the request, but the request's cache policy may still forbid sending it.
+      guard mayLoad else { throw URLError(notCached: currentRequest.url) }
       let handle = try client.submit(consume request, to: self, windowBytes: windowBytes ?? .max)
-      keep(handle, of: submission.exchange)
+      keep(.engine(handle), of: exchange)
     } catch {
       apply { $0.submissionFailed(error) }
     }
   }
 
-  /// Stores the handle of an exchange, unless the exchange has already ended, and executes the commands that waited for it.
-  private func keep(_ handle: ExchangeHandle, of exchange: Int) {
+  /// Whether the request's cache policy, or the session's, permits sending the request.
+  private var mayLoad: Bool {
+    let policy = guarded.withLock { $0.state.urlRequest.explicitCachePolicy } ?? client.settings.cachePolicy
+    return policy != .returnCacheDataDontLoad
+  }
+
+  /// Stores the handle of an exchange, unless the exchange has already ended. Then executes the commands that were given before
+  /// the handle existed.
+  private func keep(_ handle: TransferHandle, of exchange: Int) {
     let actions = guarded.withLock { guarded -> [TransferState.Action] in
       guard let actions = guarded.state.submitted(exchange) else { return [] }
       guarded.handle = handle
@@ -170,131 +291,13 @@ final class Transfer: TaskTransfer, ResponseSink {
     for action in actions { perform(action, handle) }
   }
 
-  /// The task's use of Digest. It is created on first use, so that other tasks don't pay for it.
-  private var authentication: TaskAuthentication {
+  /// The task's authentication, created on first use, so that other tasks don't pay for it.
+  var authentication: TransferAuthentication {
     guarded.withLock { guarded in
       if let authentication = guarded.authentication { return authentication }
-      let new = TaskAuthentication(client.authentication, storage: client.settings.credentialStorage)
+      let new = TransferAuthentication(client.authentication, storage: client.settings.credentialStorage)
       guarded.authentication = new
       return new
     }
-  }
-
-  // MARK: Steps, on the session's queue
-
-  /// Performs all steps that are possible now. `ReadyTransfers` calls this method once for each `deliver` action.
-  func deliver() {
-    while let (step, observer) = nextStep() { perform(step, observer) }
-  }
-
-  private func nextStep() -> (TransferState.Step, any TransferObserver)? {
-    guarded.withLock { guarded in
-      guard let observer = guarded.observer, let step = guarded.state.nextStep() else { return nil }
-      return (step, observer)
-    }
-  }
-
-  private func perform(_ step: TransferState.Step, _ observer: any TransferObserver) {
-    switch step {
-    case .notifySent(let byteCount): observer.transfer(didSend: byteCount)
-    case .authenticate(let unauthorized): authenticate(unauthorized, observer)
-    case .present(let response, let isLast): present(response, isLast: isLast, observer)
-    case .deliver(let piece): observer.transfer(didReceive: piece)
-    case .redirect(let redirect): ask(redirect, observer)
-    case .submit(let submission): submit(submission)
-    case .end(let error): end(error, observer)
-    }
-  }
-
-  private func present(_ response: HTTPURLResponse, isLast: Bool, _ observer: any TransferObserver) {
-    // After the last exchange, the observer's answer ends the transfer.
-    guard isLast || observer.decidesOnResponse else { return }
-    ask { question in
-      observer.transfer(didReceive: response) { isAccepted in
-        self.apply { $0.answered(question, isAccepted ? .accept : .refuse) }
-      }
-    }
-  }
-
-  private func authenticate(_ unauthorized: TransferState.Unauthorized, _ observer: any TransferObserver) {
-    let (head, request) = (unauthorized.head, unauthorized.request)
-    if let value = authentication.renewed(afterStatus: head.status, head.fields, to: request) {
-      return ask { question in self.apply { $0.answered(question, .reauthorize(value)) } }
-    }
-    let challenge = URLAuthenticationChallenge(
-      status: head.status, fields: head.fields, from: request.uri, previousFailureCount: unauthorized.failureCount,
-      storage: client.settings.credentialStorage, response: unauthorized.response, digest: (authentication, request))
-    guard let challenge else {
-      if let response = unauthorized.response { present(response, isLast: false, observer) }
-      return
-    }
-    ask { question in
-      observer.transfer(isAskedFor: challenge) { outcome in
-        self.apply { $0.answered(question, TransferState.Answer(outcome)) }
-      }
-    }
-  }
-
-  private func ask(_ redirect: TransferState.Redirect, _ observer: any TransferObserver) {
-    ask { question in
-      observer.transfer(isRedirectedTo: redirect.proposed, by: redirect.response) { chosen in
-        let answer = TransferState.Answer(to: redirect, chosen: chosen, self.client)
-        self.apply { $0.answered(question, answer) }
-      }
-    }
-  }
-
-  /// Calls `call` to request a decision from the observer, unless the state no longer needs the decision.
-  private func ask(_ call: (_ question: Int) -> Void) {
-    guard let question = guarded.withLock({ $0.state.ask() }) else { return }
-    call(question)
-    apply { $0.asked(question) }
-  }
-
-  private func end(_ error: URLError?, _ observer: any TransferObserver) {
-    // The values are released outside the lock, because their deinitializers may call anything.
-    let released = guarded.withLock { ($0.observer.take(), $0.handle.take(), $0.state.takeBody()) }
-    observer.transferDidEnd(error)
-    _ = released
-  }
-}
-
-extension TransferState.Answer {
-  fileprivate init(_ outcome: URLAuthenticationChallenge.Outcome) {
-    self =
-      switch outcome {
-      case .authorize(let value): .authorize(value)
-      case .stand: .present
-      case .cancel: .refuse
-      }
-  }
-
-  /// Creates the answer to a redirect. `chosen` is the observer's request, or nil to present the response.
-  fileprivate init(to redirect: TransferState.Redirect, chosen: URLRequest?, _ client: EngineClient) {
-    let (next, proposed) = (redirect.next, redirect.proposed)
-    guard let chosen else {
-      self = .present
-      return
-    }
-    if let error = redirect.refusal,
-      !next.body.isReplayable || Self.isLed(to: chosen.url, by: proposed.url, refusedWith: error)
-    {
-      self = .fail(URLError(error, url: redirect.url))
-      return
-    }
-    do {
-      self = .follow(chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen), chosen)
-    } catch {
-      self = .fail(error as? URLError ?? URLError(.unknown))
-    }
-  }
-
-  /// Returns whether the chosen URL is refused for the same reason as the proposed one: it is the same URL, or it has the scheme
-  /// for which the proposed URL was refused (http after https, or a Unix socket). A handler that only adds a query hasn't decided
-  /// to send a request unencrypted, but a handler that changes the scheme has.
-  private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
-    let (scheme, proposedScheme) = (chosen?.scheme?.lowercased() ?? "", proposed?.scheme?.lowercased() ?? "")
-    let isForItsScheme = error.code == .redirectRefused && scheme == proposedScheme
-    return chosen == proposed || isForItsScheme || (scheme.hasSuffix("+unix") && proposedScheme.hasSuffix("+unix"))
   }
 }

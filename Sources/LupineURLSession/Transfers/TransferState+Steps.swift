@@ -3,6 +3,7 @@
 
 import Foundation
 import LupineEngine
+import LupineLogin
 
 extension TransferState {
   /// One step to perform on the session's queue.
@@ -11,33 +12,68 @@ extension TransferState {
     case notifySent(Int64)
     /// If the response has a challenge, request a credential from the observer. Otherwise, present the response.
     indirect case authenticate(Unauthorized)
-    /// Request the observer's decision whether it accepts the body. If the exchange hasn't ended, skip the step unless the
-    /// observer makes such decisions.
+    /// Ask the observer whether it accepts the body. If the exchange hasn't ended (`isLast` is false), skip the step unless the
+    /// observer's `decidesOnResponse` is true.
     case present(HTTPURLResponse, isLast: Bool)
     /// Deliver a piece of the body.
     case deliver(Data)
-    /// Request from the observer the request that follows the redirect.
+    /// Ask the observer which request to send after the redirect.
     indirect case redirect(Redirect)
+    /// Ask the observer for a client certificate for this origin, issued by one of these authorities.
+    case identify(Origin, authorities: [[UInt8]])
     /// Submit a request to the engine.
     indirect case submit(Submission)
-    /// Notify the observer of the end. Always the last step.
+    /// Wait for a network, then send the request again.
+    indirect case awaitNetwork(NetworkWait)
+    /// Notify the observer of the end. Always the last step, unless it is `handOver`.
     case end(URLError?)
+    /// Let the transfer of a URLProtocol take over. The last step.
+    indirect case handOver(URLRequest)
   }
 
-  /// A response with status code 401.
+  /// The number of credentials that were sent to the origin and to the proxy. A refusal by one party says nothing about the
+  /// credentials for the other.
+  struct CredentialAttempts {
+    enum Party { case origin, proxy }
+
+    private var counts = (origin: 0, proxy: 0)
+    /// The party that has refused the latest request.
+    private var party = Party.origin
+
+    /// The number of credentials sent to the origin and the proxy together.
+    var total: Int { counts.origin + counts.proxy }
+
+    /// Records that a party refuses the request. Returns the number of credentials that were sent to that party.
+    mutating func refused(by party: Party) -> Int {
+      self.party = party
+      return party == .origin ? counts.origin : counts.proxy
+    }
+
+    /// Records that a credential was chosen for the party that has refused the request.
+    mutating func noteCredential() {
+      switch party {
+      case .origin: counts.origin += 1
+      case .proxy: counts.proxy += 1
+      }
+    }
+  }
+
+  /// A 401 or 407 response, or an equivalent failure, after which the request may succeed with a credential.
   struct Unauthorized {
-    let head: ResponseHead
+    let cause: AuthenticationRefusal
     let request: EngineRequest
     let response: HTTPURLResponse?
     /// The number of credentials that the server has refused.
     let failureCount: Int
+    /// The number of offered authentication schemes that the observer has rejected.
+    var rejectedCount = 0
   }
 
   /// A response that redirects.
   struct Redirect {
     /// The request to send next according to the redirect rule.
     let next: EngineRequest
-    /// The same request in the form that the observer sees.
+    /// The same request as the `URLRequest` that the observer receives.
     let proposed: URLRequest
     let response: HTTPURLResponse
     /// The error because of which the redirect can't be followed as proposed, or nil if it can be followed.
@@ -46,23 +82,24 @@ extension TransferState {
     let url: URL?
   }
 
-  /// The observer's answer when a decision was requested.
-  enum Answer {
-    /// The observer accepts the body.
-    case accept
-    /// The observer doesn't accept the body, or cancels the challenge. The transfer ends with `URLError.cancelled`.
-    case refuse
-    /// The response that redirects or requires a credential is presented as the final response.
-    case present
-    /// The request is sent again with this value of Authorization.
-    case authorize(String)
-    /// The request is sent again with this value of Authorization. The server has
-    /// accepted the credential, and only its nonce is stale.
-    case reauthorize(String)
-    /// The redirect is followed with this request.
-    indirect case follow(EngineRequest, URLRequest)
-    /// The redirect can't be followed in the way that the observer has chosen.
-    case fail(URLError)
+  /// A request that couldn't be sent for lack of a network.
+  struct NetworkWait {
+    let failure: EngineError
+    /// The number of earlier waits.
+    let count: Int
+    /// The number of consecutive lookups that failed, including the latest attempt if it failed in the lookup.
+    let unansweredLookupCount: Int
+    /// The time left for waiting, or nil for no limit.
+    let limit: Duration?
+    /// The URL of the request.
+    let url: URL?
+
+    /// The number of consecutive lookups that may fail because no name server answers after the network has come up: 3, within
+    /// about one second. If the next one fails too, the transfer fails.
+    static let unansweredLookupsMax = 3
+
+    /// Whether the attempt may have come too early: just before the network came up, or before its name servers answer.
+    var mayBeTooEarly: Bool { count > 0 && unansweredLookupCount <= Self.unansweredLookupsMax }
   }
 
   // MARK: Steps
@@ -87,6 +124,7 @@ extension TransferState {
     case .asking, .awaiting: turn = .received
     }
     switch batch.nextPart {
+    case .identityRequest: return batch.identityRequest.take().map { identityStep($0) }
     case .sentByteCount:
       sentByteCount = batch.sentByteCount.take() ?? 0
       return .notifySent(sentByteCount)
@@ -103,6 +141,7 @@ extension TransferState {
       if let response { return .present(response, isLast: isBetweenExchanges) }
       return isBetweenExchanges ? end(nil) : nil
     case .submit: return .submit(submission())
+    case .authenticate(let unauthorized): return .authenticate(unauthorized)
     case .end(let error): return end(error)
     }
   }
@@ -112,11 +151,17 @@ extension TransferState {
     response = urlRequest.url.map {
       HTTPURLResponse(url: $0, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded)
     }
-    // The decision about a redirect is made at the end of its exchange.
-    if case .superseded = body { return nil }
-    if head.status == 401 {
+    switch body {
+    case .superseded: return nil
+    case .undecided(let redirection):
+      guard demand != .canceled, let response else { return nil }
+      return redirectStep(redirection, response)
+    case .wanted, .discarded: break
+    }
+    if head.status == 401 || head.status == 407 {
+      let failureCount = attempts.refused(by: head.status == 407 ? .proxy : .origin)
       return .authenticate(
-        Unauthorized(head: head, request: request, response: response, failureCount: challengeCount))
+        Unauthorized(cause: .response(head), request: request, response: response, failureCount: failureCount))
     }
     return response.map { .present($0, isLast: false) }
   }
@@ -128,26 +173,55 @@ extension TransferState {
     return .deliver(piece)
   }
 
-  /// Returns the step for the end of the exchange, after everything that arrived before it.
+  /// Returns the step for the end of the exchange. Called after everything that arrived earlier was processed.
   private mutating func endStep(_ failure: EngineError?) -> Step? {
+    if let failure, waitsForConnectivity, demand != .canceled, case .wanted = body, failure.mayBeLackOfNetwork {
+      return waitStep(failure)
+    }
     performed.append((urlRequest, response))
     exchange = .none
     switch (body, failure) {
-    // The whole response had arrived before the cancellation, and wasn't delivered.
+    // The whole response had arrived before the cancellation, but hasn't been delivered.
     case (_, nil) where demand == .canceled: return end(URLError(.cancelled))
-    case (.superseded(.refusedRedirect(let error)), nil): return refusedRedirectStep(error)
-    case (.superseded(.untrusted), nil): return end(URLError(wrongDigestProofFrom: urlRequest.url))
-    case (.superseded(.redirect(let next)), nil): return redirectStep(next, urlRequest.redirected(to: next), nil)
+    case (.superseded(.failure(let error)), nil): return end(error)
     // A failure is ignored, because the rest of the response isn't needed.
+    case (.superseded(.redirect(let next, let chosen)), _):
+      if demand == .canceled { return end(URLError(.cancelled)) }
+      follow(next, chosen)
+      return .submit(submission())
+    case (.superseded(.handover(let request)), _):
+      if demand == .canceled { return end(URLError(.cancelled)) }
+      turn = .ended
+      return .handOver(request)
     case (.superseded(.replacement(let request, let urlRequest)), _):
       self.urlRequest = urlRequest
       response = nil
       if demand == .canceled { return end(URLError(.cancelled)) }
       if let exchange = metrics.last { self.request = redirects.resend(request, after: exchange) }
       return .submit(submission())
-    case (_, let failure?): return end(URLError(failure, url: urlRequest.url))
-    case (.wanted, nil), (.discarded, nil): return end(nil)
+    case (_, let failure?):
+      if demand != .canceled, let cause = AuthenticationRefusal(failure) {
+        return .authenticate(
+          Unauthorized(
+            cause: cause, request: request, response: urlRequest.url.flatMap(cause.response),
+            failureCount: attempts.refused(by: cause.party)))
+      }
+      return end(URLError(failure, url: urlRequest.url))
+    case (.wanted, nil), (.discarded, nil), (.undecided, nil): return end(nil)
     }
+  }
+
+  /// Returns the step that waits for a network. The failed attempt is removed from the metrics, because there may be thousands
+  /// of them.
+  private mutating func waitStep(_ failure: EngineError) -> Step {
+    exchange = .none
+    if let exchange = metrics.popLast() { request = redirects.resend(request, after: exchange) }
+    defer { waitCount += 1 }
+    unansweredLookupCount = failure.code == .resolveFailed ? unansweredLookupCount + 1 : 0
+    return .awaitNetwork(
+      NetworkWait(
+        failure: failure, count: waitCount, unansweredLookupCount: unansweredLookupCount, limit: redirects.timeLeft,
+        url: urlRequest.url))
   }
 
   private mutating func end(_ error: URLError?) -> Step {
@@ -155,109 +229,57 @@ extension TransferState {
     return .end(error)
   }
 
-  // MARK: Redirects
-
-  private mutating func redirectStep(_ next: EngineRequest, _ proposed: URLRequest, _ refusal: EngineError?) -> Step {
-    guard let response else { return end(refusal.map { URLError($0, url: urlRequest.url) } ?? URLError(.badURL)) }
-    return .redirect(
-      Redirect(next: next, proposed: proposed, response: response, refusal: refusal, url: urlRequest.url))
+  private mutating func identityStep(_ authorities: [[UInt8]]) -> Step {
+    exchange = .none
+    guard demand != .canceled else { return end(URLError(.cancelled)) }
+    return .identify(request.uri.origin, authorities: authorities)
   }
 
-  /// Returns the step for a redirect that the rule forbids. The observer may still present the response or choose another
-  /// request, unless there were too many redirects.
-  private mutating func refusedRedirectStep(_ error: EngineError) -> Step {
-    guard error.code != .tooManyRedirects, let response,
-      let url = response.value(forHTTPHeaderField: "Location").flatMap({ URL(string: $0, relativeTo: response.url) })
-    else { return end(URLError(error, url: urlRequest.url)) }
-    guard let next = redirects.rule?.rewritten(request, after: response.statusCode, staysAtOrigin: false) else {
-      return end(URLError(error, url: urlRequest.url))
-    }
-    var proposed = urlRequest.redirected(to: next)
-    proposed.url = url.absoluteURL
-    return redirectStep(next, proposed, error)
+  // MARK: Redirects
+
+  private func redirectStep(_ redirection: Redirection, _ response: HTTPURLResponse) -> Step {
+    var proposed = urlRequest.redirected(to: redirection.next)
+    if let url = redirection.refusedURL { proposed.url = url }
+    return .redirect(
+      Redirect(
+        next: redirection.next, proposed: proposed, response: response, refusal: redirection.refusal,
+        url: urlRequest.url))
   }
 
   private mutating func follow(_ next: EngineRequest, _ chosen: URLRequest) {
     var next = next
     next.presentsIdentity =
       request.presentsIdentity && RedirectRule.keepsIdentity(from: request.uri.origin, to: next.uri.origin)
+    if next.uri.origin != request.uri.origin { next.identityChoice = nil }
     if let exchange = metrics.last { request = redirects.follow(next, after: exchange) }
     urlRequest = chosen
     response = nil
     // The new URL hasn't refused a credential yet.
-    challengeCount = 0
-    turn = .decided(.submit)
+    attempts = CredentialAttempts()
   }
 
-  // MARK: Questions
-
-  /// Starts a question to the observer, and returns the question's number. Returns nil if the transfer was cancelled after its
-  /// last exchange, because the answer would have no effect.
-  mutating func ask() -> Int? {
-    guard case .received = turn else { return nil }
-    questionCount += 1
-    turn = .asking(questionCount)
-    return questionCount
+  /// Discards the rest of the response, and continues with the successor when the exchange has ended.
+  mutating func supersede(by successor: Successor) -> Action? {
+    body = .superseded(successor)
+    return discardAction
   }
+}
 
-  /// Called after the question was passed to the observer. If the observer hasn't answered
-  /// immediately, reading is paused until it does.
-  mutating func asked(_ question: Int) -> Action? {
-    guard case .asking(question) = turn else { return nil }
-    turn = .awaiting(question)
-    return flowAction()
-  }
-
-  /// Called with the observer's answer. Only the first answer to the open question has an effect.
-  mutating func answered(_ question: Int, _ answer: Answer) -> [Action] {
-    switch turn {
-    case .asking(question), .awaiting(question): turn = .received
-    default: return []
-    }
-    var actions: [Action] = []
-    switch answer {
-    case .accept: if isBetweenExchanges { turn = .decided(.end(nil)) }
-    case .refuse: actions = refuse()
-    case .present: turn = .decided(.present)
-    case .authorize(let value):
-      challengeCount += 1
-      if let action = authorize(value) { actions.append(action) }
-    case .reauthorize(let value): if let action = authorize(value) { actions.append(action) }
-    case .follow(let next, let chosen): follow(next, chosen)
-    case .fail(let error): turn = .decided(.end(error))
-    }
-    if let action = flowAction() { actions.append(action) }
-    if let action = requestDelivery() { actions.append(action) }
-    return actions
-  }
-
-  private mutating func refuse() -> [Action] {
-    demand = .canceled
-    switch exchange {
-    case .none:
-      turn = .decided(.end(URLError(.cancelled)))
-      return []
-    case .submitting: return []
-    case .active: return [.cancel]
+extension AuthenticationRefusal {
+  /// The party that refuses the request.
+  fileprivate var party: TransferState.CredentialAttempts.Party {
+    switch self {
+    case .response(let head): head.status == 407 ? .proxy : .origin
+    case .tunnel: .proxy
+    case .missingConnection: .origin
     }
   }
 
-  private mutating func authorize(_ value: String) -> Action? {
-    var next = request
-    next.fields.remove("Authorization")
-    next.fields.append(name: "Authorization", value: value)
-    return replace(with: next, from: urlRequest)
-  }
-
-  private var isBetweenExchanges: Bool {
-    if case .none = exchange { true } else { false }
-  }
-
-  /// Removes and returns the request's body, so that it isn't retained as long as the response and its metrics.
-  mutating func takeBody() -> RequestBody {
-    var body = RequestBody()
-    swap(&body, &request.body)
-    return body
+  /// Returns the response for the challenge if a proxy has refused a tunnel, or nil. It is never presented as the task's
+  /// response.
+  fileprivate func response(_ url: URL) -> HTTPURLResponse? {
+    guard case .tunnel = self else { return nil }
+    return HTTPURLResponse(url: url, statusCode: 407, httpVersion: nil, headerFields: nil)
   }
 }
 
@@ -270,6 +292,19 @@ extension URLRequest {
     if next.body.isEmpty { request.httpBody = nil }
     for field in fields where !next.fields.contains(field.name) { request.fields.remove(field.name) }
     return request
+  }
+}
+
+extension EngineError {
+  /// Whether nothing was sent, possibly for lack of a network: no route, no permitted route, or no answer of a name server.
+  fileprivate var mayBeLackOfNetwork: Bool {
+    guard progress == .nothingSent else { return false }
+    return switch (code, cause) {
+    case (.connectFailed, .system(let error)): error.isNoNetwork
+    case (.resolveFailed, .resolve(let error)): error.kind == .temporary
+    case (.addressRefused, .refusal(.cellular)): true
+    default: false
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-// TransferState: the state machine of one task's transfer. It takes events and returns
-// actions and steps, without locks, I/O or calls.
+// TransferState: the state machine of one task's transfer. It takes events and returns actions and steps, without locks, I/O or
+// callbacks.
 
 import Foundation
 import LupineEngine
@@ -8,8 +8,8 @@ import LupineEngine
 ///
 /// A transfer has one exchange at a time. Events come from the task, from the engine, and from the session's queue, which
 /// performs one step after another. A question to the observer stops the steps until the observer answers. In the meantime,
-/// reading is paused. There are three states: that of the exchange (`Exchange`), the one that the task has requested (`Demand`),
-/// and the next step on the session's queue (`Turn`).
+/// reading is paused. The state consists mainly of the exchange's state (`Exchange`), the state that the task has requested
+/// (`Demand`), and the next step on the session's queue (`Turn`).
 struct TransferState: Sendable {
   /// A command to execute after the lock was released.
   enum Action: Equatable {
@@ -21,8 +21,8 @@ struct TransferState: Sendable {
     case resume(exchange: Int)
     /// End the exchange without the rest of its body.
     case discardBody
-    /// Permit this many more bytes of the body.
-    case grant(Int)
+    /// Extend the receive window by this many bytes of the body.
+    case extendWindow(Int)
     /// Cancel the exchange.
     case cancel
   }
@@ -39,13 +39,14 @@ struct TransferState: Sendable {
   enum Exchange {
     /// There is no exchange: before the first, between two, and after the last.
     case none
-    /// `submit` hasn't returned the handle yet. Commands wait for it.
+    /// `submit` hasn't returned the handle yet. Commands wait for the handle.
     case submitting
     /// The exchange accepts commands.
     case active(Flow)
   }
 
-  /// Whether the engine reads. Only one thread at a time changes this, so that changes can't overtake each other.
+  /// Whether the engine reads from the connection. Only one thread at a time changes this, so that changes can't overtake each
+  /// other.
   enum Flow {
     case reading, pausing, paused, resuming
   }
@@ -55,25 +56,39 @@ struct TransferState: Sendable {
     case running, suspended, canceled
   }
 
-  /// The use of the response's body.
+  /// The way in which the response's body is handled.
   enum Body {
     /// Pieces are delivered.
     case wanted
     /// The pieces that have already arrived are delivered. The rest is discarded.
     case discarded
+    /// Pieces are kept until the observer has decided about the redirect. If the redirect isn't followed, the pieces are
+    /// delivered.
+    indirect case undecided(Redirection)
     /// Pieces are dropped, because the response isn't the final one.
     indirect case superseded(Successor)
   }
 
-  /// The successor of the exchange in progress.
+  /// A redirect that the observer decides on.
+  struct Redirection {
+    /// The request to send next, by the redirect rule.
+    let next: EngineRequest
+    /// The reason why the redirect can't be followed as proposed, or nil if it can.
+    var refusal: EngineError?
+    /// The target of a refused redirect, or nil if the redirect isn't refused.
+    var refusedURL: URL?
+  }
+
+  /// The next step after the exchange in progress, whose response isn't the final one.
   enum Successor {
-    /// The request to which the response redirects, if the observer agrees.
-    case redirect(EngineRequest)
-    /// The error with which the redirect is refused, unless the observer chooses another request.
-    case refusedRedirect(EngineError)
-    /// The transfer ends with an error, because the server hasn't proven that it knows the password.
-    case untrusted
-    /// A request that is sent without the observer's decision: with a credential, or instead of the first request.
+    /// The request of a redirect that the observer follows.
+    case redirect(EngineRequest, URLRequest)
+    /// The request of a redirect that the observer follows, and that a URLProtocol answers. This transfer ends, and the
+    /// protocol's transfer takes over.
+    case handover(URLRequest)
+    /// The end of the transfer with an error.
+    case failure(URLError)
+    /// A request that isn't from a redirect: the same request with a credential, or a request in its place.
     case replacement(EngineRequest, URLRequest)
   }
 
@@ -97,26 +112,28 @@ struct TransferState: Sendable {
     case present
     /// Send the request.
     case submit
+    /// Ask the observer for a credential for the next authentication scheme that the response offers.
+    indirect case authenticate(Unauthorized)
     /// End the transfer.
     case end(URLError?)
   }
 
-  /// Whether a delivery on the session's queue has been requested and hasn't ended.
+  /// The state of the delivery on the session's queue: whether one has been requested and hasn't ended.
   enum Hop {
     case none, requested
   }
 
-  /// The maximum number of body bytes in flight between the engine and the observer, or nil for no limit.
-  let windowBytes: Int?
+  /// The receive window: the maximum number of body bytes in flight between the engine and the observer, or nil for no limit.
+  var windowBytes: Int?
 
   var exchange = Exchange.none
   /// The number of the latest exchange.
   var exchangeCount = 0
   var body = Body.wanted
-  /// The number of body bytes that the observer has processed and that the engine hasn't been permitted to send again.
-  var ungrantedByteCount = 0
+  /// The number of body bytes that the observer has processed, but by which the engine's receive window hasn't been extended yet.
+  var consumedByteCount = 0
   var demand = Demand.running
-  /// The number of the latest call to `setSuspended` that had an effect.
+  /// The highest `change` number that `setSuspended` has received. A call with a lower number has no effect.
   var latestChange = 0
   var turn = Turn.received
   /// The number of the latest question.
@@ -131,16 +148,26 @@ struct TransferState: Sendable {
   var response: HTTPURLResponse?
   var receivedByteCount: Int64 = 0
   var sentByteCount: Int64 = 0
+  /// Whether a request that can't be sent for lack of a network waits for a network.
+  let waitsForConnectivity: Bool
+  /// The number of times that the transfer has waited for a network.
+  var waitCount = 0
+  /// The number of consecutive lookups that failed although there was a network.
+  var unansweredLookupCount = 0
   /// The redirects followed so far, and the time left for further exchanges.
   var redirects: RedirectChain
-  /// The number of credentials sent to the current URL.
-  var challengeCount = 0
+  /// The credentials sent for the current URL.
+  var attempts = CredentialAttempts()
   /// The measurements of the exchanges that have ended.
   var metrics: ShortList<ExchangeMetrics> = []
-  /// The requests of those exchanges and their responses. An exchange is added once its end has been processed.
+  /// The requests and responses of the exchanges that have ended. An exchange is added once its end has been processed.
   var performed: ShortList<(URLRequest, HTTPURLResponse?)> = []
 
-  init(_ request: EngineRequest, from urlRequest: URLRequest, redirectRule: RedirectRule, windowBytes: Int?) {
+  init(
+    _ request: EngineRequest, from urlRequest: URLRequest, redirectRule: RedirectRule, windowBytes: Int?,
+    waitsForConnectivity: Bool = false
+  ) {
+    self.waitsForConnectivity = waitsForConnectivity
     self.request = request
     self.urlRequest = urlRequest
     redirects = RedirectChain(redirectRule, total: request.timeouts.total)
@@ -149,7 +176,7 @@ struct TransferState: Sendable {
 
   // MARK: Events from the task
 
-  /// Returns the first request to submit, or nil if the transfer was cancelled before.
+  /// Returns the first request to submit, or nil if the transfer has already been cancelled.
   mutating func start() -> Submission? {
     guard demand != .canceled, case .received = turn else { return nil }
     return submission()
@@ -161,9 +188,9 @@ struct TransferState: Sendable {
     demand = .canceled
     var actions: [Action] = []
     switch exchange {
-    // There is no exchange whose end would follow, so the question remains unanswered.
+    // There is no exchange to cancel, so the transfer ends now. An open question to the observer remains unanswered.
     case .none: turn = .decided(.end(URLError(.cancelled)))
-    // `submitted` cancels it.
+    // The exchange has no handle yet. `submitted` cancels it.
     case .submitting: break
     case .active: actions = [.cancel]
     }
@@ -193,28 +220,29 @@ struct TransferState: Sendable {
     return discardAction
   }
 
-  /// Called when the observer has processed `byteCount` bytes. They are granted to the engine once they amount to half a window,
-  /// because a grant per piece would lead to ever smaller pieces.
-  mutating func grant(_ byteCount: Int) -> Action? {
+  /// Called when the observer has processed `byteCount` bytes. The engine's window is extended once the bytes amount to half a
+  /// window, because an extension for each piece would lead to ever smaller pieces.
+  mutating func extendWindow(by byteCount: Int) -> Action? {
     guard let windowBytes else { return nil }
-    ungrantedByteCount += byteCount
-    guard case .active = exchange, ungrantedByteCount >= windowBytes / 2 else { return nil }
-    return .grant(takeUngranted())
+    consumedByteCount += byteCount
+    guard case .active = exchange, consumedByteCount >= windowBytes / 2 else { return nil }
+    return .extendWindow(takeConsumed())
   }
 
   // MARK: Events of submission
 
-  /// Called when the engine has accepted the exchange. Returns nil if the exchange has already
-  /// ended, in which case its handle isn't needed.
+  /// Called when the engine has accepted the exchange `number`. Returns the actions to perform on its handle, or nil if the
+  /// exchange has already ended and the handle isn't needed.
   mutating func submitted(_ number: Int) -> [Action]? {
     guard number == exchangeCount, case .submitting = exchange else { return nil }
     exchange = .active(.reading)
     if demand == .canceled { return [.cancel] }
     var actions: [Action] = []
-    if ungrantedByteCount > 0 { actions.append(.grant(takeUngranted())) }
+    if consumedByteCount > 0 { actions.append(.extendWindow(takeConsumed())) }
     switch body {
-    case .discarded, .superseded(.replacement): actions.append(.discardBody)
-    case .wanted, .superseded: break
+    case .discarded, .superseded(.replacement), .superseded(.redirect), .superseded(.handover):
+      actions.append(.discardBody)
+    case .wanted, .undecided, .superseded(.failure): break
     }
     if let action = flowAction() { actions.append(action) }
     return actions
@@ -238,50 +266,6 @@ struct TransferState: Sendable {
     return flowAction()
   }
 
-  // MARK: Events from the engine
-
-  /// Called when the final response's head has arrived. Returns whether to deliver its body.
-  ///
-  /// - Parameters:
-  ///   - head: The head.
-  ///   - isTrusted: False if the server claims to know the password of the request's credential but doesn't know it.
-  mutating func receive(_ head: ResponseHead, isTrusted: Bool = true) -> BodyDisposition {
-    batch.head = head
-    guard isTrusted else {
-      body = .superseded(.untrusted)
-      return .discard
-    }
-    do throws(EngineError) {
-      guard let next = try redirects.next(after: head, to: request) else { return .deliver }
-      body = .superseded(.redirect(next))
-    } catch {
-      body = .superseded(.refusedRedirect(error))
-    }
-    return .discard
-  }
-
-  /// Called when a piece of the body has arrived.
-  mutating func receive(body bytes: borrowing Span<UInt8>) { batch.append(body: bytes, windowBytes: windowBytes) }
-
-  /// Called when an iteration of the loop has ended. `byteCount` is the number of bytes of the request's body sent so far.
-  mutating func turnEnded(sent byteCount: UInt64) -> Action? {
-    noteSent(byteCount)
-    return requestDelivery()
-  }
-
-  /// Called when the exchange has ended.
-  mutating func exchangeEnded(_ result: Result<Fields, EngineError>, _ exchangeMetrics: ExchangeMetrics) -> Action? {
-    batch.end = result
-    metrics.append(exchangeMetrics)
-    noteSent(exchangeMetrics.requestBodyBytes)
-    return requestDelivery()
-  }
-
-  private mutating func noteSent(_ byteCount: UInt64) {
-    let sent = Int64(clamping: byteCount)
-    if sent > sentByteCount { batch.sentByteCount = sent }
-  }
-
   // MARK: Common rules
 
   /// Begins an exchange with the current request.
@@ -289,7 +273,7 @@ struct TransferState: Sendable {
     exchange = .submitting
     exchangeCount += 1
     body = .wanted
-    ungrantedByteCount = 0
+    consumedByteCount = 0
     return Submission(
       exchange: exchangeCount, request: request, handlesCookies: urlRequest.httpShouldHandleCookies)
   }
@@ -335,12 +319,10 @@ struct TransferState: Sendable {
     if case .ended = turn { true } else { false }
   }
 
-  private var discardAction: Action? {
-    if case .active = exchange { .discardBody } else { nil }
-  }
+  var discardAction: Action? { if case .active = exchange { .discardBody } else { nil } }
 
-  private mutating func takeUngranted() -> Int {
-    defer { ungrantedByteCount = 0 }
-    return ungrantedByteCount
+  private mutating func takeConsumed() -> Int {
+    defer { consumedByteCount = 0 }
+    return consumedByteCount
   }
 }

@@ -1,16 +1,20 @@
 // URLSessionTask+Transfer: chooses a task's transfer: over HTTP, or from a local resource.
 
 import Foundation
+import LupineEngine
 
 extension URLSessionTask {
-  /// Creates a transfer over HTTP, or one for a local resource if the engine refuses the URL and ``LocalContent`` serves it. HTTP
-  /// is tried first, so that HTTP requests don't pay for the check.
+  /// Creates a transfer over HTTP, or one for a local resource if the engine refuses the URL and ``LocalContent`` serves it.
+  /// The engine is tried first, so that HTTP requests aren't slowed by the check for local resources.
   func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
     let body = try makeBody()
     do throws(URLError) {
+      let cache = session.client.cache.map { TaskCache($0, cacheScope) }
+      var converted = try session.client.convert(request, body: body, isCached: cache != nil && cacheScope == .requests)
+      if let explicitPriority { converted.priority = explicitPriority }
       return Transfer(
-        try session.client.convert(request, body: body), from: request, client: session.client,
-        delivery: readyTransfers(of: session), windowBytes: windowBytes, observer: self)
+        converted, from: request, client: session.client, delivery: readyTransfers(of: session),
+        windowBytes: windowBytes, cache: cache, observer: self)
     } catch {
       guard error.code == .unsupportedURL, content == nil, let url = request.url, LocalContent.serves(url) else {
         throw error

@@ -1,29 +1,76 @@
-// CertificateVerifier+ServerTrust: trust evaluation by the layer above, and the way in which its error reaches the request.
+// CertificateVerifier+ServerTrust: trust evaluation by the module Lupine, and the way in which its error reaches the request.
 
 import Foundation
 import LupineEngine
 
-/// Evaluates a server's trust during the handshake, on the loop's thread.
-///
-/// Returns true if the server is accepted, and false if there is no evaluator for this
-/// host. Throws the reason why the server is refused.
-package typealias ServerTrustEvaluation = @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
+/// Evaluates whether a server is trusted, during the TLS handshake. The handshake waits for the result.
+package struct ServerTrustEvaluation: Sendable {
+  /// Returns whether the evaluation never blocks for a host. If so, the evaluation runs on the event loop, and otherwise on
+  /// another thread. `isQuick` itself must not block.
+  let isQuick: @Sendable (_ host: String) -> Bool
+  /// Whether the evaluation may use a stapled OCSP response, which the client then requests.
+  let usesStaple: Bool
+  /// Returns true if the server is accepted, or false if the host has no evaluator. Throws the reason if the server is refused.
+  let evaluate: @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
 
-/// The reason why an evaluation refused a server, in the form in which it passes through the engine.
+  /// Creates an evaluation.
+  package init(
+    isQuick: @escaping @Sendable (_ host: String) -> Bool, usesStaple: Bool,
+    evaluate: @escaping @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
+  ) {
+    self.isQuick = isQuick
+    self.usesStaple = usesStaple
+    self.evaluate = evaluate
+  }
+}
+
+/// Decides whether to trust a server after the evaluation, for example by asking a session's delegate. The handshake waits for
+/// the decision.
+protocol ServerTrustConsultant: Sendable {
+  /// Whether handshakes must wait for a decision. Read on event loops, so the property must not block.
+  var isNeeded: Bool { get }
+
+  /// Passes the decision to `answer`. If the consultant isn't needed, the decision is `found`, which was made without the
+  /// consultant.
+  ///
+  /// The consultant may call `answer` several times, or never. Only the first call has an effect.
+  func ask(
+    about evidence: CertificateVerifier.Evidence, _ trust: SecTrust, orElse found: CertificateVerifier.Decision,
+    _ answer: @escaping @Sendable (Result<CertificateVerifier.Decision, any Error>) -> Void
+  )
+}
+
+/// The error that carries the reason why an evaluation refused a server through the engine.
 private struct ServerTrustRefusal: Error, CustomStringConvertible {
   let reason: any Error
   var description: String { reason.localizedDescription }
 }
 
 extension CertificateVerifier {
-  /// Creates a verifier that calls `own` and then, unless `own` has refused the server, `evaluate`. If `evaluate` returns false,
-  /// the decision of `own` applies, or OpenSSL's if `own` is nil.
-  convenience init(_ evaluate: @escaping ServerTrustEvaluation, after own: CertificateVerifier?) {
-    self.init { evidence in
+  /// Creates a verifier that calls `own`, `evaluation` and `consultant` in this order, until one has refused the server.
+  ///
+  /// If `evaluation` returns false or is nil, the decision of `own` counts, or OpenSSL's if `own` is nil. Then `consultant` may
+  /// still accept or refuse the server. `revocation` performs the revocation checks that evaluations and delegates request.
+  convenience init(
+    _ evaluation: ServerTrustEvaluation?, after own: CertificateVerifier?,
+    before consultant: (any ServerTrustConsultant)?,
+    revocation: RevocationChecker
+  ) {
+    let consultation = consultant.map { consultant -> Consultation in
+      { evidence, found, answer in
+        consultant.ask(about: evidence, SecTrust(evidence, revocation: revocation), orElse: found, answer)
+      }
+    }
+    self.init(
+      isQuick: { host in
+        evaluation?.isQuick(host) ?? true && own?.isQuick(host) ?? true && consultant?.isNeeded != true
+      }, consultation: consultation
+    ) { evidence in
       let decision = try own?.decide(evidence) ?? .asFound
       if case .refuse = decision { return decision }
+      guard let evaluation else { return decision }
       do {
-        return try evaluate(SecTrust(evidence), evidence.host) ? .accept : decision
+        return try evaluation.evaluate(SecTrust(evidence, revocation: revocation), evidence.host) ? .accept : decision
       } catch {
         throw ServerTrustRefusal(reason: error)
       }
@@ -32,7 +79,7 @@ extension CertificateVerifier {
 }
 
 extension Error {
-  /// The reason why a ``ServerTrustEvaluation`` refused the server, if this ended the task, or nil.
+  /// The reason why a ``ServerTrustEvaluation`` refused the server, or nil if the error has another cause.
   package var serverTrustRefusal: (any Error)? {
     guard let error = (self as? URLError)?.userInfo[NSUnderlyingErrorKey] as? EngineError,
       case .tls(let error) = error.cause

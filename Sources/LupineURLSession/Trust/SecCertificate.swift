@@ -21,10 +21,10 @@ public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
     return "SecCertificate(\(subject), \(ReadableText.bytes(Int64(data.count))))"
   }
 
-  /// Returns whether both have the same bytes.
+  /// Returns whether both certificates have the same bytes.
   public static func == (left: SecCertificate, right: SecCertificate) -> Bool { left.data == right.data }
 
-  /// Hashes the bytes.
+  /// Hashes the certificate's bytes.
   public func hash(into hasher: inout Hasher) { hasher.combine(data) }
 }
 
@@ -40,7 +40,7 @@ public final class SecKey: Sendable, Hashable, CustomStringConvertible {
   /// The key's SubjectPublicKeyInfo in base64. It isn't secret, because the key is public.
   public var description: String { "SecKey(\(subjectPublicKeyInfo.base64EncodedString()))" }
 
-  /// Returns whether both have the same SubjectPublicKeyInfo.
+  /// Returns whether both keys have the same SubjectPublicKeyInfo.
   public static func == (left: SecKey, right: SecKey) -> Bool {
     left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
   }

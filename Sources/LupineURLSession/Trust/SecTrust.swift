@@ -1,4 +1,4 @@
-// SecTrust: a server's certificates, and the result of their verification by OpenSSL.
+// SecTrust: a server's certificates, and the result of their verification by OpenSSL and by policies.
 
 import Foundation
 package import LupineEngine
@@ -6,11 +6,21 @@ import Synchronization
 
 /// A server's certificates from a handshake, for trust evaluation. See also its `af` extensions.
 public final class SecTrust: Sendable, CustomStringConvertible {
-  private let evidence: CertificateVerifier.Evidence
-  private let anchors = Mutex<[SecCertificate]?>(nil)
+  private struct State {
+    var anchors: [SecCertificate]?
+    var trustsOnlyAnchors = true
+    /// The policies that were set, or nil if none were. The chain must then be valid for the handshake's host.
+    var policies: [SecPolicy]?
+    var revocationFailure: RevocationFailure?
+  }
 
-  init(_ evidence: CertificateVerifier.Evidence) {
+  private let evidence: CertificateVerifier.Evidence
+  private let revocation: RevocationChecker
+  private let state = Mutex(State())
+
+  init(_ evidence: CertificateVerifier.Evidence, revocation: RevocationChecker) {
     self.evidence = evidence
+    self.revocation = revocation
   }
 
   /// The host name of the request, which was sent as SNI.
@@ -19,8 +29,12 @@ public final class SecTrust: Sendable, CustomStringConvertible {
   /// The server's certificate and its issuers, each signed by the next one. A valid chain ends in a trust anchor. Other
   /// certificates that the server sent aren't included.
   package var certificates: [SecCertificate] {
-    let verification = anchorData.map { evidence.verify(host: nil, anchors: $0) } ?? evidence.verification
-    return verification.chain.compactMap { SecCertificate(Data($0)) }
+    verification(forHost: nil).chain.compactMap { SecCertificate(Data($0)) }
+  }
+
+  /// Returns whether both objects are about the same server certificate.
+  func hasSameCertificate(as other: SecTrust) -> Bool {
+    evidence.sentChain.first.map { $0 == other.evidence.sentChain.first } ?? false
   }
 
   /// The host, the subjects of its certificates, and the reason if they aren't trusted.
@@ -29,22 +43,68 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     return "SecTrust(\(host)\(problem), \(certificates))"
   }
 
-  /// Makes these certificates the only trust anchors, instead of the session's trust roots.
+  /// Makes these certificates the trust anchors. They replace the session's trust roots unless `trustsOnlyAnchors` is false.
   package func trust(_ certificates: [SecCertificate]) {
-    anchors.withLock { $0 = certificates }
+    state.withLock { $0.anchors = certificates }
   }
 
-  /// Returns the reason why the chain isn't trusted or, if `host` isn't nil, isn't valid for
-  /// the host. Returns nil if there is no problem.
-  package func problem(forHost host: String?) -> TLSError? {
-    if let anchors = anchorData { return evidence.verify(host: host, anchors: anchors).problem }
-    // The handshake has verified the chain and the host. A chain that is valid for the host is also valid without a host.
-    if host == evidence.host { return evidence.problem }
-    if host == nil, evidence.problem == nil { return nil }
-    return evidence.verify(host: host).problem
+  /// Sets whether the anchors replace the session's trust roots. True by default.
+  package func setTrustsOnlyAnchors(_ isOnly: Bool) {
+    state.withLock { $0.trustsOnlyAnchors = isOnly }
   }
 
-  private var anchorData: [[UInt8]]? {
-    anchors.withLock { $0 }?.map { Array($0.data) }
+  /// Returns the reason why the chain isn't trusted or, if `host` isn't nil, isn't valid for that host. Returns nil if there is
+  /// no problem.
+  package func problem(forHost host: String?) -> TLSError? { verification(forHost: host).problem }
+
+  private func verification(forHost host: String?) -> CertificateVerifier.Evidence.Verification {
+    let state = state.withLock { $0 }
+    guard let anchors = state.anchors?.map({ Array($0.data) }) else { return verificationByRoots(forHost: host) }
+    let anchored = evidence.verify(host: host, anchors: anchors)
+    guard anchored.problem != nil, !state.trustsOnlyAnchors else { return anchored }
+    let rooted = verificationByRoots(forHost: host)
+    return rooted.problem == nil ? rooted : anchored
+  }
+
+  private func verificationByRoots(forHost host: String?) -> CertificateVerifier.Evidence.Verification {
+    // The handshake has verified the chain and the host. A chain that was valid for the host is also valid for any host.
+    if host == evidence.host || (host == nil && evidence.problem == nil) { return evidence.verification }
+    return evidence.verify(host: host)
+  }
+}
+
+extension SecTrust {
+  /// Replaces the policies under which `policyProblem` evaluates the chain.
+  package func apply(_ policies: [SecPolicy]) {
+    state.withLock { $0.policies = policies }
+  }
+
+  /// The first problem that a policy finds, or nil if the chain is trusted under all policies. Without policies, the chain must
+  /// be valid for the handshake's host.
+  ///
+  /// A policy that checks revocation may block the thread, because it may fetch OCSP responses and revocation lists.
+  package var policyProblem: (any Error)? {
+    let policies = state.withLock { $0.policies } ?? [SecPolicy(.server(host: host.isEmpty ? nil : host))]
+    for policy in policies {
+      if let problem = problem(under: policy) { return problem }
+    }
+    return nil
+  }
+
+  /// The failure of the latest revocation check, or nil if that check succeeded or revocation wasn't checked.
+  package var revocationFailure: RevocationFailure? { state.withLock { $0.revocationFailure } }
+
+  private func problem(under policy: SecPolicy) -> (any Error)? {
+    switch policy.kind {
+    case .server(let host): return problem(forHost: host)
+    case .revocation(let options):
+      let verification = verification(forHost: nil)
+      // The check contacts addresses that the certificates name, so it starts only after the chain is trusted.
+      if let problem = verification.problem { return problem }
+      let failure = revocation.failure(
+        of: RevocationSubject.subjects(ofChain: verification.chain), staple: evidence.stapledResponse, options: options)
+      state.withLock { $0.revocationFailure = failure }
+      return failure
+    }
   }
 }

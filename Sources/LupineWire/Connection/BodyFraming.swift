@@ -1,8 +1,8 @@
-// BodyFraming: how a response body is delimited (RFC 9112 §6.3), and whether the connection persists afterward (§9.3).
+// BodyFraming: the delimitation of a response body (RFC 9112 §6.3), and the persistence of the connection afterward (§9.3).
 
-/// How the end of a response body is determined.
+/// The way in which the end of a response body is determined.
 public enum BodyFraming: Sendable, Hashable {
-  /// There is no body, regardless of the fields: a response to HEAD, a 204 or a 304.
+  /// There is no body, whatever the fields are, because the response is to HEAD, or is a 204 or a 304.
   case none
   /// The body has exactly this number of bytes.
   case length(UInt64)
@@ -14,8 +14,8 @@ public enum BodyFraming: Sendable, Hashable {
 
 /// The framing and persistence of a response, read from its fields in one pass.
 ///
-/// Field values are compared byte by byte. A comparison by Unicode rules would accept the Kelvin sign as a K and could
-/// attach a combining mark to a space or a comma.
+/// Field values are compared byte by byte. A comparison by Unicode rules would accept the Kelvin sign as a K, and would treat a
+/// space or a comma with a combining mark as another character.
 struct MessageFraming {
   let body: BodyFraming
   /// The codings to decode after the chunks, in the order in which they were applied. Empty unless the body is chunked.

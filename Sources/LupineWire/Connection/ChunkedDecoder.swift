@@ -22,7 +22,7 @@ package struct ChunkedDecoder: Sendable {
   }
 
   private var state = State.size(value: 0, line: 0)
-  private var extensionBytes = 0  // in all chunks so far, including padding after sizes
+  private var extensionBytes = 0  // bytes of extensions in all chunks so far, with padding
   private var trailers: SectionParser
   private let limits: Limits
 
@@ -105,8 +105,8 @@ package struct ChunkedDecoder: Sendable {
     return line + 1
   }
 
-  // Without this limit, small chunks with long extensions could cost many times the bytes that they deliver (RFC 9112
-  // §7.1.1).
+  // Chunk extensions are limited, because small chunks with long extensions can cost many times as many bytes as they deliver
+  // (RFC 9112 §7.1.1).
   private mutating func longerExtension(_ line: Int) throws(WireError) -> Int {
     let longer = try longer(line)
     guard extensionBytes < limits.chunkExtensionBytesMax else {

@@ -19,8 +19,8 @@ public struct ClientConnection: ~Copyable {
     case body(Range<Int>)
     /// The response is complete. `closeReason` is nil if the connection can carry another request.
     case end(trailers: Fields, closeReason: CloseReason?)
-    /// The connection has left HTTP: the peer accepted an upgrade with a 101 (RFC 9110 §7.8) or a CONNECT with a 2xx,
-    /// which opens a tunnel (§9.3.6).
+    /// The connection has switched from HTTP to another protocol: the peer accepted an upgrade with a 101 (RFC 9110 §7.8), or a
+    /// CONNECT with a 2xx, which opens a tunnel (§9.3.6).
     ///
     /// The remaining bytes, from the cursor on, and all later bytes belong to the new protocol. No further events
     /// follow, and the connection is never idle again.
@@ -65,14 +65,14 @@ public struct ClientConnection: ~Copyable {
     if case .emptyBody = state { true } else { false }
   }
 
-  /// Starts a request. Call it when the request's head is passed to the transport.
+  /// Starts a request. Call this when the request's head is passed to the transport.
   ///
   /// - Parameters:
   ///   - method: The request's method.
   ///   - closes: Whether the request has `Connection: close`.
-  ///   - upgrades: Whether the request offers other protocols in an Upgrade field. Without it, a 101 is an error. With
-  ///     it, the caller must check that the 101 selects an offered protocol, and must have sent the entire request
-  ///     before the first byte of the new protocol (RFC 9110 §7.8).
+  ///   - upgrades: Whether the request offers other protocols in an Upgrade field. If false, a 101 is an error. If true, the
+  ///     caller must check that a 101 selects an offered protocol, and must send the entire request before the first byte of
+  ///     the new protocol (RFC 9110 §7.8).
   public mutating func start(method: String, closes: Bool, upgrades: Bool = false) {
     precondition(isIdle, "a request was started on a busy connection")
     state = .head
@@ -88,7 +88,7 @@ public struct ClientConnection: ~Copyable {
     requestIsSent = true
   }
 
-  /// Parses bytes from `cursor` on and advances it. Call it again until it returns `.needMoreBytes`.
+  /// Parses bytes from `cursor` on and advances `cursor`. Call this method again until it returns `.needMoreBytes`.
   ///
   /// No events follow `.end`. If bytes remain after the response, the connection can't be reused, and `closeReason` is
   /// `.unsolicitedBytes`.
@@ -103,7 +103,7 @@ public struct ClientConnection: ~Copyable {
     }
   }
 
-  /// Handles the end of the peer's data: it completes a close-delimited body and truncates any other message.
+  /// Handles the end of the peer's data, which completes a close-delimited body. Throws an error if it truncates another message.
   public mutating func receiveEnd() throws(WireError) -> Event {
     let before = state
     state = .closed

@@ -1,4 +1,4 @@
-// CloseReason: why a connection isn't reused.
+// CloseReason: the reasons why a connection isn't reused.
 
 /// The reason why a connection was closed or must be closed.
 public enum CloseReason: String, Sendable, Hashable, CaseIterable {
@@ -44,7 +44,7 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   case usesLimit
   /// The pool was at its limit of connections and closed this one to connect to another origin.
   case totalLimit
-  /// The system had no descriptors left, so the pool closed this connection to open another one.
+  /// The process had no file descriptors left, so the pool closed this connection to open another one.
   case descriptorsNeeded
   /// The connection switched to another protocol and was handed over to the caller that requested the switch.
   case upgraded
@@ -77,7 +77,8 @@ extension CloseReason: CustomStringConvertible {
     case .ageLimit: "The connection exceeded the pool's maximum age."
     case .usesLimit: "The connection had served the pool's maximum number of requests per connection."
     case .totalLimit: "The pool had reached its maximum number of connections and needed one for another origin."
-    case .descriptorsNeeded: "The descriptors had run out (ulimit -n), and another connection needed this one's."
+    case .descriptorsNeeded:
+      "The file descriptors had run out (ulimit -n), so the pool closed this connection to open another one."
     case .upgraded: "The connection was handed over to another protocol (RFC 9110 §7.8)."
     case .shutdown: "The engine was shut down."
     }

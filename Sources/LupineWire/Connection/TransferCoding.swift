@@ -18,7 +18,7 @@ public enum TransferCoding: String, Sendable, Hashable, CaseIterable {
 struct TransferEncoding {
   /// The codings before chunked, in the order in which they were applied.
   private(set) var codings: [TransferCoding] = []
-  /// Whether the head has a Transfer-Encoding field.
+  /// Whether the head has a Transfer-Encoding line.
   private(set) var isPresent = false
   private var endsChunked = false
   private var isUnderstood = true
@@ -35,7 +35,7 @@ struct TransferEncoding {
       } else if fields.matches(name, "chunked") {
         endsChunked = true
       } else if let coding = Self.coding(name, of: fields) {
-        // Stores at most one coding more than the limit, enough for `check` to detect the excess without a long array.
+        // Stores at most one coding more than the limit, so that `check` detects the excess and the array stays short.
         if codings.count <= codingsMax { codings.append(coding) }
       } else {
         isUnderstood = false

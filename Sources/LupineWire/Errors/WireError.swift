@@ -14,7 +14,7 @@ public enum WireError: Error, Sendable, Hashable {
   case malformedStatusLine(offset: Int)
   /// The head exceeds `Limits.headBytesMax`.
   case headTooLarge(limit: Int)
-  /// The head or trailer section exceeds `Limits.fieldLinesMax`.
+  /// The number of field lines in the head or trailer section exceeds `Limits.fieldLinesMax`.
   case tooManyFields(limit: Int)
   /// A field line doesn't start with a token and a colon.
   case malformedFieldName(offset: Int)
@@ -28,11 +28,11 @@ public enum WireError: Error, Sendable, Hashable {
   case conflictingContentLength(String, String)
   /// Chunked isn't the last transfer coding, or a coding before it is unknown.
   case unsupportedTransferCoding(String)
-  /// The transfer codings before chunked exceed `Limits.transferCodingsMax`.
+  /// The number of transfer codings before chunked exceeds `Limits.transferCodingsMax`.
   case tooManyTransferCodings(limit: Int)
-  /// The interim responses exceed `Limits.informationalMax`.
+  /// The number of interim responses exceeds `Limits.informationalMax`.
   case tooManyInformational(limit: Int)
-  /// The server sent a 101 that the request didn't ask for.
+  /// The server sent a 101 although the request didn't offer an upgrade.
   case unexpectedUpgrade
   /// A chunk size isn't hexadecimal, or its line contains a forbidden byte.
   case malformedChunkSize(offset: Int)
@@ -40,13 +40,13 @@ public enum WireError: Error, Sendable, Hashable {
   case chunkSizeOverflow
   /// A chunk-size line exceeds `Limits.chunkLineBytesMax`.
   case chunkLineTooLong(limit: Int)
-  /// The chunk extensions of a body exceed `Limits.chunkExtensionBytesMax`.
+  /// The total size of a body's chunk extensions exceeds `Limits.chunkExtensionBytesMax`.
   case chunkExtensionsTooLong(limit: Int)
   /// A chunk's data isn't followed by CRLF.
   case missingChunkTerminator
   /// The trailer section exceeds `Limits.trailerBytesMax`.
   case trailersTooLarge(limit: Int)
-  /// The connection ended before the head was complete, after `received` bytes; 0 if there was no response at all.
+  /// The connection ended after `received` bytes, before the head was complete. `received` is 0 if there was no response at all.
   case truncatedHead(received: Int)
   /// The connection ended within the body. `missing` is the number of missing bytes, or nil if it is unknown.
   case truncatedBody(missing: UInt64?)
@@ -63,7 +63,7 @@ public enum WireError: Error, Sendable, Hashable {
   /// A field value contains a control character.
   case invalidRequestFieldValue(name: String, byte: UInt8)
 
-  /// Whether the caller's request was refused before anything was sent. Otherwise, the response is at fault.
+  /// Whether the caller's request is invalid, so that nothing of it was sent. If false, the error is in the response.
   public var isCallersFault: Bool {
     switch self {
     case .invalidMethod, .invalidTarget, .invalidRequestFieldName, .invalidRequestFieldValue: true
@@ -100,15 +100,15 @@ extension WireError: CustomStringConvertible {
     case .spaceBeforeColon(let offset):
       "White space precedes the colon of a field line at byte \(offset) (RFC 9112 §5.1). Fix the server."
     case .forbiddenByte(let byte, let offset):
-      "The head or trailer section contains the forbidden byte \(hex(byte)) at byte \(offset) (RFC 9110 §5.5). Fix the "
+      "The head or trailer section contains the forbidden byte \(hex(byte)) at offset \(offset) (RFC 9110 §5.5). Fix the "
         + "server."
     case .malformedContentLength(let value):
       "Content-Length is \(quoted(value)), which isn't a valid number of bytes (RFC 9112 §6.3). Fix the server."
     case .conflictingContentLength(let first, let second):
       "The response has two different Content-Length values (\(first), \(second); RFC 9112 §6.3). Fix the server."
     case .unsupportedTransferCoding(let value):
-      "Transfer-Encoding is \(quoted(value)), but its last coding must be chunked, and the others gzip or deflate (RFC "
-        + "9112 §6.1). Fix the server."
+      "Transfer-Encoding \(quoted(value)) isn't supported; only chunked is, optionally after gzip or deflate (RFC 9112 §6.1). "
+        + "Fix the server."
     case .tooManyTransferCodings(let limit):
       "The response has more than \(limit) transfer codings before chunked. Raise Limits.transferCodingsMax if the "
         + "server is trusted."
@@ -145,7 +145,7 @@ extension WireError: CustomStringConvertible {
     case .invalidMethod(let method):
       "The method \(quoted(method)) isn't a token (RFC 9110 §9.1). Use only letters, digits and !#$%&'*+-.^_`|~."
     case .invalidTarget(let byte, let offset):
-      "The request target contains the forbidden byte \(hex(byte)) at byte \(offset). Percent-encode it."
+      "The request target contains the forbidden byte \(hex(byte)) at offset \(offset). Percent-encode it."
     case .invalidRequestFieldName(let name):
       "The field name \(quoted(name)) isn't a token (RFC 9110 §5.1). Use only letters, digits and !#$%&'*+-.^_`|~."
     case .invalidRequestFieldValue(let name, let byte):

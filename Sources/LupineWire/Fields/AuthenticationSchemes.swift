@@ -1,12 +1,12 @@
 // AuthenticationSchemes: the names of the authentication schemes that a server or
 // proxy offers (RFC 9110 §11.1), for error messages.
 
-/// Lists the scheme names of challenges, limited so that the list fits in one line of text.
+/// Lists the scheme names of challenges. The list is limited, so that it fits in one line of text.
 package enum AuthenticationSchemes {
   /// The maximum number of names in the list: 8.
   static let countMax = 8
-  /// The maximum length of a name in bytes; longer names are omitted. SCRAM-SHA-256, the
-  /// longest name that IANA has registered, has 13.
+  /// The maximum length of a name in bytes: 32. Longer names are omitted. SCRAM-SHA-256, the longest name that IANA has
+  /// registered, has 13 bytes.
   static let nameBytesMax = 32
 
   /// Returns the scheme names in the order of the challenges, without duplicates.

@@ -4,7 +4,7 @@
 package enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// Returns the text of the bytes, with padding.
+  /// Returns the bytes encoded as Base64, with padding.
   package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -18,7 +18,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  // 4base64char groups; the last group has 2 or 3 characters, whose unused bits are zero (RFC 4648 §3.5, §4).
+  // Groups of 4base64char. The last group may have only 2 or 3 characters, whose unused bits must be zero (RFC 4648 §3.5, §4).
   /// Decodes `text`, with or without padding. Returns nil if it isn't valid Base64.
   package static func decode(_ text: String) -> [UInt8]? {
     var characters = text.utf8[...]

@@ -2,17 +2,18 @@
 
 /// The credentials of the Basic scheme.
 package enum BasicCredentials {
-  /// Returns a field value, or nil if the user name contains a colon, because the first colon separates it from the
-  /// password (RFC 7617 §2).
+  /// Returns the value of an Authorization or Proxy-Authorization field. Returns nil if the user name contains a colon, because
+  /// the first colon separates the user name from the password (RFC 7617 §2).
   ///
-  /// The text is encoded as UTF-8, the only charset that a server can request (§2.1).
+  /// User name and password are encoded as UTF-8, the only charset that a server can request (§2.1).
   package static func fieldValue(user: String, password: String) -> String? {
     guard !user.utf8.contains(Byte.colon) else { return nil }
     return fieldValue(userPass: Array("\(user):\(password)".utf8))
   }
 
   // credentials = "Basic" 1*SP token68; user-pass = user-id ":" password (§2)
-  /// Returns a field value for a user name and a password that are already joined by a colon.
+  /// Returns the value of an Authorization or Proxy-Authorization field for a user name and a password that are already joined by
+  /// a colon.
   package static func fieldValue(userPass: [UInt8]) -> String {
     "Basic " + Base64.encode(userPass)
   }

@@ -37,8 +37,8 @@ public struct Challenge: Sendable, Hashable {
 
   /// Parses one field line and returns its challenges in their order.
   ///
-  /// Parsing never fails: it skips what it doesn't understand and tolerates a missing comma or closing quotation mark.
-  /// Challenges beyond `Limits.challengesMax` and parameters beyond `Limits.challengeParametersMax` are dropped.
+  /// Parsing never fails. It skips unknown text, and tolerates a missing comma or closing quotation mark. Challenges beyond
+  /// `Limits.challengesMax` and parameters beyond `Limits.challengeParametersMax` are dropped.
   public static func parse(_ value: String) -> [Challenge] {
     var reader = ChallengeReader(Array(value.utf8))
     return reader.challenges(atMost: Limits.challengesMax)
@@ -71,7 +71,7 @@ extension Fields {
   }
 }
 
-/// Parses the bytes of a field line from left to right. Lookahead reads a byte at most twice.
+/// Parses the bytes of a field line from left to right. No byte is read more than twice, even with lookahead.
 private struct ChallengeReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -103,7 +103,7 @@ private struct ChallengeReader {
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Skips commas, white space and unexpected bytes: a quoted string in one step, anything else byte by byte.
+  /// Skips commas, white space and unexpected text. A quoted string is skipped in one step, any other text byte by byte.
   private mutating func skipForeign() {
     if current == Byte.doubleQuote { _ = quotedString() } else { position += 1 }
   }
@@ -132,9 +132,8 @@ private struct ChallengeReader {
     return text { $0 != Byte.comma && $0 != Byte.space && $0 != Byte.tab }
   }
 
-  // token68 = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=" (§11.2), after 1*SP. Returns nil and
-  // consumes nothing unless a comma or the end of the line follows; otherwise the text is a parameter or another
-  // scheme.
+  // token68 = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=" (§11.2), after 1*SP. If neither a comma nor the end
+  // of the line follows, the text is a parameter or another scheme: returns nil and consumes nothing.
   private mutating func token68() -> String? {
     let start = position
     skipBlanks()

@@ -3,8 +3,8 @@
 /// The value of a Content-Range field in bytes. Positions and lengths are at most `Int64.max`, so that sums in UInt64
 /// can't overflow.
 package enum ContentRange: Sendable, Hashable {
-  /// The content is the bytes from `first` to `last`, inclusive, of a representation with `completeLength` bytes, or
-  /// nil if the server doesn't know the length.
+  /// The content is the bytes from `first` to `last`, inclusive, of a representation with `completeLength` bytes. The length is
+  /// nil if the server doesn't know it.
   ///
   /// `first` is at most `last`, and `last` is less than `completeLength`.
   case bytes(first: UInt64, last: UInt64, completeLength: UInt64?)
@@ -37,7 +37,7 @@ package enum ContentRange: Sendable, Hashable {
   }
 }
 
-/// Consumes a text from its start, piece by piece.
+/// Reads the parts of a Content-Range value from left to right.
 private struct RangeReader {
   private var rest: Substring.UTF8View
 

@@ -5,13 +5,13 @@ package enum FieldList {
   /// Returns the members of one field line, without surrounding white space and without empty members. A comma within a
   /// quoted string doesn't separate members.
   ///
-  /// A double quote that starts no complete quoted string is an ordinary character, so that it hides no member.
+  /// A quotation mark that starts no complete quoted string is treated as an ordinary character, so that it hides no member.
   package static func members(of value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     // #element => [ element ] *( OWS "," OWS [ element ] )
     var members: [ArraySlice<UInt8>] = []
     var start = value.startIndex
     var index = start
-    // After one quoted string without an end, no later one has an end, so the line is searched only once.
+    // If one quoted string has no end, no later one has an end either, so the line is searched only once.
     var hasClosingQuote = true
     while index < value.endIndex {
       switch value[index] {
@@ -32,7 +32,7 @@ package enum FieldList {
     if !member.isEmpty { members.append(member) }
   }
 
-  /// Returns the index after the closing quote of the quoted string at the start of `text`, or nil if it has no end.
+  /// Returns the index after the closing quote of the quoted string at the start of `text`, or nil if the string has no end.
   private static func endOfQuotedString(_ text: ArraySlice<UInt8>) -> Int? {
     // quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE
     var index = text.startIndex + 1

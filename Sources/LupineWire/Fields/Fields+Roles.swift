@@ -6,7 +6,7 @@ package enum FieldRole: Sendable {
 }
 
 extension Fields {
-  /// Returns the role of the field line at `position`, or nil if it has none. Most lines have none.
+  /// Returns the role of the field line at `position`, or nil if it has none, like most lines.
   package func role(at position: Int) -> FieldRole? {
     let name = lines[position].name
     return switch name.count {

@@ -13,14 +13,15 @@ public struct Fields: Sendable {
     public let value: String
   }
 
-  /// The ranges in `bytes` of one line's name and value.
+  /// The ranges of one line's name and value in `bytes`.
   struct Line: Sendable {
     let name: Range<UInt32>
     let value: Range<UInt32>
 
     var nameCount: UInt32 { name.upperBound - name.lowerBound }
 
-    /// Returns the line shifted by `new - old`: the bytes before it ended at offset `old` and now end at `new`.
+    /// Returns the line shifted by `new - old`. Call this when the bytes before the line have changed, so that they end at offset
+    /// `new` instead of `old`.
     func moved(from old: UInt32, to new: UInt32) -> Line {
       func move(_ range: Range<UInt32>) -> Range<UInt32> {
         (range.lowerBound - old + new)..<(range.upperBound - old + new)
@@ -38,7 +39,8 @@ public struct Fields: Sendable {
     lines = []
   }
 
-  /// Creates the fields of a parsed section. `bytes` is the entire section as received, and `lines` has ranges of it.
+  /// Creates the fields of a parsed section. `bytes` is the entire section as received, and `lines` contains the ranges of its
+  /// field lines.
   init(bytes: [UInt8], lines: [Line]) {
     self.bytes = bytes
     self.lines = lines
@@ -62,7 +64,8 @@ public struct Fields: Sendable {
     lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
   }
 
-  /// Replaces the first field line with this name, in its place and with the new spelling, or appends a line.
+  /// Replaces the first field line with this name, including the name's spelling, at the line's position. If there is none,
+  /// appends a line.
   package mutating func set(name: String, value: String) {
     guard let index = lines.firstIndex(where: { matches($0.name, name) }) else {
       return append(name: name, value: value)
@@ -73,7 +76,7 @@ public struct Fields: Sendable {
     let newEnd = middle + UInt32(value.utf8.count)
     bytes.replaceSubrange(Int(start)..<Int(end), with: Array(name.utf8) + Array(value.utf8))
     lines[index] = Line(name: start..<middle, value: middle..<newEnd)
-    // Lines are in the order of their bytes.
+    // The bytes of all later lines move too, because lines are in the order of their bytes.
     for later in lines.indices[(index + 1)...] { lines[later] = lines[later].moved(from: end, to: newEnd) }
   }
 
@@ -117,15 +120,15 @@ public struct Fields: Sendable {
     }
   }
 
-  /// Returns the value's bytes of the field line at `position`, as received.
+  /// Returns the bytes of the value of the field line at `position`, as received.
   ///
-  /// A value may contain obs-text: bytes above 0x7F in any charset (RFC 9110 §5.5). A string can't represent those that
-  /// aren't UTF-8.
+  /// A value may contain obs-text: bytes above 0x7F in any charset (RFC 9110 §5.5). A string can't represent bytes that aren't
+  /// UTF-8.
   public func valueBytes(at position: Int) -> [UInt8] {
     Array(content(lines[position].value))
   }
 
-  /// Returns the value's bytes of the first field line with this name, or nil if there is none.
+  /// Returns the bytes of the value of the first field line with this name, or nil if there is none.
   public func valueBytes(_ name: String) -> [UInt8]? {
     lines.first { matches($0.name, name) }.map { Array(content($0.value)) }
   }
@@ -187,7 +190,7 @@ extension Fields: RandomAccessCollection {
 }
 
 extension Fields: Equatable {
-  /// Returns whether both have equal lines in the same order. Names are compared case-insensitively, values byte by
+  /// Returns whether both collections have equal lines in the same order. Names are compared case-insensitively, values byte by
   /// byte.
   public static func == (left: Fields, right: Fields) -> Bool {
     left.lines.elementsEqual(right.lines) {

@@ -2,7 +2,7 @@
 
 /// The date and time in an HTTP field, in whole seconds.
 ///
-/// The format covers the years 1 to 9999 and is always in GMT.
+/// The format covers the years 1 to 9999. The time zone is always GMT.
 public struct HTTPDate: Sendable, Hashable {
   /// Seconds since 1970-01-01 00:00:00 GMT, without leap seconds. Negative for earlier dates.
   public let secondsSince1970: Int64
@@ -20,8 +20,8 @@ public struct HTTPDate: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - text: The field value.
-  ///   - now: The current time in seconds since 1970. It determines the century of an RFC 850 date, whose year has two
-  ///     digits: the latest century in which the date is at most 50 years in the future.
+  ///   - now: The current time in seconds since 1970. It determines the century of an RFC 850 date, whose year has two digits.
+  ///     The century is the latest in which the date is at most 50 years in the future.
   public init?(_ text: String, now: Int64) {
     var reader = DateReader(text)
     guard let time = reader.imfFixdate() ?? reader.asctimeDate() ?? reader.rfc850Date(now: now) else { return nil }
@@ -77,8 +77,8 @@ private struct CalendarTime {
   init(secondsSince1970: Int64) {
     let seconds = Int(secondsSince1970) + Self.dayOf1970 * 86_400
     var days = seconds / 86_400
-    // Divides into cycles of 400, 100, 4 and 1 years. `min` keeps the last day of a 400-year cycle and of a leap year
-    // within it.
+    // Divides the days into cycles of 400, 100, 4 and 1 years. `min` keeps the last day of a 400-year cycle, or of a leap year,
+    // within its cycle.
     let cycles = days / 146_097
     days %= 146_097
     let centuries = min(days / 36_524, 3)
@@ -153,7 +153,7 @@ private struct DateReader {
   // rfc850-date = day-name-l "," SP day "-" month "-" 2DIGIT SP time-of-day SP GMT
   mutating func rfc850Date(now: Int64) -> CalendarTime? {
     rest = text
-    // The day name isn't compared, because the two-digit year may move to a century in which it is wrong.
+    // The day name isn't compared with the date, because it may be wrong for the century that is chosen for the two-digit year.
     guard dayName(of: nil) != nil, skip(", "), let day = number(2), skip("-"), let month = month(), skip("-"),
       let shortYear = number(2), skip(" "), let clock = timeOfDay(), skip(" GMT"), rest.isEmpty
     else { return nil }

@@ -4,7 +4,7 @@
 private let quotedScalarsMax = 64
 
 /// Returns the text in quotation marks, shortened to `quotedScalarsMax` scalars. U+FFFD replaces control characters and
-/// characters that could reorder a line.
+/// bidirectional formatting characters.
 func quoted(_ text: String) -> String {
   let shown = text.unicodeScalars.prefix(quotedScalarsMax).map { scalar -> Character in
     switch scalar.properties.generalCategory {

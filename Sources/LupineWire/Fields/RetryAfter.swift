@@ -2,7 +2,7 @@
 
 /// The time that a server asks clients to wait before the next request. Servers send it with 503, 429 and redirects.
 public enum RetryAfter: Sendable, Hashable {
-  /// A delay in seconds from the response on, 0...`Limits.delaySecondsMax`.
+  /// A delay in seconds, counted from the response, in 0...`Limits.delaySecondsMax`.
   case delay(seconds: Int64)
   /// The date before which clients shouldn't send another request.
   case date(HTTPDate)
@@ -30,8 +30,8 @@ public enum RetryAfter: Sendable, Hashable {
     case .delay(let seconds): return seconds
     case .date(let date):
       let (difference, overflow) = date.secondsSince1970.subtractingReportingOverflow(now)
-      // The difference overflows only for an extreme `now`: far in the past, the wait is the maximum; far in the
-      // future, it is 0.
+      // The difference overflows only for an extreme `now`. If `now` is far in the past, the wait is the maximum. If it is far
+      // in the future, the wait is 0.
       if overflow { return now < 0 ? Limits.delaySecondsMax : 0 }
       return min(max(difference, 0), Limits.delaySecondsMax)
     }

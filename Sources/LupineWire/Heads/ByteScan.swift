@@ -59,8 +59,8 @@ enum ByteScan {
     }
   }
 
-  // Skips letters and "-" eight at a time, because nearly all names consist of them. Stops at any other byte and before
-  // the last bytes.
+  // Skips letters and "-" eight at a time, because nearly all names consist only of these. Stops at any other byte, and before
+  // the last bytes if there are fewer than eight.
   @inline(__always)
   private static func firstUnusual(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
     var index = start
@@ -98,14 +98,14 @@ enum ByteScan {
     return word | (letters & 0x8080_8080_8080_8080) >> 2
   }
 
-  // A cheap first test: false for eight bytes of visible ASCII and spaces, the usual case. It is also true for bytes
-  // above 0x7F.
+  // A cheap first test. False for eight bytes of visible ASCII and spaces, which is the usual case. True for control
+  // characters, and also for bytes above 0x7F.
   @inline(__always)
   private static func mayHaveControl(_ word: UInt64) -> Bool {
     ((word &- 0x2020_2020_2020_2020) | (word &+ 0x0101_0101_0101_0101)) & 0x8080_8080_8080_8080 != 0
   }
 
-  // These functions mark the matching bytes in their top bits. The lowest mark is exact; borrows may cause false marks
+  // These functions mark each matching byte by setting its top bit. The lowest mark is exact. Borrows may cause false marks
   // above it.
   @inline(__always)
   private static func bytesBelow0x20(_ word: UInt64) -> UInt64 {

@@ -31,7 +31,7 @@ struct CharacterClass: Sendable {
   static let pathOrQuery = CharacterClass(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFF)
 }
 
-/// The bytes with a meaning in field lines and values.
+/// The bytes that have a meaning in the syntax of field lines and values.
 enum Byte {
   static let tab: UInt8 = 0x09
   static let lineFeed: UInt8 = 0x0A

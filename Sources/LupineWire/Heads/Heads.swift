@@ -25,8 +25,8 @@ public struct ResponseHead: Sendable {
   public let status: Int
   /// The header fields.
   public let fields: Fields
-  /// Whether the client decodes the body's content codings (RFC 9110 §8.4), so that `Content-Length` isn't the length
-  /// of the delivered body. False until the client has decided that.
+  /// Whether the client decodes the body's content codings (RFC 9110 §8.4), so that `Content-Length` isn't the length of the
+  /// delivered body. False until the client has made this decision.
   public package(set) var isContentDecoded = false
 
   private let reasonRange: Range<UInt32>
@@ -40,9 +40,20 @@ public struct ResponseHead: Sendable {
     folded = section.folded
   }
 
+  /// Creates the head of a response that doesn't come from a connection, such as a stored response. The head has no reason
+  /// phrase.
+  package init(status: Int, fields: Fields, isContentDecoded: Bool) {
+    minorVersion = 1
+    self.status = status
+    self.fields = fields
+    self.isContentDecoded = isContentDecoded
+    reasonRange = 0..<0
+    folded = nil
+  }
+
   /// The head's bytes exactly as received: the status line, the field lines with their line folds, and the empty line.
   ///
-  /// Reading it copies nothing.
+  /// Reading the property doesn't copy the bytes.
   public var rawBytes: [UInt8] { folded ?? fields.bytes }
   /// The size of the head on the wire, in bytes.
   public var byteCount: Int { fields.bytes.count }

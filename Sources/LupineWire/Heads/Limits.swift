@@ -1,10 +1,10 @@
 // Limits: the limits of the wire layer, each with its unit and the source of its value.
 
-/// The limits for the parts of a message. The connection is closed when a message exceeds one.
+/// The limits for the parts of a message. If a message exceeds a limit, the connection is closed.
 ///
 /// The limits bound the memory that a peer can occupy. The defaults leave ample room for real servers.
 public struct Limits: Sendable, Hashable {
-  /// The maximum size of a response head in bytes, status line and field lines together. 65,536 by default.
+  /// The maximum size of a response head in bytes, including the status line and all field lines. 65,536 by default.
   ///
   /// RFC 9110 sets no limit (§5.4). Node accepts 16 KiB, curl 300 KiB, Go 10 MiB.
   public var headBytesMax = 64 * 1024

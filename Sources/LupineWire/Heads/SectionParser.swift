@@ -7,11 +7,11 @@
 package struct SectionParser: Sendable {
   package enum Kind: Sendable { case response, request, trailers }
 
-  /// A complete section. The buffer of its fields holds all of its bytes, including the start line.
+  /// A complete head or trailer section. The buffer of `fields` holds all of the section's bytes, including the start line.
   package struct Section: Sendable {
     package let startLine: Range<UInt32>
     package let fields: Fields
-    /// The bytes as received if the section had line folds, which are replaced with spaces in the buffer of `fields`.
+    /// The bytes as received, if the section had line folds. In the buffer of `fields`, line folds are replaced with spaces.
     package let folded: [UInt8]?
     package let byteCount: Int
   }
@@ -42,10 +42,10 @@ package struct SectionParser: Sendable {
     bytesMax = min(kind == .trailers ? limits.trailerBytesMax : limits.headBytesMax, Int(UInt32.max))
   }
 
-  /// The number of bytes consumed of an incomplete section.
+  /// The number of bytes that have been consumed from a section that isn't complete yet.
   package var pendingCount: Int { pending.count }
 
-  /// Parses bytes from `cursor` on and moves it to the first byte after the section, or to the end if the section is
+  /// Parses bytes from `cursor` on. Moves `cursor` to the first byte after the section, or to the end if the section is
   /// incomplete.
   package mutating func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> Step {
     if pending.isEmpty {
@@ -185,7 +185,7 @@ package struct SectionParser: Sendable {
     kind == .trailers ? .trailersTooLarge(limit: bytesMax) : .headTooLarge(limit: bytesMax)
   }
 
-  /// Recognizes a peer that doesn't speak HTTP by its first bytes, because it may never send a line end.
+  /// Refuses a peer that doesn't speak HTTP as soon as its first bytes show this, because it may never send a line end.
   private func checkPrefix(_ bytes: borrowing Span<UInt8>) throws(WireError) {
     let expected: StaticString = "HTTP/"
     let agrees = expected.withUTF8Buffer { expected in

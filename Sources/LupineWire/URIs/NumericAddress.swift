@@ -55,7 +55,7 @@ package struct NumericAddress: Sendable, Hashable {
         guard let v4 = v4(group) else { return nil }
         bytes += v4
       } else {
-        // UInt16.init would accept a sign.
+        // The sign is excluded here, because UInt16.init would accept it.
         guard (1...4).contains(group.count), group.first != UInt8(ascii: "+"), group.first != UInt8(ascii: "-"),
           let value = UInt16(String(group) ?? "", radix: 16)
         else { return nil }

@@ -48,12 +48,11 @@ public struct Origin: Sendable, Hashable {
     if let socketPath { hasher.combine(socketPath) }
   }
 
-  /// Host and port in the form of URLs and the Host field: an IPv6 address in brackets, the port omitted if it is the
-  /// default.
+  /// The host and port in the form of URLs and the Host field. An IPv6 address is in brackets, and the default port is omitted.
   public var authority: String { port == scheme.defaultPort ? uriHost : "\(uriHost):\(port)" }
 
-  /// Host and port in the form of CONNECT requests: an IPv6 address in brackets, the port always included (RFC 9112
-  /// §3.2.3).
+  /// The host and port in the form of CONNECT requests (RFC 9112 §3.2.3). An IPv6 address is in brackets, and the port is
+  /// always included.
   public var authorityForm: String { "\(uriHost):\(port)" }
 
   // uri-host = IP-literal / IPv4address / reg-name

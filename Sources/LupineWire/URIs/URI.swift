@@ -22,7 +22,7 @@ public struct URI: Sendable, Hashable {
     self = try URI(absolute: try Self.bytes(of: text))
   }
 
-  // The URI is parsed as bytes. As a Character, "/" with a combining mark isn't "/", which would change the host.
+  // The URI is parsed as bytes. In a parser of Characters, "/" with a combining mark wouldn't end the host.
   private typealias Bytes = ArraySlice<UInt8>
 
   private static func bytes(of text: String) throws(URIError) -> Bytes {
@@ -128,8 +128,8 @@ public struct URI: Sendable, Hashable {
     return "/" + output.joined(separator: "/")
   }
 
-  // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ). Text such as "localhost:8080" has no scheme: it is a host with
-  // a port.
+  // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ). Text such as "localhost:8080" is treated as a host with a port, not as
+  // a scheme.
   private static func scheme(of text: Bytes) -> Bytes? {
     guard let colon = text.firstIndex(of: Byte.colon), let first = text.first, isLetter(first) else { return nil }
     let scheme = text[..<colon]
@@ -150,7 +150,7 @@ public struct URI: Sendable, Hashable {
     return (known, isSocket)
   }
 
-  // The socket's path may contain unreserved, sub-delims and pct-encoded, like a reg-name. There is no port.
+  // The socket's path consists of unreserved, sub-delims and pct-encoded, like a reg-name. There is no port.
   private static func socketOrigin(_ scheme: Scheme, _ encoded: Bytes) throws(URIError) -> Origin {
     let shown = text(encoded)
     let isEncoded = encoded.allSatisfy { CharacterClass.registeredName.contains($0) || $0 == UInt8(ascii: "%") }
@@ -221,8 +221,7 @@ public struct URI: Sendable, Hashable {
 }
 
 extension URI {
-  /// The request target for an HTTP proxy (RFC 9112 §3.2.2): scheme, host, path and query, without user information and
-  /// fragment.
+  /// The request target for an HTTP proxy (RFC 9112 §3.2.2): the URI without user information and fragment.
   public var absoluteForm: String { "\(origin.scheme.rawValue)://\(origin.authority)\(target)" }
 }
 

@@ -16,14 +16,14 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   case emptySocketPath
   /// The socket path isn't percent-encoded, or its bytes aren't UTF-8.
   case malformedSocketPath(String)
-  /// The socket path contains a NUL, at which the kernel would end it.
+  /// The socket path contains a NUL, at which the kernel would end the path.
   case nulInSocketPath(String)
-  /// The socket path contains a NUL, which the kernel would take for its end.
+  /// The socket path has this number of bytes, which exceeds `Limits.socketPathBytesMax`.
   case socketPathTooLong(byteCount: Int)
   /// A server's reference leads to a different Unix socket.
   case foreignSocket(String)
 
-  /// A sentence that states the cause, and another with the remedy.
+  /// A sentence that states the cause, followed by a sentence that states the remedy.
   public var description: String {
     switch self {
     case .missingScheme(let text): "\(quoted(text)) has no scheme. Put http:// or https:// before it."
@@ -42,7 +42,7 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
     case .nulInSocketPath(let text):
       "The Unix socket's path \(quoted(text)) contains a NUL. Remove it; abstract sockets aren't supported."
     case .socketPathTooLong(let count):
-      "The Unix socket's path has \(count) bytes, more than the kernel's \(Limits.socketPathBytesMax). Use a shorter "
+      "The Unix socket's path has \(count) bytes, more than the kernel's limit of \(Limits.socketPathBytesMax). Use a shorter "
         + "path."
     case .foreignSocket(let origin):
       "The server referred to the Unix socket \(quoted(origin)), which isn't followed. If you trust it, request it "

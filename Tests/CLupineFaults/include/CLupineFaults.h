@@ -6,8 +6,9 @@
 #pragma once
 #include <stdbool.h>
 
-/// The functions to fail: system calls, allocations of OpenSSL, or allocations of the libraries for content codings.
-enum lupine_fault_group { LUPINE_FAULT_CALLS, LUPINE_FAULT_OPENSSL, LUPINE_FAULT_CODINGS };
+/// The functions to fail: system calls, allocations of OpenSSL, allocations of the libraries for content
+/// codings, or the calls that only the records of background sessions need.
+enum lupine_fault_group { LUPINE_FAULT_CALLS, LUPINE_FAULT_OPENSSL, LUPINE_FAULT_CODINGS, LUPINE_FAULT_RECORDS };
 
 /// Must be called once, before any other function. Calls with a path count only if the path begins with `folder`. Also
 /// sets OpenSSL's allocator; returns false if OpenSSL has already allocated memory.

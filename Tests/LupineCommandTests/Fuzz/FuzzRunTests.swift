@@ -25,7 +25,7 @@ struct FuzzRunTests {
     }
   }
 
-  @Test("a server that conforms to HTTP has no faults")
+  @Test("a server that conforms to HTTP is reported without faults")
   func faultless() async throws {
     let server = try server { peer, _ in
       try peer.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -40,7 +40,7 @@ struct FuzzRunTests {
     #expect(server.connectionCount == 61)
   }
 
-  @Test("a truncated response is a fault, and the printed command line reproduces it")
+  @Test("a truncated response is a fault, and the printed command line reproduces the fault")
   func brokenReply() async throws {
     let server = try server { peer, _ in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
@@ -60,7 +60,7 @@ struct FuzzRunTests {
     #expect(again.status == 100 && again.output.contains("invalid response: "), "\(again.output) \(again.errors)")
   }
 
-  @Test("a missing response is a hang if the request was complete, and not a fault if it may be incomplete")
+  @Test("a missing response is a hang if the request was complete, but not a fault if the request may be incomplete")
   func hang() async throws {
     let server = try server { peer, _ in _ = try peer.awaitClose() }
     defer { server.stop() }
@@ -71,7 +71,7 @@ struct FuzzRunTests {
     #expect(run.output.contains(" waited for more data\n"), "\(run.output)")
   }
 
-  @Test("a reset is a fault, and closing without a response isn't")
+  @Test("a connection reset is a fault, but closing the connection without a response isn't")
   func reset() async throws {
     let cutting = try server { peer, _ in peer.reset() }
     defer { cutting.stop() }
@@ -87,7 +87,7 @@ struct FuzzRunTests {
     #expect(closed.status == 0 && closed.output.contains("3 closed without a response\n"), "\(closed.output)")
   }
 
-  @Test("the run ends when a correct request is no longer answered")
+  @Test("the run ends when the server no longer answers a correct request")
   func gone() async throws {
     let isBroken = Atomic(false)
     let server = try OriginServer { peer in
@@ -104,7 +104,7 @@ struct FuzzRunTests {
     #expect(server.connectionCount < 100)
   }
 
-  @Test("the rate of requests is limited")
+  @Test("the number of requests per second is limited")
   func rate() async throws {
     let server = try server { peer, _ in
       peer.finishSending()
@@ -117,7 +117,7 @@ struct FuzzRunTests {
     #expect(ContinuousClock.now - start >= .milliseconds(200))
   }
 
-  @Test("--print writes the bytes that --only would send, and sends nothing")
+  @Test("--print writes the bytes that --only would send, without sending them")
   func printed() async throws {
     let seen = Mutex<[UInt8]>([])
     let server = try server { peer, bytes in
@@ -136,7 +136,7 @@ struct FuzzRunTests {
     #expect(seen.withLock { Data($0) } == Data(printed.output.utf8))
   }
 
-  @Test("a remote target, an unreachable server and a malformed first response are errors")
+  @Test("a target on another host, an unreachable server, or a malformed first response is reported as an error")
   func errors() async throws {
     let remote = try await lupine(["fuzz", "http://192.0.2.1/"])
     #expect(remote.status == 2 && remote.output.isEmpty && remote.hasOneErrorLine)
@@ -151,7 +151,7 @@ struct FuzzRunTests {
     #expect(run.status == 56 && run.errors.contains("without mutations"), "\(run.errors)")
   }
 
-  @Test("the help lists each option, and the command's help mentions fuzz")
+  @Test("the help of fuzz lists each option, and the help of lupine mentions fuzz")
   func help() async throws {
     let run = try await lupine(["fuzz", "--help"])
     #expect(run.status == 0 && run.output.contains("--allow-remote") && run.output.contains("Exit status: 0"))

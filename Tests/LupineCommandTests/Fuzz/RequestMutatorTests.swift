@@ -12,14 +12,14 @@ struct RequestMutatorTests {
   private static let all =
     RequestMutator.Mutation.ofRequestLine + RequestMutator.Mutation.ofFields + RequestMutator.Mutation.ofFraming
 
-  @Test("request 0 is the unmutated request")
+  @Test("request 0 is sent without mutations")
   func goodRequest() {
     let request = RequestMutator(good: Self.good, seed: 1).request(0)
     let text = "GET /a?b=c HTTP/1.1\r\nHost: h.test\r\nAccept: */*\r\n\r\n"
     #expect(request.bytes == Array(text.utf8) && request.mutations.isEmpty && !request.mayBeUnfinished)
   }
 
-  @Test("the seed and number determine the bytes, independently of earlier requests")
+  @Test("the bytes of a request depend only on the seed and the request's number")
   func replayed() {
     let run = (1...200).map { RequestMutator(good: Self.good, seed: 7).request($0).bytes }
     #expect(RequestMutator(good: Self.good, seed: 7).request(150).bytes == run[149])
@@ -43,7 +43,7 @@ struct RequestMutatorTests {
   }
 
   @Test(
-    "all mutations are used, with at most three of the grammar and one of the bytes per request, and limited in size")
+    "all mutations occur, and a request has a limited size and at most four mutations")
   func bounded() {
     let mutator = RequestMutator(good: Self.good, seed: 3)
     var names: Set<String> = []
@@ -57,7 +57,7 @@ struct RequestMutatorTests {
   }
 
   @Test(
-    "the bytes of a request determine whether it is complete",
+    "whether a request is complete is decided from its bytes",
     arguments: [
       ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", true),
       ("\r\n\r\nGET / HTTP/1.1\r\n\r\n", true),
@@ -74,7 +74,7 @@ struct RequestMutatorTests {
     #expect(MutatedRequest.isWhole(Array(text.utf8)) == isWhole)
   }
 
-  @Test("the bytes of a request determine whether it may be treated as HTTP/0.9 or HEAD")
+  @Test("whether a request may be treated as HTTP/0.9 or as HEAD is decided from its bytes")
   func kinds() {
     func request(_ text: String) -> MutatedRequest {
       MutatedRequest(number: 1, bytes: Array(text.utf8), mutations: [], mayBeUnfinished: false)

@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("A produced body", .timeLimit(.minutes(10)))
+@Suite("A body from a producer", .timeLimit(.minutes(10)))
 struct ProducedBodyTests {
   private struct Broken: Error {}
 
@@ -21,7 +21,7 @@ struct ProducedBodyTests {
     }
   }
 
-  @Test("a produced body of unknown length is sent chunked, and one of known length with Content-Length")
+  @Test("a produced body is sent with Content-Length if its length is known, else in chunks")
   func framing() async throws {
     let origin = try echo()
     defer { origin.stop() }
@@ -40,7 +40,7 @@ struct ProducedBodyTests {
     #expect(await engine.record(try put(nothing, to: origin)).text == "chunked: ")
   }
 
-  @Test("a produced body may be placed between bytes and files")
+  @Test("a request body may consist of produced segments between bytes and files")
   func mixed() async throws {
     let origin = try echo()
     defer { origin.stop() }
@@ -54,7 +54,7 @@ struct ProducedBodyTests {
     #expect(try await Engine().record(try put(body, to: origin)).text == "chunked: <middle>")
   }
 
-  @Test("a produced body with more or fewer bytes than declared is an error", arguments: [3, 5] as [UInt64])
+  @Test("a request fails if its produced body has more or fewer bytes than declared", arguments: [3, 5] as [UInt64])
   func wrongLength(byteCount: UInt64) async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -68,7 +68,7 @@ struct ProducedBodyTests {
     #expect(error?.description.contains("was declared as \(byteCount) bytes") == true)
   }
 
-  @Test("an error of a body's producer ends the exchange and closes the connection")
+  @Test("if a body's producer throws, the exchange fails and the connection is closed")
   func failingProducer() async throws {
     let left = Gate()
     let origin = try OriginServer { peer in
@@ -89,7 +89,7 @@ struct ProducedBodyTests {
     await left.wait()
   }
 
-  @Test("a producer is stopped while the server doesn't read")
+  @Test("a body's producer is suspended while the server doesn't read")
   func backpressure() async throws {
     let (full, go) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -123,7 +123,7 @@ struct ProducedBodyTests {
     #expect(await sink.outcome.text == String(total))
   }
 
-  @Test("a cancellation cancels the producer's task, and its write throws")
+  @Test("cancelling a request cancels the task that produces its body, and the task's pending write throws")
   func cancelled() async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -142,7 +142,8 @@ struct ProducedBodyTests {
     await ended.wait()
   }
 
-  @Test("a body that isn't replayable isn't sent twice, neither by a replay nor by a redirect")
+  @Test(
+    "a produced body that isn't replayable is sent only once, even if the connection is lost or the server redirects")
   func spent() async throws {
     let requests = Atomic<Int>(0)
     let origin = try OriginServer { peer in
@@ -194,7 +195,7 @@ struct ProducedBodyTests {
     #expect(runs.load(ordering: .relaxed) == 2)
   }
 
-  @Test("a produced body is compressed while it is sent", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("a produced body is compressed while it is being sent", arguments: ContentCoding.allCases)
   func compressed(coding: ContentCoding) async throws {
     let origin = try OriginServer.serving { request in
       // The server returns the coded body unchanged, and the client decodes it.

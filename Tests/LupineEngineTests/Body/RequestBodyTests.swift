@@ -40,7 +40,7 @@ struct RequestBodyTests {
   }
 
   @Test(
-    "bytes, files and empty segments are sent in order",
+    "a body's bytes, files and empty segments are sent in order",
     arguments: [1, 2, 3, 7, 99, 100, 101, 1_000, 2_100, 5_000])
   func pieces(size: Int) throws {
     let (file, empty, other) = (try TemporaryFile(bytes), try TemporaryFile([]), try TemporaryFile(bytes.reversed()))
@@ -57,7 +57,7 @@ struct RequestBodyTests {
     #expect(try pull(body, by: size) == Array(expected), "the body can't be sent again")
   }
 
-  @Test("empty bodies produce no bytes", arguments: [1, 64])
+  @Test("an empty body produces no bytes", arguments: [1, 64])
   func nothing(size: Int) throws {
     let empty = try TemporaryFile([])
     var file = RequestBody()
@@ -71,7 +71,7 @@ struct RequestBodyTests {
     #expect(isExhausted)
   }
 
-  @Test("a pull appends to the output, and a pull of 0 bytes appends nothing")
+  @Test("pulling bytes from a body appends them to the output, and pulling 0 bytes appends nothing")
   func appends() throws {
     var source = try BodySource(RequestBody([3, 4]), coding: nil, of: 1, inbox: Inbox {})
     var output: [UInt8] = [1, 2]
@@ -82,7 +82,7 @@ struct RequestBodyTests {
     #expect(output == [1, 2, 3, 4])
   }
 
-  @Test("only the declared length of a longer file is sent")
+  @Test("if a file is longer than declared, only the declared number of bytes is sent")
   func longerFile() throws {
     let file = try TemporaryFile(bytes)
     var body = RequestBody()
@@ -92,7 +92,7 @@ struct RequestBodyTests {
   }
 
   @Test(
-    "the error for a file that is shorter than declared contains the file's path",
+    "if a file is shorter than declared, the error contains the file's path",
     arguments: [1, 7, 1_000, 1_001, 5_000])
   func shorterFile(size: Int) throws {
     let file = try TemporaryFile(bytes)
@@ -107,7 +107,7 @@ struct RequestBodyTests {
     }
   }
 
-  @Test("the error for an unreadable file contains its path, even if a length of 0 is declared", arguments: [0, 5])
+  @Test("if a file is unreadable, the error contains its path, even if its declared length is 0", arguments: [0, 5])
   func unreadable(byteCount: UInt64) throws {
     var body = RequestBody()
     body.append(.file(path: "/nonexistent/x", byteCount: byteCount))

@@ -61,8 +61,8 @@ extension Misbehaviour {
     ])
 
   /// Creates a peer that sends one block repeatedly until the client closes the connection.
-  private static func endless(_ name: String, _ start: String, _ block: String, told: String) -> Misbehaviour {
-    Misbehaviour(name: name, told: told, outcome: .malformed) { peer in
+  private static func endless(_ name: String, _ start: String, _ block: String, quote: String) -> Misbehaviour {
+    Misbehaviour(name: name, quote: quote, outcome: .malformed) { peer in
       _ = try peer.readRequest()
       try peer.send(chunked(start))
       while true { try peer.send(block) }
@@ -75,13 +75,13 @@ extension Misbehaviour {
       ("sends chunk extensions", chunked("2 ; a=b;c=\"d;e\"\r\nok\r\n0;f\r\n\r\n")),
       ("sends a last chunk size of sixteen zeros", chunked("2\r\nok\r\n0000000000000000\r\n\r\n")),
     ]) + [
-      endless("sends an endless chunk size of zeros", "", "0", told: "16 hex digits"),
-      endless("sends an endless chunk extension", "2;", "aaaaaaaa", told: "4096 bytes"),
-      endless("pads a chunk size endlessly", "2", "        ", told: "4096 bytes"),
+      endless("sends an endless chunk size of zeros", "", "0", quote: "16 hex digits"),
+      endless("sends an endless chunk extension", "2;", "aaaaaaaa", quote: "4096 bytes"),
+      endless("pads a chunk size endlessly", "2", "        ", quote: "4096 bytes"),
       endless(
         "sends a long chunk extension for each byte", "", "1;" + String(repeating: "a", count: 1000) + "\r\nx\r\n",
-        told: "16384 bytes"),
+        quote: "16384 bytes"),
       endless(
-        "sends endless trailers", "0\r\n", "A: " + String(repeating: "b", count: 1000) + "\r\n", told: "16384 bytes"),
+        "sends endless trailers", "0\r\n", "A: " + String(repeating: "b", count: 1000) + "\r\n", quote: "16384 bytes"),
     ]
 }

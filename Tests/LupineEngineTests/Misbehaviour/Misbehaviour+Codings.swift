@@ -6,7 +6,7 @@ import LupineOrigin
 import Testing
 
 extension Misbehaviour {
-  static let codings = broken + unknown + bombs + good
+  static let codings = broken + unknown + bombs + good + zstd
 
   private static func coded(_ coding: String, _ body: [UInt8], status: Int = 200) -> [UInt8] {
     Array("HTTP/1.1 \(status) X\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
@@ -66,7 +66,7 @@ extension Misbehaviour {
   private static let terminal = "ä\u{9B}2J\u{2028}"
 
   private static let unknown: [Misbehaviour] =
-    ["zstd", "compress", "aws-chunked", "utf-8", "none", "binary", "foo"].map {
+    ["lz4", "compress", "aws-chunked", "utf-8", "none", "binary", "foo"].map {
       untouched("names the coding \($0)", $0, zipped)
     }
     + [
@@ -76,10 +76,10 @@ extension Misbehaviour {
       untouched("names a known and an unknown coding", "gzip, unheard-of", zipped),
       untouched("names an unknown and a known coding", "unheard-of, gzip", zipped),
       untouched("labels an empty body with an unknown coding", "unheard-of", []),
-      refusing("names zstd", "zstd", told: #""zstd""#),
-      refusing("names an unknown coding after a known one", "gzip, foo", told: #""foo""#),
-      refusing("names an unknown coding before a known one", "foo, gzip", told: #""foo""#),
-      refusing("names a coding with terminal control characters", terminal, told: "supported"),
+      refusing("names lz4", "lz4", quote: #""lz4""#),
+      refusing("names an unknown coding after a known one", "gzip, foo", quote: #""foo""#),
+      refusing("names an unknown coding before a known one", "foo, gzip", quote: #""foo""#),
+      refusing("names a coding with terminal control characters", terminal, quote: "supported"),
       failing("names six codings", "gzip, gzip, gzip, gzip, gzip, gzip", zipped),
       failing("names six codings, the last one unknown", "gzip, gzip, gzip, gzip, gzip, unheard-of", zipped),
       failing("names 5000 codings", String(repeating: "gzip,", count: 5000), zipped),
@@ -92,9 +92,9 @@ extension Misbehaviour {
   }
 
   /// Creates a peer that sends a body with an unknown coding to an engine that refuses such codings.
-  private static func refusing(_ name: String, _ coding: String, told: String) -> Misbehaviour {
+  private static func refusing(_ name: String, _ coding: String, quote: String) -> Misbehaviour {
     var misbehaviour = failing("\(name), which the engine refuses", coding, zipped)
-    misbehaviour.told = told
+    misbehaviour.quote = quote
     misbehaviour.configure = { $0.codings.refusesUnknownCodings = true }
     return misbehaviour
   }
@@ -149,16 +149,46 @@ extension Misbehaviour {
     decoding("applies two codings", "gzip, br", encode(zipped, .brotli)),
     decoding("names gzip on two lines", "gzip\r\nContent-Encoding: gzip", encode(zipped, .gzip)),
     bodiless("names gzip in reply to HEAD", "gzip", method: "HEAD"),
-    bodiless("names an unknown coding in reply to HEAD", "zstd", method: "HEAD"),
+    bodiless("names an unknown coding in reply to HEAD", "lz4", method: "HEAD"),
     bodiless("names gzip with 304", "gzip", status: 304),
-    bodiless("names an unknown coding with 304", "zstd", status: 304),
+    bodiless("names an unknown coding with 304", "lz4", status: 304),
     reply("names gzip with 204", coded("gzip", [], status: 204), then: .serves, .kept("", status: 204)),
     reply("labels an empty body as gzip", coded("gzip", []), then: .serves, .kept("")),
     reply(
       "labels empty chunked data as gzip", inChunks("chunked", [], more: "Content-Encoding: gzip\r\n"), then: .serves,
       .kept("")),
     reply(
-      "names an unknown coding when decoding is off", coded("zstd", Array("as it is".utf8)), then: .serves,
+      "names an unknown coding when decoding is off", coded("lz4", Array("as it is".utf8)), then: .serves,
       .kept("as it is"), { $0.decodesContent = false }),
   ]
+
+  #if Zstd
+    private static let zstandard = encode(Array(text.utf8), .zstd)
+
+    // Blocks of 128 KiB that repeat one byte, 4 bytes each (RFC 8878 §3.1.1.2): 1 GiB in all.
+    private static let zstdBomb: [UInt8] =
+      [0x28, 0xB5, 0x2F, 0xFD, 0, 0x38] + repeatElement([0x02, 0, 0x10, 0] as [UInt8], count: 8192).joined()
+
+    private static let twoFrames =
+      encode(Array(text.utf8.prefix(30)), .zstd) + encode(Array(text.utf8.dropFirst(30)), .zstd)
+
+    // A window of 16 MiB (RFC 8878 §3.1.1.1.2), and a block of 256 bytes.
+    private static let wideWindow: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x40, 0x70, 0, 0, 3, 8, 0, 0x61]
+
+    private static let zstd: [Misbehaviour] = [
+      failing("truncates zstd", "zstd", first(-3, of: zstandard)),
+      failing("sends garbage after zstd", "zstd", zstandard + Array("garbage".utf8)),
+      failing("labels garbage as zstd", "zstd", [UInt8](repeating: 0xFF, count: 50)),
+      failing("sends zstd with a window of 16 MiB", "zstd", wideWindow),
+      failing("names zstd twice", "zstd, zstd", encode(zstandard, .zstd)),
+      failing("sends a zstd bomb", "zstd", zstdBomb),
+      reply(
+        "sends a zstd bomb beyond the body limit", coded("zstd", zstdBomb),
+        .error([.bodyTooLarge, .decodingFailed], [.receive]), { $0.bodyBytesMax = 100_000 }),
+      decoding("sends two zstd frames", "zstd", twoFrames),
+      decoding("applies zstd and gzip", "zstd, gzip", encode(zstandard, .gzip)),
+    ]
+  #else
+    private static let zstd: [Misbehaviour] = []
+  #endif
 }

@@ -29,14 +29,14 @@ extension Misbehaviour {
       do { try peer.startTLS(TestAuthority.identity()) } catch is TLSError {}
     },
     Misbehaviour(
-      name: "answers with a TLS alert on an http port", ending: .closes, told: "isn't HTTP",
+      name: "answers with a TLS alert on an http port", ending: .closes, quote: "isn't HTTP",
       isForClearOnly: true, outcome: .malformed
     ) { peer in
       _ = try peer.receive()
       try peer.send([21, 3, 1, 0, 2, 2, 10])
     },
     Misbehaviour(
-      name: "answers with an SSH greeting", told: "SSH-2.0", isForClearOnly: true, outcome: .malformed
+      name: "answers with an SSH greeting", quote: "SSH-2.0", isForClearOnly: true, outcome: .malformed
     ) { peer in
       _ = try peer.receive()
       try peer.send("SSH-2.0-OpenSSH_9.2\r\n")
@@ -45,9 +45,9 @@ extension Misbehaviour {
 
   /// Creates a peer that reads a ClientHello and sends these bytes in reply.
   private static func handshake(
-    _ name: String, then ending: Ending, told: String = "", _ outcome: Outcome, _ answer: [UInt8]
+    _ name: String, then ending: Ending, quote: String = "", _ outcome: Outcome, _ answer: [UInt8]
   ) -> Misbehaviour {
-    Misbehaviour(name: name, way: .tls, stage: .connected, ending: ending, told: told, outcome: outcome) { peer in
+    Misbehaviour(name: name, way: .tls, stage: .connected, ending: ending, quote: quote, outcome: outcome) { peer in
       _ = try peer.receive()
       try peer.send(answer)
     }
@@ -56,20 +56,20 @@ extension Misbehaviour {
   private static let handshakes: [Misbehaviour] = [
     Misbehaviour(
       name: "closes before reading the ClientHello", way: .tls, stage: .connected, ending: .closes,
-      told: "during the TLS handshake", outcome: .fails(.connectionLost, .tls)
+      quote: "during the TLS handshake", outcome: .fails(.connectionLost, .tls)
     ) { _ in },
     handshake("closes after the ClientHello", then: .closes, .fails(.connectionLost, .tls), []),
     handshake("resets after the ClientHello", then: .resets, .fails(.connectionLost, .tls), []),
     handshake(
-      "answers the ClientHello with clear text", then: .closes, told: "doesn't use TLS", .fails(.tlsFailed, .tls),
+      "answers the ClientHello with clear text", then: .closes, quote: "doesn't use TLS", .fails(.tlsFailed, .tls),
       Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8)),
     handshake(
       "answers the ClientHello with zeros", then: .holds, .fails(.tlsFailed, .tls), [UInt8](repeating: 0, count: 9)),
     handshake(
-      "refuses the handshake (alert 40)", then: .closes, told: "alert 40", .fails(.tlsFailed, .tls),
+      "refuses the handshake (alert 40)", then: .closes, quote: "alert 40", .fails(.tlsFailed, .tls),
       [21, 3, 3, 0, 2, 2, 40]),
     handshake(
-      "supports no common TLS version (alert 70)", then: .closes, told: "no TLS version",
+      "supports no common TLS version (alert 70)", then: .closes, quote: "no TLS version",
       .fails(.tlsFailed, .tls), [21, 3, 3, 0, 2, 2, 70]),
     handshake(
       "closes with a warning alert (alert 0)", then: .closes, .error([.tlsFailed, .connectionLost], [.tls]),
@@ -80,17 +80,17 @@ extension Misbehaviour {
     handshake(
       "sends data during the handshake", then: .holds, .fails(.tlsFailed, .tls), [23, 3, 3, 0, 2, 1, 1]),
     certificate(
-      "presents a foreign certificate", told: "127.0.0.1", try TestAuthority.identity(names: ["other"], addresses: [])
+      "presents a foreign certificate", quote: "127.0.0.1", try TestAuthority.identity(names: ["other"], addresses: [])
     ),
-    certificate("presents an expired certificate", told: "expired", try TestAuthority.identity(validity: .expired)),
-    certificate("presents a certificate of an unknown authority", told: "unknown authority", try .throwaway()),
+    certificate("presents an expired certificate", quote: "expired", try TestAuthority.identity(validity: .expired)),
+    certificate("presents a certificate of an unknown authority", quote: "unknown authority", try .throwaway()),
   ]
 
   private static func certificate(
-    _ name: String, told: String, _ identity: @autoclosure @escaping @Sendable () throws -> ServerIdentity
+    _ name: String, quote: String, _ identity: @autoclosure @escaping @Sendable () throws -> ServerIdentity
   ) -> Misbehaviour {
     Misbehaviour(
-      name: name, way: .tls, stage: .connected, told: told, outcome: .fails(.tlsFailed, .tls)
+      name: name, way: .tls, stage: .connected, quote: quote, outcome: .fails(.tlsFailed, .tls)
     ) { try $0.startTLS(identity()) }
   }
 

@@ -62,8 +62,8 @@ extension Misbehaviour {
     ]
 
   /// Creates a peer that sends one block repeatedly until the client closes the connection.
-  private static func endless(_ name: String, _ start: String, _ block: String, told: String) -> Misbehaviour {
-    Misbehaviour(name: name, told: told, outcome: .malformed) { peer in
+  private static func endless(_ name: String, _ start: String, _ block: String, quote: String) -> Misbehaviour {
+    Misbehaviour(name: name, quote: quote, outcome: .malformed) { peer in
       _ = try peer.readRequest()
       try peer.send(start)
       while true { try peer.send(block) }
@@ -81,17 +81,17 @@ extension Misbehaviour {
 
   private static let oversized: [Misbehaviour] = [
     endless(
-      "sends an endless status line", "HTTP/1.1 200 ", String(repeating: "a", count: 1000), told: "65536 bytes"),
+      "sends an endless status line", "HTTP/1.1 200 ", String(repeating: "a", count: 1000), quote: "65536 bytes"),
     endless(
-      "sends an endless field", "HTTP/1.1 200 OK\r\nA: ", String(repeating: "a", count: 1000), told: "65536 bytes"),
+      "sends an endless field", "HTTP/1.1 200 OK\r\nA: ", String(repeating: "a", count: 1000), quote: "65536 bytes"),
     endless(
       "sends an endless field name", "HTTP/1.1 200 OK\r\n", String(repeating: "a", count: 1000),
-      told: "65536 bytes"),
-    endless("sends endless fields", "HTTP/1.1 200 OK\r\n", "A: a\r\n", told: "256 field lines"),
+      quote: "65536 bytes"),
+    endless("sends endless fields", "HTTP/1.1 200 OK\r\n", "A: a\r\n", quote: "256 field lines"),
     endless(
       "sends endless folded lines", "HTTP/1.1 200 OK\r\nA: a\r\n", String(repeating: " a\r\n", count: 100),
-      told: "65536 bytes"),
-    endless("sends an endless field byte by byte", "HTTP/1.1 200 OK\r\nA: ", "a", told: "65536 bytes"),
+      quote: "65536 bytes"),
+    endless("sends an endless field byte by byte", "HTTP/1.1 200 OK\r\nA: ", "a", quote: "65536 bytes"),
     reply("sends a head of 65,536 bytes", head(byteCount: 65_536), then: .serves, .kept("ok")),
     reply("sends a head of 65,537 bytes", head(byteCount: 65_537), .malformed),
     reply("sends 256 fields", head(fieldCount: 256), then: .serves, .kept("ok")),

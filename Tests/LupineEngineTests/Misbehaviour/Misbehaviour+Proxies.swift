@@ -26,10 +26,10 @@ extension Misbehaviour {
 
   /// Creates a proxy that sends this reply to CONNECT.
   private static func answer(
-    _ name: String, _ text: String, then ending: Ending = .holds, told: String = "", _ outcome: Outcome
+    _ name: String, _ text: String, then ending: Ending = .holds, quote: String = "", _ outcome: Outcome
   ) -> Misbehaviour {
     Misbehaviour(
-      name: "as a proxy \(name)", way: .connect, stage: .connected, ending: ending, told: told, outcome: outcome
+      name: "as a proxy \(name)", way: .connect, stage: .connected, ending: ending, quote: quote, outcome: outcome
     ) { peer in
       guard try peer.readHead() != nil else { throw OriginError.truncatedRequest }
       try peer.send(text)
@@ -52,32 +52,32 @@ extension Misbehaviour {
     ("redirects (302)", "302 Found\r\nLocation: http://127.0.0.1:9/\r\n", "302"),
     ("answers 101", "101 Switching\r\n", "101"),
     ("answers 400 and keeps the connection open", "400 Bad Request\r\nContent-Length: 0\r\n", "400"),
-  ].map { answer($0.0, "HTTP/1.1 \($0.1)\r\n", told: $0.2, proxyFailed) }
+  ].map { answer($0.0, "HTTP/1.1 \($0.1)\r\n", quote: $0.2, proxyFailed) }
 
   private static let brokenAnswers: [Misbehaviour] = [
-    answer("closes without a reply to CONNECT", "", then: .closes, told: "after 0 bytes", proxyFailed),
-    answer("closes within its reply to CONNECT", "HTTP/1.1 20", then: .closes, told: "after 11 bytes", proxyFailed),
+    answer("closes without a reply to CONNECT", "", then: .closes, quote: "after 0 bytes", proxyFailed),
+    answer("closes within its reply to CONNECT", "HTTP/1.1 20", then: .closes, quote: "after 11 bytes", proxyFailed),
     answer("closes after an interim reply to CONNECT", "HTTP/1.1 100 Continue\r\n\r\n", then: .closes, proxyFailed),
     answer("resets without a reply to CONNECT", "", then: .resets, .fails(.connectionLost, .proxy)),
-    answer("answers in SSH", "SSH-2.0-x\r\n", told: "isn't HTTP", proxyFailed),
-    answer("answers in SOCKS", "\u{5}\u{0}", told: "isn't HTTP", proxyFailed),
-    answer("answers in HTTP/2", "HTTP/2 200\r\n\r\n", told: "HTTP/2", proxyFailed),
+    answer("answers in SSH", "SSH-2.0-x\r\n", quote: "isn't HTTP", proxyFailed),
+    answer("answers in SOCKS", "\u{5}\u{0}", quote: "isn't HTTP", proxyFailed),
+    answer("answers in HTTP/2", "HTTP/2 200\r\n\r\n", quote: "HTTP/2", proxyFailed),
     answer("sends a NUL in its reply", "HTTP/1.1 200 OK\r\nA: \0\r\n\r\n", proxyFailed),
     answer(
       "sends 257 fields in its reply", "HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 257) + "\r\n",
       proxyFailed),
     answer("sends 17 interim replies", String(repeating: "HTTP/1.1 102 P\r\n\r\n", count: 17), proxyFailed),
     answer(
-      "sends an oversized head", "HTTP/1.1 200 OK\r\nA: " + String(repeating: "a", count: 70_000), told: "65536 bytes",
+      "sends an oversized head", "HTTP/1.1 200 OK\r\nA: " + String(repeating: "a", count: 70_000), quote: "65536 bytes",
       proxyFailed),
     answer(
-      "sends bytes after its reply", "HTTP/1.1 200 OK\r\n\r\nsurprise", told: "8 bytes",
+      "sends bytes after its reply", "HTTP/1.1 200 OK\r\n\r\nsurprise", quote: "8 bytes",
       .fails(.malformedResponse, .proxy)),
     answer(
-      "sends the body announced in its reply", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", told: "2 bytes",
+      "sends the body announced in its reply", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", quote: "2 bytes",
       .fails(.malformedResponse, .proxy)),
     answer(
-      "sends an empty chunked body", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", told: "5 bytes",
+      "sends an empty chunked body", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", quote: "5 bytes",
       .fails(.malformedResponse, .proxy)),
     Misbehaviour(
       name: "as a proxy closes right after accepting", way: .connect, stage: .connected, ending: .closes,
@@ -106,11 +106,11 @@ extension Misbehaviour {
 
   /// Creates a proxy that opens a tunnel and runs the script in place of TLS, once the ClientHello has arrived.
   private static func tunnel(
-    _ name: String, then ending: Ending, told: String = "", _ outcome: Outcome,
+    _ name: String, then ending: Ending, quote: String = "", _ outcome: Outcome,
     _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
   ) -> Misbehaviour {
     Misbehaviour(
-      name: "as a proxy \(name)", way: .connect, stage: .connected, ending: ending, told: told, outcome: outcome
+      name: "as a proxy \(name)", way: .connect, stage: .connected, ending: ending, quote: quote, outcome: outcome
     ) { peer in
       _ = try peer.readHead()
       try peer.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -122,7 +122,7 @@ extension Misbehaviour {
   private static let tunnels: [Misbehaviour] = [
     tunnel("closes after opening the tunnel", then: .closes, .fails(.connectionLost, .tls)),
     tunnel("resets after opening the tunnel", then: .resets, .fails(.connectionLost, .tls)),
-    tunnel("answers TLS with clear text", then: .closes, told: "doesn't use TLS", .fails(.tlsFailed, .tls)) {
+    tunnel("answers TLS with clear text", then: .closes, quote: "doesn't use TLS", .fails(.tlsFailed, .tls)) {
       try $0.send("HTTP/1.1 502 Bad Gateway\r\n\r\n")
     },
     Misbehaviour(
@@ -136,10 +136,10 @@ extension Misbehaviour {
 
   /// Creates a SOCKS proxy that sends `greeting`, then `reply` to the connection request, if given.
   private static func socks(
-    _ name: String, _ greeting: [UInt8], _ reply: [UInt8]?, then ending: Ending, told: String = "", _ outcome: Outcome
+    _ name: String, _ greeting: [UInt8], _ reply: [UInt8]?, then ending: Ending, quote: String = "", _ outcome: Outcome
   ) -> Misbehaviour {
     Misbehaviour(
-      name: "as a SOCKS proxy \(name)", way: .socks, stage: .connected, ending: ending, told: told, outcome: outcome
+      name: "as a SOCKS proxy \(name)", way: .socks, stage: .connected, ending: ending, quote: quote, outcome: outcome
     ) { peer in
       _ = try peer.receive()
       try peer.send(greeting)
@@ -155,36 +155,36 @@ extension Misbehaviour {
   private static let cutSOCKS: [Misbehaviour] =
     [[], [5]].map {
       socks(
-        "closes after \($0.count) bytes of its greeting", $0, nil, then: .closes, told: "after \($0.count) bytes",
+        "closes after \($0.count) bytes of its greeting", $0, nil, then: .closes, quote: "after \($0.count) bytes",
         proxyFailed)
     }
     + (0..<v4Reply.count).map {
       socks(
         "closes after \($0) bytes of its reply", [5, 0], Array(v4Reply.prefix($0)), then: .closes,
-        told: "after \($0 + 2) bytes", proxyFailed)
+        quote: "after \($0 + 2) bytes", proxyFailed)
     }
     + (4..<nameReply.count).map {
       socks(
         "closes after \($0) bytes of a reply with a name", [5, 0], Array(nameReply.prefix($0)), then: .closes,
-        told: "after \($0 + 2) bytes", proxyFailed)
+        quote: "after \($0 + 2) bytes", proxyFailed)
     }
 
   private static let refusedSOCKS = (1...9).map {
     socks(
-      "refuses: code \($0)", [5, 0], [5, UInt8($0), 0, 1, 0, 0, 0, 0, 0, 0], then: .holds, told: "SOCKS reply \($0)",
+      "refuses: code \($0)", [5, 0], [5, UInt8($0), 0, 1, 0, 0, 0, 0, 0, 0], then: .holds, quote: "SOCKS reply \($0)",
       proxyFailed)
   }
 
   private static let oddSOCKS: [Misbehaviour] = [
-    socks("speaks version 4", [4, 0], nil, then: .holds, told: "0x04", proxyFailed),
-    socks("speaks HTTP", Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), nil, then: .holds, told: "0x48", proxyFailed),
+    socks("speaks version 4", [4, 0], nil, then: .holds, quote: "0x04", proxyFailed),
+    socks("speaks HTTP", Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), nil, then: .holds, quote: "0x48", proxyFailed),
     socks("accepts no authentication method", [5, 0xFF], nil, then: .holds, proxyFailed),
-    socks("selects a method that wasn't offered", [5, 2], nil, then: .holds, told: "0x02", proxyFailed),
-    socks("changes its version in its reply", [5, 0], [4, 0], then: .holds, told: "0x04", proxyFailed),
-    socks("sends an unknown address type", [5, 0], [5, 0, 0, 2], then: .holds, told: "0x02", proxyFailed),
+    socks("selects a method that wasn't offered", [5, 2], nil, then: .holds, quote: "0x02", proxyFailed),
+    socks("changes its version in its reply", [5, 0], [4, 0], then: .holds, quote: "0x04", proxyFailed),
+    socks("sends an unknown address type", [5, 0], [5, 0, 0, 2], then: .holds, quote: "0x02", proxyFailed),
     socks("resets within its reply", [5, 0], [5, 0], then: .resets, .fails(.connectionLost, .proxy)),
     socks(
-      "sends bytes after a reply", [5, 0], v4Reply + Array("HTTP/1.1 200 OK\r\n".utf8), then: .holds, told: "17 bytes",
+      "sends bytes after a reply", [5, 0], v4Reply + Array("HTTP/1.1 200 OK\r\n".utf8), then: .holds, quote: "17 bytes",
       .fails(.malformedResponse, .proxy)),
     socks("closes after a valid reply", [5, 0], v4Reply, then: .closes, .fails(.connectionLost, .firstByte)),
     socks("sends a name as its address", [5, 0], nameReply, then: .serves, .kept("clean main")),

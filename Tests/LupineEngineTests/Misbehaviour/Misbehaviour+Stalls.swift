@@ -16,7 +16,7 @@ extension Misbehaviour {
     _ path: any WritableKeyPath<Timeouts, Duration?> & Sendable = \.idle
   ) -> Misbehaviour {
     var stall = reply(name, text, .fails(.timedOut, phase), { $0.timeouts[keyPath: path] = limit })
-    stall.told = "0.03 s"
+    stall.quote = "0.03 s"
     return stall
   }
 
@@ -40,7 +40,7 @@ extension Misbehaviour {
 
   private static let uploads: [Misbehaviour] = [
     Misbehaviour(
-      name: "reads nothing of an upload", ending: .gone, told: "0.03 s", outcome: .fails(.timedOut, .send),
+      name: "reads nothing of an upload", ending: .gone, quote: "0.03 s", outcome: .fails(.timedOut, .send),
       prepare: { request in
         request.carry("PUT", RequestBody([UInt8](repeating: 1, count: 16 << 20)))
         request.timeouts.send = limit
@@ -54,7 +54,7 @@ extension Misbehaviour {
     _ script: @escaping @Sendable (Peer) throws -> Void
   ) -> Misbehaviour {
     Misbehaviour(
-      name: name, way: way, stage: .connected, told: "0.03 s", outcome: .fails(.timedOut, phase),
+      name: name, way: way, stage: .connected, quote: "0.03 s", outcome: .fails(.timedOut, phase),
       prepare: { $0.timeouts[keyPath: path] = limit }, script: script)
   }
 
@@ -98,7 +98,7 @@ extension Misbehaviour {
     _ name: String, _ start: String, _ drop: String, pause: Duration = .milliseconds(1)
   ) -> Misbehaviour {
     Misbehaviour(
-      name: name, told: "6 s", outcome: .fails(.timedOut, .receive), prepare: { $0.timeouts.total = total },
+      name: name, quote: "6 s", outcome: .fails(.timedOut, .receive), prepare: { $0.timeouts.total = total },
       script: { peer in
         _ = try peer.readRequest()
         try peer.send(start)
@@ -113,7 +113,7 @@ extension Misbehaviour {
     var stall = reply(
       "stalls before its reply until the total limit", "", .fails(.timedOut, .firstByte),
       { $0.timeouts.total = total })
-    stall.told = "6 s"
+    stall.quote = "6 s"
     return stall
   }
 

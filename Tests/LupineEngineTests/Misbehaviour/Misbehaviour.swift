@@ -72,7 +72,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
   /// The number of connections on which the peer misbehaves.
   var connectionCount = 1
   /// Text that the error's description must contain.
-  var told = ""
+  var quote = ""
   /// Whether the misbehavior doesn't apply to TLS.
   var isForClearOnly = false
   let outcome: Outcome

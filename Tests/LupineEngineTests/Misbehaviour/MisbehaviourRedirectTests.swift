@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A server that redirects", .timeLimit(.minutes(10)))
 struct MisbehaviourRedirectTests {
-  @Test("each redirect in the table is followed to the expected URL or fails as expected", arguments: Detour.all)
+  @Test("each redirect in the table is either followed to the expected URL or fails as expected", arguments: Detour.all)
   func follows(_ detour: Detour) async throws {
     let servers = try Servers(detour)
     defer { servers.stop() }
@@ -18,9 +18,9 @@ struct MisbehaviourRedirectTests {
     switch (detour.outcome, await servers.follow(request)) {
     case (.arrives(let text), .success(let response)):
       #expect(String(decoding: response.body, as: UTF8.self) + fragment(response) == text)
-    case (.fails(let code, let told), .failure(let error)):
+    case (.fails(let code, let quote), .failure(let error)):
       #expect(error.code == code, "\(error)")
-      #expect(error.description.contains(told), "\(error)")
+      #expect(error.description.contains(quote), "\(error)")
       #expect(error.description.isOneLine(at: "\(error.origin)"), "\(error)")
     case (_, .success(let response)):
       Issue.record("The redirect was followed to \(response.uri)")
@@ -35,7 +35,7 @@ struct MisbehaviourRedirectTests {
     }
   }
 
-  @Test("the table of redirects is complete, and its names are unique")
+  @Test("the table of redirects is complete, and each name in it is unique")
   func table() {
     #expect(Detour.all.count >= 40)
     #expect(Set(Detour.all.map(\.name)).count == Detour.all.count)
@@ -64,7 +64,7 @@ private struct Servers {
               .replacing("{port}", with: "\(ports["there"] ?? 0)"))
           try detour.then(peer)
         } else {
-          try peer.respond(body: Array("\(name): \(request.told)".utf8))
+          try peer.respond(body: Array("\(name): \(request.quote)".utf8))
         }
       }
     }
@@ -93,7 +93,7 @@ private struct Servers {
 
 extension ReceivedRequest {
   /// A description of the request: its request line, its sensitive fields, and its body.
-  fileprivate var told: String {
+  fileprivate var quote: String {
     let names = ["Authorization", "Cookie", "Proxy-Authorization", "X-Own"].filter { fields.contains($0) }
     let content = body.isEmpty ? [] : [String(decoding: body, as: UTF8.self)]
     return (["\(method) \(target)"] + names + content).joined(separator: ", ")

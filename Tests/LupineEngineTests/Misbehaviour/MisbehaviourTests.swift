@@ -26,7 +26,7 @@ struct MisbehaviourTests {
   static let triedThroughTLS = stride(from: 0, to: alsoTLS.count, by: testsDivisor).map { alsoTLS[$0] }
     .filter { $0.name == testsArgument ?? $0.name }
 
-  @Test("the tables of misbehaviors are complete, and their names are unique")
+  @Test("the tables of misbehaviors are complete, and each name in them is unique")
   func tables() {
     #expect(Self.all.count >= 100)
     #expect(Self.alsoTLS.count >= 100)
@@ -38,7 +38,7 @@ struct MisbehaviourTests {
     try await Stage.inTurn { try await Stage(misbehaviour, through: misbehaviour.way).play() }
   }
 
-  @Test("connecting to a peer with a full backlog times out")
+  @Test("connecting to a peer whose backlog is full times out")
   func fullBacklog() async throws {
     let listener = try Socket.listenOnLoopback(backlog: 0)
     let url = "http://\(try #require(listener.localAddress))"
@@ -75,7 +75,7 @@ struct MisbehaviourTests {
 private struct Stage {
   /// Limits the number of concurrent runs; each needs four threads and ten descriptors.
   private static let places = Places(16)
-  /// The limit for operations that take no time on loopback, in seconds.
+  /// The time limit for operations that take almost no time on loopback, in seconds.
   private static let patience = 30.0
 
   let misbehaviour: Misbehaviour
@@ -180,7 +180,7 @@ private struct Stage {
       if [.connect, .proxy, .tls].contains(error.phase) { #expect(error.progress == .nothingSent) }
       if error.phase == .receive { #expect(error.progress == .responseBegan) }
       #expect(error.description.isOneLine(at: place), "\(error)")
-      #expect(error.description.contains(misbehaviour.told), "\(error)")
+      #expect(error.description.contains(misbehaviour.quote), "\(error)")
       #expect(record.trailers == nil)
       return .closed
     }

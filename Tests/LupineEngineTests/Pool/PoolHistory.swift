@@ -10,7 +10,7 @@ import Testing
 /// A history of events and expected answers. By default the pool allows 2 connections per origin and keeps idle ones
 /// for 10 s.
 ///
-/// Events: "acquire KEY EXCHANGE", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "detach ID", "evict
+/// Events: "acquire KEY EXCHANGE [LEVEL]", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "detach ID", "evict
 /// ID", "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of
 /// connections), "waiter ID", "drained", "total", and "origins".
 struct PoolHistory: Sendable, CustomTestStringConvertible {
@@ -74,7 +74,9 @@ private struct PoolRun {
     func connection() throws -> ConnectionID { try #require(connections[words[1]], "\(event): unknown connection") }
     switch words[0] {
     case "acquire":
-      let acquisition = pool.acquire(PoolHistory.key(words[1]), for: try #require(UInt64(words[2])), now: now)
+      let priority = try words.count > 3 ? ExchangePriority(level: #require(UInt8(words[3]))) : .normal
+      let acquisition = pool.acquire(
+        PoolHistory.key(words[1]), for: try #require(UInt64(words[2])), priority, now: now)
       if case .wait(let ticket, _) = acquisition { tickets[words[2]] = ticket }
       return text(acquisition)
     case "opened": return text(pool.opened(try connection(), now: now), words[1])

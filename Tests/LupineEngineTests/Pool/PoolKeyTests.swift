@@ -1,6 +1,7 @@
 // PoolKeyTests: each setting that separates connections, so that they are never shared.
 
 import LupineLoopback
+import LupineReactor
 import LupineTLS
 import LupineWire
 import Testing
@@ -10,6 +11,12 @@ import Testing
 @Suite("PoolKey")
 struct PoolKeyTests {
   private static let verifiers = (0..<2).map { _ in CertificateVerifier { _ in .asFound } }
+
+  private static func traits(_ change: (inout ConnectionSettings) -> Void) -> ConnectionSettings.Traits? {
+    var settings = ConnectionSettings()
+    change(&settings)
+    return settings.traits
+  }
 
   /// Returns named keys for one server that each differ in a single setting.
   private static func keys(_ identity: TLSIdentity) throws -> [(name: String, key: PoolKey)] {
@@ -50,7 +57,11 @@ struct PoolKeyTests {
     let socks = try Proxy(.socks5, host: "proxy.example", port: 3128)
     let socksNames = try Proxy(.socks5h, host: "proxy.example", port: 3128)
     var exclusive = PoolKey(origin: origin, tls: tls)
-    exclusive.exclusiveTo = 7
+    exclusive.exclusiveTo = .exchange(7)
+    var grouped7 = PoolKey(origin: origin, tls: tls)
+    grouped7.exclusiveTo = .group(7)
+    var grouped8 = PoolKey(origin: origin, tls: tls)
+    grouped8.exclusiveTo = .group(8)
     return [
       ("the default", PoolKey(origin: origin, tls: tls)),
       ("another host", PoolKey(origin: Origin(scheme: .https, host: "b.example", port: 443), tls: tls)),
@@ -80,10 +91,20 @@ struct PoolKeyTests {
       ("through SOCKS", PoolKey(origin: origin, route: .tunnel(socks), tls: tls)),
       ("through SOCKS with host names", PoolKey(origin: origin, route: .tunnel(socksNames), tls: tls)),
       ("exclusive to one exchange", exclusive),
+      ("with a traffic class", PoolKey(origin: origin, tls: tls, traits: traits { $0.trafficClass = 0xB8 })),
+      ("with another traffic class", PoolKey(origin: origin, tls: tls, traits: traits { $0.trafficClass = 0 })),
+      ("without mobile networks", PoolKey(origin: origin, tls: tls, traits: traits { $0.refusesCellular = true })),
+      (
+        "with a fixed address",
+        PoolKey(
+          origin: origin, tls: tls, traits: traits { $0.hostOverrides = [HostOverride(host: "a", addresses: [])] })
+      ),
+      ("of a group", grouped7),
+      ("of another group", grouped8),
     ]
   }
 
-  @Test("keys that differ in any relevant setting have separate pools")
+  @Test("connections whose keys differ in any relevant setting belong to separate pools")
   func distinct() throws {
     let client = try ThrowawayAuthority.selfSigned(names: ["client"])
     let identity = try TLSIdentity(certificatePEM: client.certificatePEM, privateKeyPEM: client.privateKeyPEM)
@@ -95,7 +116,9 @@ struct PoolKeyTests {
     #expect(try Set(Self.keys(identity).map(\.key)) == Set(keys.map(\.key)))
   }
 
-  @Test("an origin's host can't end its Host line early", arguments: ["\r\n", "\r", "\n", "\0", "a\tb\r\nX: y"])
+  @Test(
+    "a host that contains a line end or a NUL is refused, so that it can't end the Host line early",
+    arguments: ["\r\n", "\r", "\n", "\0", "a\tb\r\nX: y"])
   func hostLine(text: String) throws {
     let origin = Origin(scheme: .http, host: "a.example\(text)", port: 80)
     let key = PoolKey(origin: origin, tls: nil)

@@ -11,7 +11,7 @@ import Testing
 struct PoolLoadTests {
   private static let count = repetitions(of: 100_000)
 
-  @Test("100,000 exchanges wait for one connection, half of them are cancelled, and the others are served in order")
+  @Test("of 100,000 exchanges that wait for one connection, half are cancelled and the others are served in order")
   func waiters() throws {
     var pool = PoolState(Self.limits(perOrigin: 1))
     let now = Instant(nanoseconds: 0)
@@ -41,7 +41,7 @@ struct PoolLoadTests {
     #expect(pool.counters().total.reused == Self.count / 2 - 1)
   }
 
-  @Test("100,000 origins wait for one connection and receive it in order")
+  @Test("100,000 exchanges with different origins wait for one connection, and are served in order")
   func origins() throws {
     var pool = PoolState(Self.limits(inAll: 1))
     let now = Instant(nanoseconds: 0)
@@ -65,7 +65,7 @@ struct PoolLoadTests {
     #expect(pool.origins.count == pool.limits.originsRememberedMax)
   }
 
-  @Test("100,000 connections are opened, become idle, are evicted and expire")
+  @Test("100,000 connections can be opened, become idle, and be evicted or expire")
   func connections() throws {
     var pool = PoolState(Self.limits())
     var now = Instant(nanoseconds: 0)
@@ -93,7 +93,7 @@ struct PoolLoadTests {
     #expect(pool.connectionCount == 0)
   }
 
-  @Test("100,000 exchanges wait for a descriptor and are cancelled one by one while other exchanges retry")
+  @Test("while 100,000 exchanges wait for a file descriptor and retry, they can be cancelled one by one")
   func descriptors() throws {
     var pool = PoolState(Self.limits(perOrigin: 1_000))
     var now = Instant(nanoseconds: 0)

@@ -8,26 +8,27 @@ import Testing
 @testable import LupineEngine
 @testable import LupineSimulation
 
-@Suite("PoolModel, random histories")
+@Suite("PoolModel with random histories")
 struct PoolModelTests {
   /// LUPINE_POOL_SEED=… selects a single history to repeat.
   static let seeds: [UInt64] =
     ProcessInfo.processInfo.environment["LUPINE_POOL_SEED"].flatMap(UInt64.init).map { [$0] }
     ?? Array(1...UInt64(repetitions(of: 16)))
 
-  @Test("5,000 random events violate no rule, and nothing remains at the end", arguments: seeds)
+  @Test(
+    "after 5,000 random events, no rule of the pool is broken, and no exchange or connection is left", arguments: seeds)
   func history(seed: UInt64) throws {
     var model = PoolModel(seed: seed)
     for _ in 0..<5_000 { try model.step() }
     if seed % 3 == 0 { try model.shutDown() } else { try model.finish() }
-    // Otherwise the events would cover too little.
+    // If one of these outcomes is missing, the random events cover too little.
     #expect(Set(model.endings.values).isSuperset(of: ["served", "failed", "cancelled"]), "seed \(seed)")
   }
 
-  @Test("the random histories include connections closed for each of the pool's reasons")
+  @Test("the random test histories contain connections closed for each of the pool's reasons")
   func reasons() throws {
     var reasons: Set<CloseReason> = []
-    for seed in 1...12 as ClosedRange<UInt64> {
+    for seed in 1...24 as ClosedRange<UInt64> {
       var model = PoolModel(seed: seed)
       for _ in 0..<1_000 { try model.step() }
       try model.shutDown()

@@ -33,14 +33,14 @@ struct PoolStateTests {
   @Test(arguments: PoolHistory.shuttingDown)
   func shuttingDown(_ history: PoolHistory) throws { try history.run() }
 
-  @Test("requests that differ in scheme, host, port or TLS settings have different keys")
+  @Test("pool keys differ if the requests' scheme, host, port or TLS settings differ")
   func keys() {
     let keys = ["a", "b", "c", "d", "e", "f"].map(PoolHistory.key)
     #expect(Set(keys).count == keys.count)
     #expect(PoolHistory.key("d") == PoolHistory.key("d"))
   }
 
-  @Test("the default limits fit within the usual number of descriptors, and allow fewer idle than open connections")
+  @Test("the default limits fit within the usual limit of file descriptors, and allow fewer idle than open connections")
   func defaults() {
     let limits = PoolLimits()
     #expect(limits.connectionsPerOriginMax == 64 && limits.idlePerOriginMax == 64)
@@ -50,7 +50,9 @@ struct PoolStateTests {
     #expect(limits.originsRememberedMax == 1_000)
   }
 
-  @Test("each close reason has a different description, which is a full sentence", arguments: CloseReason.allCases)
+  @Test(
+    "each reason for closing a connection has a different description, which is a full sentence",
+    arguments: CloseReason.allCases)
   func reasons(_ reason: CloseReason) {
     let others = CloseReason.allCases.filter { $0 != reason }.map(\.description)
     #expect(!others.contains(reason.description))
@@ -58,7 +60,7 @@ struct PoolStateTests {
     #expect(reason.description.count > 20)
   }
 
-  @Test("each of the pool's close reasons occurs in the random histories")
+  @Test("the random test histories cover each of the pool's reasons to close a connection")
   func reasonsAreReachable() {
     let answers = PoolHistory.all.flatMap(\.lines).map(\.answer).joined(separator: " ")
     let own: [CloseReason] = [
@@ -67,7 +69,7 @@ struct PoolStateTests {
     for reason in own { #expect(answers.contains(reason.rawValue), "\(reason.rawValue)") }
   }
 
-  @Test("adding the counters of two loops returns their sums")
+  @Test("adding the counters of two event loops returns their sums")
   func addedCounters() {
     var one = PoolState(PoolLimits())
     var other = PoolState(PoolLimits())

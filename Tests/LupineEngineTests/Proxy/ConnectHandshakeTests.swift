@@ -43,7 +43,7 @@ struct ConnectHandshakeTests {
   // MARK: The request
 
   @Test(
-    "the CONNECT request contains the destination with its port, and no other fields than Host",
+    "the CONNECT request contains the destination with its port, and Host as its only field",
     arguments: [
       ("https://h/secret?path", "h:443"), ("https://h:8443", "h:8443"), ("http://H", "h:80"),
       ("https://[2001:DB8::1]", "[2001:db8::1]:443"), ("https://user:secret@h", "h:443"),
@@ -53,14 +53,16 @@ struct ConnectHandshakeTests {
     #expect(text == "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
   }
 
-  @Test("the proxy's credentials are sent in the first request")
+  @Test("the proxy's credentials are already sent in the first CONNECT request")
   func credentials() throws {
     let text = String(decoding: try handshake("http://user:pass@p").opening, as: UTF8.self)
     #expect(
       text == "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nProxy-Authorization: Basic dXNlcjpwYXNz\r\n\r\n")
   }
 
-  @Test("a host that no URI could have is an error and doesn't trap", arguments: ["a b", "a\r\nEvil: 1", "ä"])
+  @Test(
+    "a destination host that can't occur in a URI causes an error, but no trap",
+    arguments: ["a b", "a\r\nEvil: 1", "ä"])
   func impossibleHost(host: String) throws {
     let (proxy, origin) = (try Proxy("http://p"), Origin(scheme: .https, host: host, port: 443))
     do throws(ProxyError) {
@@ -74,7 +76,7 @@ struct ConnectHandshakeTests {
   // MARK: The reply
 
   @Test(
-    "any 2xx opens the tunnel after its head, even if its fields announce a body",
+    "any 2xx response opens the tunnel after its head, even if its fields announce a body",
     arguments: [
       "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.0 200\r\n\r\n",
       "HTTP/1.1 299 X\r\nContent-Length: 5\r\n\r\n",
@@ -87,7 +89,9 @@ struct ConnectHandshakeTests {
     }
   }
 
-  @Test("any other status is an error", arguments: [300, 301, 302, 400, 401, 403, 404, 405, 500, 502, 503, 504, 999])
+  @Test(
+    "any response to CONNECT other than 2xx and 407 causes an error",
+    arguments: [300, 301, 302, 400, 401, 403, 404, 405, 500, 502, 503, 504, 999])
   func refusals(status: Int) throws {
     let reply = "HTTP/1.1 \(status) X\r\nContent-Length: 3\r\nLocation: http://h/\r\n\r\nabc"
     #expect(try cause(reply) == .refused(status: status))
@@ -95,7 +99,7 @@ struct ConnectHandshakeTests {
   }
 
   @Test(
-    "a 407 error lists the authentication schemes that the proxy offers",
+    "the error for a 407 response lists the authentication schemes that the proxy offers",
     arguments: [
       (["Basic realm=\"x\""], ["Basic"]), (["Negotiate"], ["Negotiate"]), ([], []), ([""], []), ([","], []),
       (["Negotiate", "NTLM", "Basic realm=\"a, Digest b\""], ["Negotiate", "NTLM", "Basic"]),
@@ -118,18 +122,100 @@ struct ConnectHandshakeTests {
       try cause(reply, proxy: "http://u:secret@p") == .credentialsRequired(schemes: schemes, hadCredentials: true))
   }
 
-  @Test("errors about credentials state a remedy")
+  @Test("each error about the proxy's credentials states a remedy")
   func authenticationTexts() {
     func text(_ schemes: [String], _ hadCredentials: Bool) -> String {
       "\(ProxyError(.credentialsRequired(schemes: schemes, hadCredentials: hadCredentials), "http://p:1"))"
     }
-    #expect(text(["basic"], false).hasPrefix("http://p:1: the proxy requires credentials (407) and offers basic."))
+    #expect(text(["basic"], false).hasPrefix("http://p:1: the proxy requires credentials (407). It offers basic."))
     #expect(text(["Basic"], true).contains("refused the credentials"))
-    #expect(text(["Negotiate", "NTLM"], false).contains("Enable Basic"))
+    #expect(text(["Bearer"], false).contains("Enable Basic"))
     #expect(text([], false).contains("names no scheme"))
   }
 
-  @Test("more interim responses than the limit are an error")
+  // MARK: Several messages
+
+  /// Returns a handshake whose credentials answer each token `n` with `n+1`, and distrust a 2xx without a token.
+  private func negotiation() throws -> ConnectHandshake {
+    let react: @Sendable (ResponseHead) -> ProxyAuthorization.Reaction = { head in
+      let token = head.fields.first("Proxy-Authenticate").flatMap { Int($0.dropFirst(2)) }
+      guard head.status == 407 else { return token == nil ? .distrust : .accept }
+      return token.map { .send("X \($0 + 1)") } ?? .accept
+    }
+    let authorization = ProxyAuthorization("X 0") { react }
+    return try ConnectHandshake(
+      try Proxy("http://u:p@p"), to: try URI("https://h").origin, authorization: authorization, limits: Limits())
+  }
+
+  @Test(
+    "after a 407 response and its body, split anywhere, another CONNECT request is sent with the next token",
+    arguments: ["Content-Length: 4\r\n\r\nevil", "Transfer-Encoding: chunked\r\n\r\n4\r\nevil\r\n0\r\n\r\n"])
+  func answered(rest: String) throws {
+    let refusal = Array("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\n\(rest)".utf8)
+    let next = ProxyStep.send(Array("CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nProxy-Authorization: X 2\r\n\r\n".utf8))
+    for split in 0..<refusal.count {
+      var handshake = try negotiation()
+      #expect(String(decoding: handshake.opening, as: UTF8.self).hasSuffix("Proxy-Authorization: X 0\r\n\r\n"))
+      var cursor = 0
+      #expect(try handshake.receive(Array(refusal[..<split]).span, at: &cursor) == .needMoreBytes)
+      #expect(try handshake.receive(refusal.span, at: &cursor) == next && cursor == refusal.count, "split at \(split)")
+      cursor = 0
+      let granted = Array("HTTP/1.1 200 X\r\nProxy-Authenticate: X 3\r\n\r\n".utf8)
+      #expect(try handshake.receive(granted.span, at: &cursor) == .done)
+    }
+  }
+
+  @Test("every connection starts the authentication anew, even if connections share their credentials")
+  func separateStates() throws {
+    let authorization = ProxyAuthorization("X 0") {
+      var count = 0
+      return { _ in
+        count += 1
+        return .send("X \(count)")
+      }
+    }
+    for _ in 0..<2 {
+      var handshake = try ConnectHandshake(
+        try Proxy("http://p"), to: try URI("https://h").origin, authorization: authorization, limits: Limits())
+      var cursor = 0
+      let refusal = Array("HTTP/1.1 407 X\r\nContent-Length: 0\r\n\r\n".utf8)
+      guard case .send(let next) = try handshake.receive(refusal.span, at: &cursor) else {
+        Issue.record("The 407 wasn't answered.")
+        continue
+      }
+      #expect(String(decoding: next, as: UTF8.self).hasSuffix("Proxy-Authorization: X 1\r\n\r\n"))
+    }
+  }
+
+  @Test(
+    "authentication fails if the proxy closes, repeats tokens, sends a long body or doesn't prove its identity",
+    arguments: [
+      ("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 1),
+      ("HTTP/1.0 407 X\r\nProxy-Authenticate: X 1\r\nContent-Length: 0\r\n\r\n", 1),
+      ("HTTP/1.1 407 X\r\nProxy-Authenticate: X\r\nContent-Length: 0\r\n\r\n", 1),
+      ("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\nContent-Length: 0\r\n\r\n", ConnectHandshake.requestsMax),
+      (
+        "HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\nContent-Length: 100000\r\n\r\n"
+          + String(repeating: "x", count: ConnectHandshake.skippedBytesMax + 1), 1
+      ),
+      ("HTTP/1.1 200 X\r\n\r\n", 1),
+    ])
+  func negotiationFails(reply: String, count: Int) throws {
+    var handshake = try negotiation()
+    for number in 1...count {
+      var cursor = 0
+      do throws(ProxyError) {
+        _ = try handshake.receive(Array(reply.utf8).span, at: &cursor)
+        #expect(number < count)
+      } catch {
+        #expect(number == count)
+        let isRefusal = error.cause == .credentialsRequired(schemes: ["X"], hadCredentials: true)
+        #expect(reply.contains("407") ? isRefusal && error.challenges.count == 1 : error.cause == .identityUnproven)
+      }
+    }
+  }
+
+  @Test("a proxy that sends more interim responses than the limit causes an error")
   func informational() throws {
     var limits = Limits()
     limits.informationalMax = 2
@@ -138,7 +224,7 @@ struct ConnectHandshakeTests {
     #expect(try cause(interim + interim + interim, limits: limits) == .wire(.tooManyInformational(limit: 2)))
   }
 
-  @Test("a response that isn't HTTP, or exceeds a limit, is an error")
+  @Test("a response that isn't HTTP, or exceeds a limit, causes an error")
   func malformed() throws {
     #expect(try cause("SSH-2.0-OpenSSH\r\n") == .wire(.notHTTP(prefix: "SSH-2.0-OpenSSH")))
     #expect(try cause("\u{5}\u{0}") == .wire(.notHTTP(prefix: "??")))
@@ -150,7 +236,7 @@ struct ConnectHandshakeTests {
     #expect(try cause(endless, limits: limits) == .wire(.headTooLarge(limit: 64)))
   }
 
-  @Test("the error for a truncated response contains the number of received bytes")
+  @Test("the error for a truncated response to CONNECT states the number of received bytes")
   func truncations() throws {
     let reply = "HTTP/1.1 100 X\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n"
     for length in 0..<reply.utf8.count {
@@ -171,14 +257,14 @@ struct ProxyHandshakeTests {
     return handshake.opening
   }
 
-  @Test("the proxy's scheme determines the handshake's first bytes")
+  @Test("the scheme of the proxy determines the first bytes of the handshake")
   func openings() throws {
     #expect(try opening("http://p").starts(with: "CONNECT h.example:443 ".utf8))
     #expect(try opening("socks5://p") == [5, 1, 0])
     #expect(try opening("socks5h://u:p@p") == [5, 2, 0, 2])
   }
 
-  @Test("after an error, the handshake can still report the end of the connection")
+  @Test("a proxy handshake that has failed accepts the notification of the connection's end")
   func errors() throws {
     for (proxy, reply) in [("http://p", "SSH-"), ("socks5://p", "SSH-")] {
       var handshake = try ProxyHandshake(
@@ -195,7 +281,7 @@ struct ProxyHandshakeTests {
     }
   }
 
-  @Test("a SOCKS proxy receives the address of a locally resolved name, and otherwise the name")
+  @Test("a SOCKS proxy receives the host's address if the engine resolves the name, or else the name")
   func addresses() throws {
     func request(_ address: String?) throws -> [UInt8]? {
       var handshake = try ProxyHandshake(

@@ -9,28 +9,28 @@ import Testing
 @Suite("ProxyBypass")
 struct ProxyBypassTests {
   @Test(
-    "a host is reached directly or through the proxy as with curl, except where the table marks a difference",
+    "each host in the table is reached directly or through the proxy as with curl, except where marked",
     arguments: ProxyBypassVector.all)
   func table(_ vector: ProxyBypassVector) throws {
     let host = try URI("http://\(vector.host)/").origin.host
     #expect(ProxyBypass(vector.list).contains(host: host) == vector.isDirect)
   }
 
-  @Test("the table covers both decisions and marks each difference from curl")
+  @Test("the table of hosts covers both decisions, and marks each difference from curl")
   func tableIsTold() {
     #expect(ProxyBypassVector.all.count(where: \.isDirect) > 40)
     #expect(ProxyBypassVector.all.count { !$0.isDirect } > 40)
     #expect(ProxyBypassVector.all.count { $0.isDirect != $0.isDirectInCurl } == 19)
   }
 
-  @Test("the empty list bypasses no host")
+  @Test("with an empty bypass list, no host bypasses the proxy")
   func none() {
     #expect(ProxyBypass.none == ProxyBypass(""))
     #expect(!ProxyBypass.none.contains(host: "example.com"))
     #expect(!ProxyBypass.none.contains(host: ""))
   }
 
-  @Test("address blocks of every length match exactly up to their last bit")
+  @Test("an address block of any length matches exactly the addresses with its prefix")
   func prefixes() {
     for bitCount in 1...32 {
       let list = ProxyBypass("255.255.255.255/\(bitCount)")
@@ -54,7 +54,7 @@ struct ProxyBypassTests {
     (0..<8).map { $0 == bit / 16 ? String(1 << (15 - bit % 16), radix: 16) : "0" }.joined(separator: ":")
   }
 
-  @Test("a list of 10,000 hosts can be parsed and searched")
+  @Test("a bypass list of 10,000 hosts can be parsed and searched")
   func longList() {
     let list = ProxyBypass((0..<10_000).map { "host\($0).example" }.joined(separator: ","))
     #expect(list.contains(host: "www.host9999.example"))
@@ -65,7 +65,7 @@ struct ProxyBypassTests {
 @Suite("NumericAddress")
 struct NumericAddressTests {
   @Test(
-    "the parser accepts the same addresses as the C library",
+    "the parser of numeric addresses accepts the same text as the C library",
     arguments: [
       "0.0.0.0", "127.0.0.1", "255.255.255.255", "256.0.0.1", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "1..2.3",
       "01.2.3.4", "1.2.3.04", "0x1.2.3.4", "1.2.3.+4", "1.2.3.-4", " 1.2.3.4", "1.2.3.4 ", "1.2.3.4/8", "1", "", ".",
@@ -83,7 +83,7 @@ struct NumericAddressTests {
     #expect((address != nil) == (expected != nil))
     guard let address, let expected else { return }
     #expect(address.bytes.count == (expected.isIPv6 ? 16 : 4))
-    // The C library's spelling of the same address.
+    // The text that the C library writes for an address is parsed to the same address.
     #expect(NumericAddress(expected.host) == address)
   }
 

@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("Through a proxy", .timeLimit(.minutes(10)))
+@Suite("Requests through a proxy", .timeLimit(.minutes(10)))
 struct ProxyFlowTests {
   private func engine(_ proxy: OriginServer, _ scheme: Proxy.Scheme, user: String? = nil) throws -> Engine {
     var configuration = EngineConfiguration()
@@ -14,9 +14,7 @@ struct ProxyFlowTests {
     return try Engine(configuration: configuration)
   }
 
-  @Test(
-    "an http request is forwarded in absolute form with the proxy's credentials, without the caller's Proxy-Authorization"
-  )
+  @Test("an http request is forwarded in absolute form, with the proxy's credentials instead of the caller's")
   func forward() async throws {
     let heads = Mutex<[String]>([])
     let proxy = try OriginServer { peer in
@@ -39,7 +37,7 @@ struct ProxyFlowTests {
     #expect(proxy.connectionCount == 1)
   }
 
-  @Test("origins reached through the same proxy don't share connections")
+  @Test("requests to different origins through the same proxy don't share connections")
   func notShared() async throws {
     let proxy = try OriginServer.serving { .text($0.target) }
     defer { proxy.stop() }
@@ -49,7 +47,7 @@ struct ProxyFlowTests {
     #expect(proxy.connectionCount == 2)
   }
 
-  @Test("an https request uses a tunnel, in which the proxy sees neither the request target nor the fields")
+  @Test("an https request uses a tunnel, so that the proxy sees neither the request target nor the fields")
   func connect() async throws {
     let identity = try ServerIdentity.throwaway()
     let seen = Mutex<[String]>([])
@@ -82,7 +80,7 @@ struct ProxyFlowTests {
   }
 
   @Test(
-    "an http request through SOCKS 5 with user name and password uses the host's name or its address",
+    "for an http request, SOCKS 5 with user name and password connects to the host's name or address",
     arguments: [Proxy.Scheme.socks5, .socks5h])
   func socks(scheme: Proxy.Scheme) async throws {
     let seen = Mutex<[[UInt8]]>([])
@@ -112,7 +110,7 @@ struct ProxyFlowTests {
     }
   }
 
-  @Test("hosts on the bypass list are reached directly")
+  @Test("hosts on the bypass list are reached without the proxy")
   func bypass() async throws {
     let proxy = try OriginServer.serving { _ in .text("proxy") }
     defer { proxy.stop() }

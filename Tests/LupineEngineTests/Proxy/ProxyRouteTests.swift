@@ -18,7 +18,7 @@ struct ProxyRouteTests {
     return try #require(EngineRequest(uri: try URI(uri), fields: fields).head(by: route))
   }
 
-  @Test("the schemes of the origin and the proxy determine the route")
+  @Test("the schemes of the origin and of the proxy determine the route")
   func ways() throws {
     let (http, https) = (try URI("http://h/").origin, try URI("https://h/").origin)
     #expect(Route(to: http, by: nil) == .direct)
@@ -32,7 +32,7 @@ struct ProxyRouteTests {
     }
   }
 
-  @Test("an origin never receives proxy fields, directly or through a tunnel")
+  @Test("an origin never receives proxy fields, whether it is reached directly or through a tunnel")
   func originFields() throws {
     let routes: [Route] = [
       .direct, .tunnel(try Proxy("http://u:p@p")), .tunnel(try Proxy("socks5://u:p@p")), .tunnel(try Proxy("http://p")),
@@ -62,7 +62,7 @@ struct ProxyRouteTests {
   }
 
   @Test(
-    "a forwarded request target is in absolute form",
+    "the target of a forwarded request is in absolute form",
     arguments: [
       ("http://h", "http://h/"), ("http://h?q", "http://h/?q"), ("http://h:80/a", "http://h/a"),
       ("http://[::1]:81/a b", "http://[::1]:81/a%20b"), ("http://u:p@h/x", "http://h/x"),
@@ -72,7 +72,7 @@ struct ProxyRouteTests {
     #expect(try apply(.forward(try Proxy("p")), to: uri, fields: Fields()).target == target)
   }
 
-  @Test("a head without proxy fields is unchanged")
+  @Test("a request head without proxy fields is unchanged")
   func untouched() throws {
     let fields: Fields = ["Host": "h", "X": "1", "x": "2"]
     #expect(try apply(.direct, to: "http://h/", fields: fields).fields == fields)

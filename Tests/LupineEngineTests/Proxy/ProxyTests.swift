@@ -22,7 +22,7 @@ struct ProxyTests {
 
   // Each URL was also passed to curl 7.88.1 as --proxy. curl agrees except where marked.
   @Test(
-    "a proxy's URL is parsed into its parts",
+    "the URL of a proxy is parsed into its parts",
     arguments: [
       Parts("127.0.0.1", "http://127.0.0.1:1080"),
       Parts("127.0.0.1:3128", "http://127.0.0.1:3128"),
@@ -73,7 +73,7 @@ struct ProxyTests {
   }
 
   @Test(
-    "a URL that isn't valid for a proxy is refused",
+    "an invalid proxy URL is refused",
     arguments: [
       ("", ProxyError.Cause.malformedHost), ("http://", .malformedHost), ("//127.0.0.1:3128", .malformedHost),
       (" ", .malformedHost), ("http://a b", .malformedHost), (" http://127.0.0.1:3128", .malformedHost),
@@ -87,9 +87,10 @@ struct ProxyTests {
       ("http://127.0.0.1:-1", .malformedPort), ("http://127.0.0.1:+1", .malformedPort),
       // curl reads this URL as if it had two slashes.
       ("http:/127.0.0.1:3128", .malformedPort), ("127.0.0.1:", .malformedPort),
-      ("https://127.0.0.1", .unsupportedScheme("https")), ("HTTPS://127.0.0.1", .unsupportedScheme("https")),
+      ("wss://127.0.0.1", .unsupportedScheme("wss")), ("HTTPX://127.0.0.1", .unsupportedScheme("httpx")),
       ("socks://127.0.0.1", .unsupportedScheme("socks")), ("socks4://127.0.0.1", .unsupportedScheme("socks4")),
-      ("socks4a://127.0.0.1", .unsupportedScheme("socks4a")), ("ftp://127.0.0.1", .unsupportedScheme("ftp")),
+      ("socks4a://a%00b@127.0.0.1", .malformedCredentials), ("https://a%3Ab@h", .colonInUser),
+      ("ftp://127.0.0.1", .unsupportedScheme("ftp")),
       ("http://%FF:x@h", .malformedCredentials), ("http://x:%FF@h", .malformedCredentials),
       ("http://us%3Aer:pass@h", .colonInUser),
       ("socks5://user@h", .credentialsLength), ("socks5h://:pass@h", .credentialsLength),
@@ -110,10 +111,12 @@ struct ProxyTests {
     #expect(throws: ProxyError.self) { try Proxy(.socks5, host: "h", user: umlauts, password: "x") }
   }
 
-  @Test("the same rules apply to a proxy that is created from its parts")
+  @Test("a proxy that is created from its parts is subject to the same rules as one from a URL")
   func parts() throws {
     #expect(try Proxy(.http, host: "H", port: 80) == Proxy("http://h:80"))
     #expect(try Proxy(.socks5, host: "::1") == Proxy("socks5://[::1]"))
+    #expect(try Proxy(.https, host: "h") == Proxy("https://h:443") && Proxy("https://h").port == 443)
+    #expect(try Proxy(.socks4a, host: "h") == Proxy("socks4a://h:1080") && Proxy("http://h").port == 1080)
     #expect(try Proxy(.socks5h, host: "[::1]", port: 9) == Proxy("socks5h://[::1]:9"))
     #expect(try Proxy(.http, host: "h", user: "u@", password: "p%41") == Proxy("http://u%40:p%2541@h"))
     #expect(try Proxy(.http, host: "h", user: "u").password == "")
@@ -138,7 +141,7 @@ struct ProxyTests {
   }
 
   @Test(
-    "no error quotes text that may be a password",
+    "no error about a proxy's URL quotes text that may be a password",
     arguments: [
       "http://user:secret", "user:secret", "http://user:secret@h:x", "secret@", "http://secret:1 @h ",
       "u:secret://h@x", "http://u:%FFsecret@h", "http://u%3A:secret@h", "socks5://:secret@h", "u:se/secret@h",

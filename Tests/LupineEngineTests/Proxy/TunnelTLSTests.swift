@@ -43,14 +43,15 @@ struct TunnelTLSTests {
   }
 
   @Test(
-    "TLS in a tunnel accepts a certificate for the origin's name", arguments: [Proxy.Scheme.http, .socks5, .socks5h])
+    "through a tunnel, a certificate for the origin's name is accepted",
+    arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func origin(scheme: Proxy.Scheme) async throws {
     let record = try await record(scheme, names: ["origin.example"])
     #expect(record.text == "origin", "\(String(describing: record.error))")
   }
 
   @Test(
-    "TLS in a tunnel refuses a certificate that names the proxy but not the origin",
+    "through a tunnel, a certificate for the proxy's name that isn't for the origin's is refused",
     arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func proxy(scheme: Proxy.Scheme) async throws {
     let record = try await record(scheme, names: ["proxy.example"], addresses: ["127.0.0.1"])

@@ -1,4 +1,4 @@
-// ResponseBodyTests: responses as asynchronous sequences: pieces, windows, ends, and bodies that aren't read.
+// ResponseBodyTests: responses as asynchronous sequences: pieces, receive windows, ends, and bodies that aren't read.
 
 import LupineEngine
 import LupineOrigin
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A streamed response", .timeLimit(.minutes(10)))
 struct ResponseBodyTests {
-  @Test("a streamed response starts with its head, delivers pieces, and ends with trailers and metrics")
+  @Test("a streamed response delivers its head first, then parts of the body, then the trailers and metrics")
   func pieces() async throws {
     let (first, second) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -37,7 +37,8 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "reception stops at the window while the body of a streamed response isn't read", arguments: [1, 1000, 256 * 1024])
+    "while the body of a streamed response isn't read, at most one receive window of bytes is received",
+    arguments: [1, 1000, 256 * 1024])
   func window(windowBytes: Int) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 3_000_000)) }
     defer { origin.stop() }
@@ -57,7 +58,7 @@ struct ResponseBodyTests {
     #expect(count == (windowBytes == 1 ? 2000 : 3_000_000))
   }
 
-  @Test("a streamed body can be collected up to a limit")
+  @Test("the body of a streamed response can be collected up to a limit")
   func collecting() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 300_000)) }
     defer { origin.stop() }
@@ -73,7 +74,7 @@ struct ResponseBodyTests {
     }
   }
 
-  @Test("a truncated body throws after the pieces that have arrived")
+  @Test("reading a truncated body returns the parts that have arrived, and then throws")
   func truncated() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -87,7 +88,7 @@ struct ResponseBodyTests {
     await #expect(throws: EngineError.self) { try await iterator.next() }
   }
 
-  @Test("cancelling the reading task ends the exchange with .cancelled and closes the connection")
+  @Test("cancelling the reading task ends the exchange with the error cancelled, and closes the connection")
   func cancelled() async throws {
     let (began, left) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -116,7 +117,8 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "redirects are followed, and their bodies are drained or abandoned", arguments: [0, 1000, 10_000_000] as [UInt64])
+    "redirects are followed; a redirect's short body is read to its end, and a long one's connection is closed",
+    arguments: [0, 1000, 10_000_000] as [UInt64])
   func redirects(byteCount: UInt64) async throws {
     // A short body is sent with its head. If it arrived later, the redirected request could use another connection,
     // because the first one would still be busy.
@@ -154,9 +156,9 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "a streamed response counts the redirects that it follows, as a collected response does", arguments: [true, false])
+    "a streamed response counts the redirects that it followed, like a collected response", arguments: [true, false])
   func redirectCount(isStreamed: Bool) async throws {
-    // Ends by itself, so that a client that doesn't count comes to an end as well.
+    // The chain of redirects ends, so that the test also ends if the client doesn't count redirects.
     let origin = try OriginServer.serving { request in
       request.path.count > 40 ? .text("end") : Reply(status: 302, fields: ["Location": "\(request.path)x"])
     }
@@ -167,7 +169,7 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "one total limit applies to all redirects of a streamed response, as for a collected response",
+    "all redirects of a streamed response share one total limit, like those of a collected response",
     arguments: [true, false])
   func redirectTotal(isStreamed: Bool) async throws {
     // 20 hops take at least 2 s in total, and each of them far less than the limit.
@@ -184,7 +186,8 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "releasing an unread response keeps its connection if few bytes remain", arguments: [1000, 10_000_000] as [UInt64])
+    "releasing an unread response keeps its connection for reuse if few bytes are missing",
+    arguments: [1000, 10_000_000] as [UInt64])
   func abandoned(byteCount: UInt64) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: byteCount)) }
     defer { origin.stop() }
@@ -202,7 +205,7 @@ struct ResponseBodyTests {
     #expect(next.metrics.first?.isReusedConnection == (byteCount == 1000))
   }
 
-  @Test("a response whose body the sink discards ends soon, regardless of what the server sends")
+  @Test("a response ends soon if the sink discards its body, even if the server never ends the body")
   func discarded() async throws {
     let go = Gate()
     let origin = try OriginServer { peer in
@@ -221,7 +224,7 @@ struct ResponseBodyTests {
     #expect(outcome.body.isEmpty)
   }
 
-  @Test("a drained body that is malformed closes the connection")
+  @Test("if a discarded body is malformed, its connection is closed")
   func brokenWhileDrained() async throws {
     let origin = try OriginServer { peer in
       while try peer.readRequest() != nil {

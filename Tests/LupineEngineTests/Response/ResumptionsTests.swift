@@ -6,7 +6,7 @@ import Testing
 @testable import LupineEngine
 @testable import LupineSimulation
 
-@Suite("Resumptions", .timeLimit(.minutes(10)))
+@Suite("Resuming tasks at the end of an iteration", .timeLimit(.minutes(10)))
 struct ResumptionsTests {
   /// Suspended tasks, on an executor controlled by the test.
   private final class Waiting: Sendable {
@@ -31,25 +31,27 @@ struct ResumptionsTests {
     }
   }
 
-  @Test("a task is resumed immediately outside an iteration of the loop")
+  @Test("if the loop isn't in an iteration, a task is resumed immediately")
   func between() {
     let waiting = Waiting()
     _ = waiting.start(1)
     #expect(waiting.all == [1])
-    waiting.resumptions.beginIteration()
-    waiting.resumptions.endIteration()
+    waiting.resumptions.beginCollecting()
+    waiting.resumptions.resumeCollected()
     _ = waiting.start(2)
     #expect(waiting.all == [1, 2])
   }
 
-  @Test("tasks finished during an iteration of the loop are resumed at its end, in order", arguments: [1, 3, 4, 100])
+  @Test(
+    "tasks that become ready during an iteration of the loop are resumed at the iteration's end, in order",
+    arguments: [1, 3, 4, 100])
   func together(count: Int) async {
     let waiting = Waiting()
-    waiting.resumptions.beginIteration()
+    waiting.resumptions.beginCollecting()
     let tasks = (0..<count).map(waiting.start)
     #expect(waiting.all.isEmpty)
-    waiting.resumptions.endIteration()
-    // Another thread may resume them.
+    waiting.resumptions.resumeCollected()
+    // Another thread may resume the tasks.
     while waiting.all.count < count { await Task.yield() }
     #expect(waiting.all == Array(0..<count))
     for task in tasks { await task.value }

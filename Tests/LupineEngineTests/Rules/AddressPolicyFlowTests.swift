@@ -33,7 +33,7 @@ struct AddressPolicyFlowTests {
     EngineRequest(uri: try URI(uri))
   }
 
-  /// Submits a request and runs the iterations until it has a socket or has failed.
+  /// Submits a request, and runs iterations of the loop until the request has a socket or has failed.
   private func start(_ stage: ShardStage, _ uri: String = "http://name.example/") throws -> RecordingSink {
     let (_, sink) = stage.submit(try request(uri))
     stage.turn()
@@ -63,7 +63,7 @@ struct AddressPolicyFlowTests {
   // MARK: Addresses
 
   @Test(
-    "an address policy refuses this machine in every notation of its address, without connecting",
+    "an address policy refuses each notation of this machine's address without connecting",
     arguments: [
       "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7F.1", "0177.0.0.1", "0", "0.0.0.0", "localhost", "[::1]",
       "[::]",
@@ -81,7 +81,7 @@ struct AddressPolicyFlowTests {
     #expect(origin.connectionCount == 0)
   }
 
-  @Test("an address policy permits all addresses by default, and those that it allows")
+  @Test("an address policy permits all addresses by default, or else those that it allows")
   func permitted() async throws {
     let origin = try OriginServer.serving { _ in .text("here") }
     defer { origin.stop() }
@@ -90,7 +90,7 @@ struct AddressPolicyFlowTests {
     #expect(origin.connectionCount == 2)
   }
 
-  @Test("only the permitted addresses of a host are tried")
+  @Test("of a host's addresses, only the permitted ones are tried")
   func filtered() throws {
     let stage = stage(.publicOnly, [["127.0.0.1", "8.8.8.8", "::1", "10.0.0.1", "2600::1", "fe80::1"]])
     _ = try start(stage)
@@ -99,7 +99,7 @@ struct AddressPolicyFlowTests {
     #expect(stage.network.addresses.map(\.description) == ["8.8.8.8:80", "[2600::1]:80"])
   }
 
-  @Test("a name whose address is public at first and 127.0.0.1 at the next lookup is refused")
+  @Test("a name that resolves to a public address first, and to 127.0.0.1 at the next lookup, is refused")
   func rebinding() async throws {
     let stage = stage(.publicOnly, [["8.8.8.8"], ["127.0.0.1"], ["::ffff:127.0.0.1"]])
     let first = try start(stage)
@@ -117,7 +117,7 @@ struct AddressPolicyFlowTests {
     #expect(stage.network.addresses.map(\.description) == ["8.8.8.8:80"])
   }
 
-  @Test("the policy is applied to the connection on which a request is replayed")
+  @Test("the address policy is applied to the connection on which a request is replayed")
   func replayed() async throws {
     let stage = stage(.publicOnly, [["8.8.8.8"], ["10.0.0.1"]])
     let first = try start(stage)
@@ -137,7 +137,7 @@ struct AddressPolicyFlowTests {
     #expect(stage.network.addresses.map(\.description) == ["8.8.8.8:80"])
   }
 
-  @Test("the policy is applied to the target of a redirect")
+  @Test("the address policy is applied to the target of a redirect")
   func redirected() async throws {
     let target = try OriginServer.serving { _ in .text("internal") }
     defer { target.stop() }
@@ -154,7 +154,7 @@ struct AddressPolicyFlowTests {
     #expect(first.requestCount == 1 && target.connectionCount == 0)
   }
 
-  @Test("the policy is applied to overridden hosts and to raw requests")
+  @Test("the address policy is applied to overridden hosts and to raw requests")
   func overrides() async throws {
     let origin = try OriginServer.serving { _ in .text("") }
     defer { origin.stop() }
@@ -169,7 +169,7 @@ struct AddressPolicyFlowTests {
     #expect(origin.connectionCount == 0)
   }
 
-  @Test("a policy refuses Unix sockets, both those in URLs and the engine's own")
+  @Test("an address policy refuses the Unix sockets in URLs and in the engine's settings")
   func unixSockets() async throws {
     expectRefusal(try await engine(.publicOnly).record("http+unix://%2Frun%2Fdocker.sock/"))
     expectRefusal(try await engine(.publicOnly) { $0.socketPath = "/run/docker.sock" }.record("http://name.example/"))
@@ -178,7 +178,7 @@ struct AddressPolicyFlowTests {
     #expect(error?.code == .connectFailed)
   }
 
-  @Test("an engine with a policy doesn't use a connection that was opened without one")
+  @Test("an engine with an address policy doesn't use a connection that was opened without the policy")
   func otherEngine() async throws {
     let origin = try OriginServer.serving { _ in .text("") }
     defer { origin.stop() }
@@ -191,7 +191,9 @@ struct AddressPolicyFlowTests {
 
   // MARK: Proxies
 
-  @Test("a policy refuses proxies unless it allows them", arguments: [Proxy.Scheme.http, .socks5, .socks5h])
+  @Test(
+    "an engine with an address policy uses a proxy only if the policy allows proxies",
+    arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func proxies(scheme: Proxy.Scheme) async throws {
     let proxy = try OriginServer.serving { _ in .text("") }
     defer { proxy.stop() }
@@ -204,7 +206,7 @@ struct AddressPolicyFlowTests {
     #expect(proxy.connectionCount == 0)
   }
 
-  @Test("the policy checks the address of an allowed proxy, but not of the origin to which the proxy connects")
+  @Test("the address policy checks the address of an allowed proxy, but not of the origin to which the proxy connects")
   func proxyAddress() async throws {
     let proxy = try OriginServer.serving { .text($0.target) }
     defer { proxy.stop() }
@@ -217,7 +219,7 @@ struct AddressPolicyFlowTests {
     #expect(target == "http://10.0.0.1/")
   }
 
-  @Test("the policy checks the address that the engine looks up for a SOCKS proxy")
+  @Test("the address policy checks the address that the engine looks up for a SOCKS proxy")
   func socksDestination() async throws {
     let proxy = ProxySettings.fixed(try Proxy(.socks5, host: "8.8.4.4", port: 1080))
     let policy = AddressPolicy(others: .publicOnly, allowsProxies: true)

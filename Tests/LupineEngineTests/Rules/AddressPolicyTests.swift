@@ -14,9 +14,7 @@ struct AddressPolicyTests {
 
   // MARK: Public addresses
 
-  @Test(
-    "the public addresses are those of Python's ipaddress module, for random addresses and the edges of IANA's networks"
-  )
+  @Test("for random addresses and the edges of IANA's networks, the public ones are the same as in Python's ipaddress")
   func vectors() throws {
     #expect(AddressPolicyVectors.publicAddresses.count > 400 && AddressPolicyVectors.otherAddresses.count > 400)
     for text in AddressPolicyVectors.publicAddresses {
@@ -28,7 +26,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "the entries of IANA's registries that Python's tables lack are applied too",
+    "networks in IANA's registries that Python's tables lack aren't public either",
     arguments: [
       ("192.88.99.1", false), ("192.88.98.255", true), ("192.88.100.0", true), ("2001:1::3", true),
       ("2001:1::4", false),
@@ -40,7 +38,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "an IPv6 form of a private address isn't public",
+    "an IPv6 address that contains a private IPv4 address isn't public",
     arguments: [
       "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "::ffff:0:127.0.0.1",
       "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::0.0.0.0", "64:ff9b:1::8.8.8.8", "2002:7f00:1::1",
@@ -51,7 +49,7 @@ struct AddressPolicyTests {
     #expect(AddressPolicy.all.permits(try address(text)))
   }
 
-  @Test("an IPv6 form of a public address is public if the system or a translator connects to that address")
+  @Test("an IPv6 address that contains a public IPv4 address is public if connecting to it reaches the IPv4 address")
   func translated() throws {
     for text in ["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"] { #expect(AddressPolicy.publicOnly.permits(try address(text))) }
   }
@@ -59,7 +57,7 @@ struct AddressPolicyTests {
   // MARK: Networks
 
   @Test(
-    "a refused network is refused in each of its notations",
+    "addresses in a refused network are refused in each of their notations",
     arguments: [
       "10.1.2.3", "::ffff:10.1.2.3", "::10.1.2.3", "::ffff:0:10.1.2.3", "64:ff9b::10.1.2.3", "64:ff9b:1::10.1.2.3",
       // RFC 6052 §2.2, with prefixes of 48, 56 and 64 bits.
@@ -78,7 +76,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("refusing the loopback network refuses the unspecified address, by which Linux connects to the same machine")
+  @Test("refusing loopback also refuses the unspecified address, because Linux connects it to the same machine")
   func unspecified() throws {
     let policy = AddressPolicy(others: .all, refused: ["127.0.0.0/8", "::1"])
     for text in ["0.0.0.0", "::", "::ffff:0.0.0.0", "64:ff9b::", "127.9.9.9", "::1"] {
@@ -88,7 +86,7 @@ struct AddressPolicyTests {
     #expect(policy.permits(try address("0.0.0.1")))
   }
 
-  @Test("an allowed network is permitted, except for its refused parts")
+  @Test("addresses in an allowed network are permitted, except those in its refused parts")
   func allowed() throws {
     var policy = AddressPolicy.only(["10.0.0.0/8", "fd00::/8"])
     for text in ["10.0.0.0", "10.255.255.255", "::ffff:10.0.0.1", "fd12::1"] {
@@ -103,7 +101,7 @@ struct AddressPolicyTests {
     #expect(try policy.permits(address("8.8.8.8")) && !policy.permits(address("192.168.0.1")))
   }
 
-  @Test("Unix sockets are permitted by default, and otherwise only if the policy allows them")
+  @Test("the default policy permits Unix sockets; a restricting policy permits them only if it allows them explicitly")
   func unixSockets() throws {
     #expect(EngineConfiguration().addressPolicy == .all)
     for (policy, isPermitted) in [
@@ -116,7 +114,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("only permitted addresses remain, in their order, and having none is an error")
+  @Test("filtering addresses keeps the permitted ones in order, and fails if there are none")
   func filtering() throws {
     let mixed = try ["127.0.0.1", "8.8.8.8", "fe80::1", "2600::1"].map(address)
     #expect(try AddressPolicy.publicOnly.permitted(mixed) == [mixed[1], mixed[3]])
@@ -126,7 +124,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("the error names at most four refused addresses")
+  @Test("the error lists at most four refused addresses")
   func refusalText() throws {
     let all = try ["127.0.0.1", "::1", "10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"].map(address)
     #expect(AddressRefusal.addresses(Array(all[..<2])).description.contains("refuses 127.0.0.1, ::1. "))
@@ -134,7 +132,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "a network is an address, or a prefix whose other bits are 0",
+    "a network is written as an address or as a prefix, and the bits after the prefix must be 0",
     arguments: [
       ("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1", "127.0.0.1/32"), ("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"),
       ("FD00::/08", "fd00::/8"), ("::1", "::1/128"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A chain of redirects")
 struct RedirectChainTests {
-  /// The metrics of an exchange that took some time, or hasn't ended if it is nil.
+  /// Returns the metrics of an exchange that took the given time, or of one that hasn't ended if the time is nil.
   private func exchange(_ duration: Duration?) -> ExchangeMetrics {
     var metrics = ExchangeMetrics(start: Instant(nanoseconds: 0))
     metrics.end = duration.map { metrics.start + $0 }
@@ -21,7 +21,7 @@ struct RedirectChainTests {
     return request
   }
 
-  @Test("a chain follows as many redirects as the rule permits, and no more")
+  @Test("a chain follows as many redirects as the rule permits, but no more")
   func count() throws {
     var rule = RedirectRule()
     rule.countMax = 2
@@ -37,13 +37,13 @@ struct RedirectChainTests {
     #expect(error?.code == .tooManyRedirects)
   }
 
-  @Test("a chain without a rule follows no redirects")
+  @Test("a chain without a redirect rule follows no redirects")
   func withoutRule() throws {
     let chain = RedirectChain(nil, total: nil)
     #expect(try chain.next(after: .redirect(to: "/next"), to: try request()) == nil)
   }
 
-  @Test("all exchanges of a chain share one total limit, whether they are redirected or sent again")
+  @Test("all exchanges of a chain share one total limit, whether the request is redirected or sent again")
   func time() throws {
     var chain = RedirectChain(RedirectRule(), total: .seconds(10))
     let first = try request(total: .seconds(10))
@@ -51,7 +51,7 @@ struct RedirectChainTests {
     #expect(second.timeouts.total == .seconds(6) && chain.count == 1)
     let third = chain.resend(second, after: exchange(.seconds(5)))
     #expect(third.timeouts.total == .seconds(1) && chain.count == 1)
-    // A request that replaces another one has the same limit, whatever its own was.
+    // A request that is sent again has the time left of the chain's total limit, whatever its own limit was.
     let fourth = chain.resend(try request(), after: exchange(nil))
     #expect(fourth.timeouts.total == .seconds(1))
     #expect(chain.follow(fourth, after: exchange(.seconds(2))).timeouts.total == .zero)

@@ -21,7 +21,7 @@ struct RedirectRuleTests {
   // MARK: Method and body
 
   @Test(
-    "the status code determines the next method",
+    "the status code of a redirect determines the method of the next request",
     arguments: [
       (301, ["GET", "HEAD", "GET", "PUT", "DELETE"]), (302, ["GET", "HEAD", "GET", "PUT", "DELETE"]),
       (303, ["GET", "HEAD", "GET", "GET", "GET"]), (307, ["GET", "HEAD", "POST", "PUT", "DELETE"]),
@@ -46,7 +46,7 @@ struct RedirectRuleTests {
     }
   }
 
-  @Test("a redirect changes nothing else in the request")
+  @Test("a redirect changes no other properties of the request")
   func keeps() throws {
     var first = try request("http://a/", method: "POST", fields: [("A", "1"), ("Authorization", "x"), ("Host", "h")])
     first.timeouts.total = .seconds(7)
@@ -60,7 +60,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "the client certificate is presented only to its origin and to https on the same host",
+    "after a redirect, the client certificate is presented only to its origin and to https on the same host",
     arguments: [
       ("https://a/", "/b", true), ("https://a/", "https://A:443/b", true), ("http://a:8080/", "https://a/", true),
       ("https://a/", "https://b/", false), ("https://a/", "https://a:444/", false), ("http://a/", "https://b/", false),
@@ -78,7 +78,9 @@ struct RedirectRuleTests {
 
   // MARK: Responses that aren't redirects
 
-  @Test("a response with any other status isn't followed", arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])
+  @Test(
+    "a response with any other status code isn't followed as a redirect",
+    arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])
   func notRedirects(status: Int) throws {
     #expect(
       try RedirectRule().next(after: try .redirect(status, to: "/b"), to: try request("http://a/"), count: 0) == nil)
@@ -92,7 +94,7 @@ struct RedirectRuleTests {
     #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 20) == nil)
   }
 
-  @Test("redirects are followed up to the limit", arguments: [0, 1, 20])
+  @Test("redirects are followed up to their limit", arguments: [0, 1, 20])
   func limit(countMax: Int) throws {
     var rule = RedirectRule()
     #expect(rule.countMax == 20)
@@ -108,7 +110,7 @@ struct RedirectRuleTests {
   // MARK: Targets
 
   @Test(
-    "a Location is resolved against the request's URI",
+    "the Location field is resolved against the URI of the request",
     arguments: [
       ("http://a/x/y?q", "/b", "http://a/b"), ("http://a/x/y?q", "b", "http://a/x/b"),
       ("http://a/x/y?q", "../b", "http://a/b"), ("http://a/x/y?q", "?r", "http://a/x/y?r"),
@@ -125,7 +127,7 @@ struct RedirectRuleTests {
     #expect(try target(location, from: uri)?.description == expected)
   }
 
-  @Test("credentials in a Location aren't sent")
+  @Test("credentials contained in a Location field aren't sent")
   func userInfo() throws {
     let next = try RedirectRule().next(
       after: try .redirect(302, to: "http://user:secret@b/"), to: try request("http://a/"), count: 0)
@@ -134,7 +136,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "a Location that can't be requested is an error",
+    "a Location value that can't be requested causes an error",
     arguments: [
       ("/a\tb", URIError.forbiddenByte(0x09)), ("ftp://b/", .unsupportedScheme("ftp")),
       ("javascript:alert(1)", .unsupportedScheme("javascript")), ("file:///etc/passwd", .unsupportedScheme("file")),
@@ -151,7 +153,9 @@ struct RedirectRuleTests {
     }
   }
 
-  @Test("the parser refuses other control bytes in a Location", arguments: [0x00, 0x01, 0x0B, 0x1B, 0x7F] as [UInt8])
+  @Test(
+    "the parser refuses a head whose Location field contains a control character other than HTAB",
+    arguments: [0x00, 0x01, 0x0B, 0x1B, 0x7F] as [UInt8])
   func controlBytes(byte: UInt8) {
     #expect(throws: WireError.self) { try ResponseHead.redirect(302, to: "/a\(Character(Unicode.Scalar(byte)))b") }
   }
@@ -163,7 +167,7 @@ struct RedirectRuleTests {
   ]
 
   @Test(
-    "fields meant for one origin aren't sent to another",
+    "fields that are meant for one origin aren't sent to another origin",
     arguments: [
       ("http://b/", true), ("http://a:81/", true), ("https://a/", true), ("http://sub.a/", true), ("//b/", true),
       ("/x", false), ("http://a/x", false), ("http://A:80/", false), ("//a/", false),
@@ -191,7 +195,7 @@ struct RedirectRuleTests {
     #expect(!rule.isBoundToOrigin("Accept"))
   }
 
-  @Test("fields that the caller declares secret aren't sent to another origin, nor again after returning to the first")
+  @Test("fields that the caller declares secret aren't sent to another origin, nor after a return to the first one")
   func secretFields() throws {
     var rule = RedirectRule()
     rule.secretFields = ["x-api-KEY", "X-Absent"]
@@ -203,7 +207,7 @@ struct RedirectRuleTests {
     }
   }
 
-  @Test("credentials from a URI are never sent to another origin, nor again after returning to the first")
+  @Test("credentials in a URI are never sent to another origin, nor after a return to the first one")
   func wayBack() throws {
     var next = try request("http://user:secret@a/", fields: [("Cookie", "c")])
     #expect(next.fields.map(\.name) == ["Cookie", "Authorization"])
@@ -216,7 +220,7 @@ struct RedirectRuleTests {
     #expect(next.head?.fields.map(\.name) == ["Host"])
   }
 
-  @Test("a redirect from https to http is refused unless allowed")
+  @Test("a redirect from https to http is refused unless it is allowed")
   func downgrade() throws {
     let error = #expect(throws: EngineError.self) { try target("http://a/", from: "https://a/") }
     #expect(error?.code == .redirectRefused)

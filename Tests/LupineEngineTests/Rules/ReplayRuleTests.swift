@@ -9,7 +9,7 @@ import Testing
 struct ReplayRuleTests {
   private let origin = Origin(scheme: .http, host: "a", port: 80)
 
-  @Test("after a reused connection is lost, unsent requests and idempotent ones without a response are replayed")
+  @Test("if a reused connection is lost, unsent requests and idempotent ones without a response are replayed")
   func table() {
     let table: [(EngineError.Progress, isIdempotent: Bool, isAllowed: Bool)] = [
       (.nothingSent, true, true), (.nothingSent, false, true), (.sent, true, true), (.sent, false, false),
@@ -30,7 +30,7 @@ struct ReplayRuleTests {
   }
 
   @Test(
-    "a request isn't replayed after any other failure",
+    "a request isn't replayed after any failure other than a lost connection",
     arguments: EngineError.Code.allCases.filter { $0 != .connectionLost })
   func otherCodes(code: EngineError.Code) {
     let error = EngineError(code, .send, origin, progress: .nothingSent, wasReused: true)
@@ -38,7 +38,7 @@ struct ReplayRuleTests {
   }
 
   @Test(
-    "the idempotent methods are those of RFC 9110 §9.2.2, with their exact spelling",
+    "only the idempotent methods of RFC 9110 §9.2.2, in exactly their spelling, are considered idempotent",
     arguments: [
       ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true), ("DELETE", true),
       ("POST", false), ("PATCH", false), ("CONNECT", false), ("PURGE", false), ("get", false), ("", false),

@@ -37,6 +37,11 @@ final class RecordingSink: ResponseSink {
     }
   }
 
+  /// The record so far.
+  var recorded: Record { record.withLock { $0 } }
+  /// The error with which the exchange has ended so far.
+  var error: EngineError? { recorded.error }
+
   /// The number of body bytes received so far.
   var receivedCount: Int { bodyCount.load(ordering: .acquiring) }
 

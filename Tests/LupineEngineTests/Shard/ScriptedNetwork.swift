@@ -72,6 +72,10 @@ final class ScriptedNetwork: Network {
   var connectFailure: SystemError?
   /// The error that watching a socket throws, or nil.
   var watchFailure: SystemError?
+  /// The options of each socket.
+  private(set) var options: [SocketOptions] = []
+  /// The links by the addresses that they lead to. A lookup of another address fails.
+  var links: [String: NetworkLink] = [:]
   private var watched: [CInt: (Poller.Interest, UInt64)] = [:]
 
   func connect(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> any StreamSocket {
@@ -79,7 +83,13 @@ final class ScriptedNetwork: Network {
     let socket = ScriptedSocket(number: CInt(100 + sockets.count))
     sockets.append(socket)
     addresses.append(address)
+    self.options.append(options)
     return socket
+  }
+
+  func link(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> NetworkLink? {
+    guard let link = links[address.host] else { throw SystemError(call: "netlink", code: 101) }
+    return link
   }
 
   func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
@@ -89,6 +99,8 @@ final class ScriptedNetwork: Network {
   func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) { watched[number] = (interest, token) }
   func unwatch(_ number: CInt) { watched[number] = nil }
   func stop() { isStopped = true }
+
+  func token(of socket: ScriptedSocket) -> UInt64? { watched[socket.number]?.1 }
 
   /// Returns the event of a socket that is ready, limited to the registered interest.
   func event(of socket: ScriptedSocket) -> [Poller.Event] {
@@ -110,14 +122,14 @@ final class ShardStage {
   /// Creates a shard that looks up hosts by `resolver`, or by the configuration's if it is nil.
   init(
     proxy: ProxySettings = .none, resolver: NameService? = nil,
-    _ change: (inout EngineConfiguration) -> Void = { _ in }
+    _ change: (inout EngineConfiguration) -> Void = { _ in }, runBlocking: @escaping BlockingJobs = { $0() }
   ) {
     var configuration = EngineConfiguration()
     change(&configuration)
     shard = Shard(
       configuration, proxyRules: proxy.rules(environment: [:]), network: network,
       resolver: resolver ?? NameService(configuration.resolver),
-      tlsContexts: TLSContexts(), inbox: inbox)
+      tlsContexts: TLSContexts(), inbox: inbox, runBlocking: runBlocking)
   }
 
   /// Ends exchanges in flight; otherwise they would retain the shard and each other.
@@ -131,6 +143,13 @@ final class ShardStage {
     let (id, sink) = (inbox.nextExchangeID(), RecordingSink())
     inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
     return (id, sink)
+  }
+
+  /// Runs one iteration in which the poller reports an error of the socket, as it does whatever the registered interest.
+  func turn(error socket: ScriptedSocket) {
+    guard let token = network.token(of: socket) else { return }
+    _ = shard.turn(
+      [Poller.Event(token: token, isReadable: true, isWritable: true)], fetched: network.now, now: network.now)
   }
 
   /// Lets time pass, then runs one iteration of the loop with the events of some sockets. `pause` simulates a program

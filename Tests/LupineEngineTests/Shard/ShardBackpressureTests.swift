@@ -12,7 +12,7 @@ import Testing
 struct ShardBackpressureTests {
   private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
 
-  /// The reason why a response is paused: its sink's window is used up, or its caller has paused it.
+  /// The reason why a response is paused: its sink's receive window is full, or its caller has paused it.
   enum Cause: CaseIterable {
     case byWindow, byPause
 
@@ -62,7 +62,7 @@ struct ShardBackpressureTests {
   }
 
   @Test(
-    "bytes that arrive with the rest of a paused response aren't taken for the next response",
+    "bytes that arrive together with the rest of a paused response don't become part of the next response",
     arguments: Cause.allCases)
   func surplus(cause: Cause) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
@@ -72,7 +72,7 @@ struct ShardBackpressureTests {
     try await expectSurplusRefused(stage, socket, after: sink, waiting)
   }
 
-  @Test("bytes that arrive after a paused response that was read completely aren't taken for the next response")
+  @Test("bytes that arrive after a paused response has been read completely don't become part of the next response")
   func surplusAfterRead() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let (id, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")), windowBytes: 5)
@@ -80,7 +80,7 @@ struct ShardBackpressureTests {
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     stage.turn(socket)
-    // The window permits a part of the bytes read, and the connection keeps the rest.
+    // The receive window permits only a part of the bytes read, and the connection keeps the rest.
     socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirstrest".utf8))]
     stage.turn(socket)
     socket.arrivals = [.bytes(Self.evil)]
@@ -88,7 +88,7 @@ struct ShardBackpressureTests {
     try await expectSurplusRefused(stage, socket, after: sink, waiting)
   }
 
-  @Test("cancelling a request whose response is paused ends it immediately", arguments: Cause.allCases)
+  @Test("cancelling a request whose response is paused ends the request immediately", arguments: Cause.allCases)
   func cancellation(cause: Cause) async throws {
     let stage = ShardStage()
     let (id, sink, _) = try paused(cause, on: stage)
@@ -101,7 +101,7 @@ struct ShardBackpressureTests {
     #expect(stage.shard.pool.counters().total.closed == [.cancelled: 1])
   }
 
-  @Test("only the total limit runs while a response is paused", arguments: Cause.allCases)
+  @Test("while a response is paused, no limit except the total limit applies", arguments: Cause.allCases)
   func time(cause: Cause) async throws {
     let stage = ShardStage()
     let (id, sink, socket) = try paused(cause, on: stage) { $0.idle = .seconds(5) }
@@ -119,7 +119,7 @@ struct ShardBackpressureTests {
     #expect(error?.code == .timedOut && error?.phase == .receive)
   }
 
-  @Test("the total limit ends a request whose response is paused", arguments: Cause.allCases)
+  @Test("the total limit ends a request even while its response is paused", arguments: Cause.allCases)
   func total(cause: Cause) async throws {
     let stage = ShardStage()
     let (_, sink, _) = try paused(cause, on: stage) { $0.total = .seconds(60) }
@@ -134,7 +134,7 @@ struct ShardBackpressureTests {
   }
 
   @Test(
-    "a discarded body is read up to the drain limit, even in very small pieces",
+    "a discarded body is read up to the drain limit, even if it arrives in very small parts",
     arguments: [1, 100, 4_000], [true, false])
   func drainLimit(pieceBytes: Int, isChunked: Bool) async throws {
     let limit = 10_000

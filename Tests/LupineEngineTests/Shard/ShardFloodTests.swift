@@ -9,9 +9,9 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard that is flooded", .timeLimit(.minutes(10)))
+@Suite("A shard flooded with data", .timeLimit(.minutes(10)))
 struct ShardFloodTests {
-  @Test("a connection that floods its loop yields to other connections after 1 MiB, and continues later")
+  @Test("after 1 MiB from one connection, the event loop serves the other connections before it continues")
   func flood() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
@@ -35,7 +35,8 @@ struct ShardFloodTests {
     #expect(await sink.outcome.body == body)
   }
 
-  @Test("a coded response may begin in the same iteration in which the previous response ends")
+  @Test(
+    "a response with a content coding is decoded even if it begins in the loop iteration in which another one ended")
   func codedOneAfterAnother() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/"))).1 }
@@ -59,7 +60,7 @@ struct ShardFloodTests {
     #expect(await sinks[1].outcome.body == body)
   }
 
-  @Test("a body that decompresses to a thousand times its size yields to other connections")
+  @Test("a body that decompresses to a thousand times its size doesn't delay other connections")
   func codedFlood() throws {
     final class Counting: ResponseSink {
       let count = Atomic(0)
@@ -90,7 +91,7 @@ struct ShardFloodTests {
     socket.arrivals = [.bytes(Array(head.utf8) + coded)]
     stage.turn(socket)
     #expect(!sink.isFinished)
-    // Each iteration has the same limit, even with an event each time.
+    // The limit applies to each iteration, even if the socket has an event in each of them.
     var shares: [Int] = []
     while !sink.isFinished {
       let before = sink.count.load(ordering: .relaxed)

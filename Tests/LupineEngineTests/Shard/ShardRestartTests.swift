@@ -33,8 +33,21 @@ struct ShardRestartTests {
     return sockets
   }
 
+  @Test("single-use credentials open one tunnel, and a second request that needs a tunnel fails before it is sent")
+  func singleUse() throws {
+    let stage = ShardStage(proxy: .fixed(try Proxy(.http, host: "127.0.0.1", port: 1)))
+    var tunneled = EngineRequest(uri: try URI("https://127.0.0.1/"))
+    tunneled.connectionDemand = ConnectionDemand(
+      group: 1, proxyAuthorization: ProxyAuthorization("X 0", isSingleUse: true))
+    let first = stage.submit(tunneled).1
+    let second = stage.submit(tunneled).1
+    stage.turn()
+    #expect(stage.network.sockets.count == 1 && !first.finished.isOpen && second.finished.isOpen)
+    #expect(second.error?.code == .connectionLost && second.error?.phase == .poolWait)
+  }
+
   @Test(
-    "a request isn't replayed on a connection whose end or unsolicited response has already arrived",
+    "a request isn't replayed on a connection that the server has closed, or on which data has already arrived",
     arguments: [true, false])
   func endedConnection(isSameTurn: Bool) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
@@ -64,7 +77,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  @Test("a request is replayed until it succeeds when a server has closed thousands of idle connections")
+  @Test("if a server has closed thousands of idle connections, a request is replayed until it succeeds")
   func manyEnded() async throws {
     let count = 5_000
     let stage = ShardStage {
@@ -79,7 +92,7 @@ struct ShardRestartTests {
     }
     // The shard hasn't received events for the closed connections yet.
     let (_, sink) = stage.submit(try request())
-    // One replay in each iteration, without waiting.
+    // Each iteration replays the request once, without a delay.
     for _ in 0...count { #expect(stage.turn() == stage.network.now || stage.network.sockets.count > count) }
     let fresh = try #require(stage.network.sockets.last)
     #expect(stage.network.sockets.count == count + 1)
@@ -91,7 +104,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.metrics?.replayCount == count)
   }
 
-  @Test("a request isn't replayed on a connection that was used and closed in the same iteration")
+  @Test("a request isn't replayed on a connection that was closed in the iteration in which its last response ended")
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
     let sockets = try openIdle(2, stage)
@@ -111,7 +124,8 @@ struct ShardRestartTests {
     for sink in sinks { #expect(await sink.outcome.head?.status == 204) }
   }
 
-  @Test("a request waiting to be replayed ends with its shard or at its time limit", arguments: [true, false, nil])
+  @Test(
+    "a request that waits to be replayed ends when its shard ends, or at its time limit", arguments: [true, false, nil])
   func ended(isGraceful: Bool?) async throws {
     let stage = ShardStage()
     let socket = try #require(try openIdle(1, stage).first)
@@ -126,7 +140,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.error?.code == (isGraceful == nil ? .timedOut : .shutDown))
   }
 
-  @Test("a request waiting to be replayed can be cancelled in the same iteration")
+  @Test("a request that waits to be replayed can be cancelled in the same iteration of the loop")
   func cancelled() async throws {
     let stage = ShardStage()
     let socket = try #require(try openIdle(1, stage).first)
@@ -140,7 +154,9 @@ struct ShardRestartTests {
     #expect(stage.network.sockets.count == 1)
   }
 
-  @Test("a connection whose original request was cancelled uses the limits of its new waiter", arguments: [1, 60, nil])
+  @Test(
+    "if a request is cancelled, the connection that was opening for it uses the time limits of the next waiter",
+    arguments: [1, 60, nil])
   func reassigned(limitBefore: Int?) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let (id, first) = stage.submit(try request { $0.timeouts.connect = limitBefore.map { .seconds($0) } })

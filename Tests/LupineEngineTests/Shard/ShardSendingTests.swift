@@ -12,7 +12,8 @@ import Testing
 struct ShardSendingTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
-  @Test("a response received before sending fails is delivered completely, even if the sink has no window at first")
+  @Test(
+    "a response received before sending fails is delivered completely, even if the sink's window is used up at first")
   func answeredBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (id, sink, socket) = try beginUpload(on: stage, windowBytes: 5)
@@ -35,7 +36,7 @@ struct ShardSendingTests {
     #expect(outcome.metrics?.closeReason != nil)
   }
 
-  @Test("a long response received before sending fails is read over several iterations")
+  @Test("a long response received before sending fails is read over several iterations of the loop")
   func longAnswerBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (_, sink, socket) = try beginUpload(on: stage)
@@ -56,7 +57,7 @@ struct ShardSendingTests {
   }
 
   @Test(
-    "without a complete response, the request fails with the error of sending",
+    "if sending fails before a complete response, the request fails with the error of sending",
     arguments: ["", "HTTP/1.1 4"])
   func unansweredWhenSendingFails(answer: String) async throws {
     let stage = ShardStage()
@@ -72,7 +73,7 @@ struct ShardSendingTests {
       "\(String(describing: error))")
   }
 
-  @Test("a POST isn't sent again on another connection if part of it was already written")
+  @Test("a POST isn't sent on another connection if part of it was already written")
   func failsAfterPart() async throws {
     let stage = ShardStage()
     let (_, first) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
@@ -83,7 +84,7 @@ struct ShardSendingTests {
     stage.turn(socket)
     try #require(first.finished.isOpen)
     (socket.arrivals, socket.sent, socket.roomBytes) = ([], [], 1_000)
-    // Within one flush: the kernel takes a part, and refuses the rest.
+    // Within one flush, the kernel accepts a part of the bytes and then reports an error.
     socket.onSend = { [unowned socket] in socket.sendFailure = Self.brokenPipe }
     let (_, sink) = stage.submit(try upload())
     stage.turn()
@@ -96,7 +97,7 @@ struct ShardSendingTests {
     #expect(error?.progress == .sent)
   }
 
-  @Test("sending times out if the server accepts nothing, even while the producer has no more bytes")
+  @Test("sending times out if the server accepts nothing, even if the body's producer has no more bytes at the moment")
   func producedAndNotTaken() async throws {
     let stage = ShardStage()
     let goOn = Gate()
@@ -109,7 +110,7 @@ struct ShardSendingTests {
       try upload(body) { $0.timeouts.send = .seconds(5) })
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
-    // Before anything is sent, because the producer may already have written.
+    // Set before anything is sent, because the producer may already have written.
     socket.roomBytes = 0
     stage.turn(socket)
     while stage.shard.exchanges[id]?.metrics.requestBodyBytes == 0 {
@@ -124,7 +125,7 @@ struct ShardSendingTests {
     #expect(error?.code == .timedOut && error?.phase == .send)
   }
 
-  @Test("a body that compresses to almost nothing is read over several iterations")
+  @Test("a request body that compresses to almost nothing is read over several iterations of the loop")
   func compressedUpload() async throws {
     let stage = ShardStage()
     let body = RequestBody([UInt8](repeating: 0, count: 16 << 20))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard through TLS", .timeLimit(.minutes(10)))
+@Suite("A shard with TLS", .timeLimit(.minutes(10)))
 struct ShardTLSTests {
   private let stage = makeStage()
 
@@ -21,13 +21,13 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "reading continues without a socket event if TLS still has data at the end of a connection's budget")
+    "if the read limit is reached while TLS has buffered data, reading continues without a socket event")
   func endOfTurn() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
     let socket = try connect(&server)
-    // An iteration has two shares per connection: for its event, and again after other events. The response exceeds
-    // them by two records, which the last read from the socket returns and TLS buffers.
+    // An iteration serves a connection up to twice: for its event, and again after other events. The response exceeds these two
+    // shares by two records, which the last read from the socket returns and TLS buffers.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: "
     let bodyCount = 2 * Shard.bytesPerTurnMax + 2 * 16 * 1024 - head.utf8.count - 7 - 4
     let body = [UInt8](repeating: 7, count: bodyCount)
@@ -40,7 +40,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body == body)
   }
 
-  @Test("a connection yields to others even if each TLS record contains a single byte")
+  @Test("a connection doesn't delay others, even if each of its TLS records contains a single byte")
   func smallRecords() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
@@ -62,7 +62,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body.count == count)
   }
 
-  @Test("reading continues after more ciphertext than one read that contains no data")
+  @Test("reading continues even if several reads return only TLS records without data")
   func ticketsWithoutData() async throws {
     // A server's session ticket contains the client's certificate, which here has 40,000 bytes of names.
     let authority = try ThrowawayAuthority()
@@ -85,7 +85,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.text == "ok")
   }
 
-  @Test("a peer receives an alert with the reason before its connection is closed")
+  @Test("before its connection is closed, the peer receives a TLS alert with the reason")
   func alert() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
@@ -103,7 +103,8 @@ struct ShardTLSTests {
     #expect(throws: TLSError.self) { while try server.read(into: &room) != .needMoreBytes {} }
   }
 
-  @Test("a TLS record after a response isn't taken for the next response, and the next request gets another connection")
+  @Test(
+    "a TLS record after a response doesn't become part of the next one, and the next request gets another connection")
   func surplus() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
@@ -118,7 +119,7 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("a partial TLS record after a response isn't taken for the next response")
+  @Test("a partial TLS record after a response doesn't become part of the next response")
   func surplusInPart() async throws {
     for count in [1, 4, 5, 6, 20, 60] {
       let stage = Self.makeStage()
@@ -136,7 +137,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "an idle connection is closed if part of a TLS record arrives in a separate iteration",
+    "an idle connection is closed if part of a TLS record arrives in a later iteration of the loop",
     arguments: [1, 4, 5, 6, 20, 60])
   func partOnIdleConnection(count: Int) async throws {
     let (_, first) = stage.submit(try request)
@@ -158,7 +159,7 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2 && second.receivedCount == 0)
   }
 
-  @Test("bytes after a response are found even if the last read filled its buffer")
+  @Test("bytes after a response are detected even if the last read filled its buffer")
   func surplusInKernel() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
@@ -175,7 +176,8 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("data that arrived with the last handshake message is read, although no event announces it")
+  @Test(
+    "data that arrived together with the last handshake message is read, although no socket event announces the data")
   func behindHandshake() async throws {
     let stage = ShardStage {
       $0.tls.verification = .none
@@ -187,6 +189,63 @@ struct ShardTLSTests {
     stage.turn()
     try #require(sink.finished.isOpen)
     #expect(await sink.outcome.text == "ok")
+  }
+
+  // MARK: TLS with a proxy
+
+  /// How the proxy ends the connection together with a response.
+  enum ProxyEnding: CaseIterable {
+    case closeNotify, closeWithoutNotify
+  }
+
+  @Test(
+    "if a proxy ends TLS right after a response, the end is processed, although no socket event announces it",
+    arguments: ProxyEnding.allCases, [true, false])
+  func proxyEnds(ending: ProxyEnding, hasLength: Bool) async throws {
+    let stage = try stageWithProxy()
+    let (_, sink) = stage.submit(try forwardedRequest)
+    var server = try server()
+    let socket = try connect(&server, stage)
+    let length = hasLength ? "Content-Length: 2\r\n" : ""
+    try write(Array("HTTP/1.1 200 OK\r\n\(length)\r\nok".utf8), &server, socket)
+    switch ending {
+    case .closeNotify:
+      server.queueCloseNotify()
+      deliver(&server, socket)
+    case .closeWithoutNotify: socket.arrivals.append(.end)
+    }
+    stage.turn(socket)
+    try #require(sink.finished.isOpen)
+    let outcome = await sink.outcome
+    #expect(outcome.text == "ok")
+    // Without a length and without close_notify, an attacker may have truncated the body.
+    #expect((outcome.error == nil) == (hasLength || ending == .closeNotify))
+    let counters = stage.shard.pool.counters().total
+    #expect(counters.idle == 0)
+    if hasLength { #expect(counters.closed == [.closedByPeer: 1]) }
+  }
+
+  @Test("an idle TLS connection to a proxy keeps no buffers")
+  func idleProxyConnection() async throws {
+    let stage = try stageWithProxy()
+    let (_, sink) = stage.submit(try forwardedRequest)
+    var server = try server()
+    let socket = try connect(&server, stage)
+    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), &server, socket)
+    stage.turn(socket)
+    #expect(await sink.outcome.text == "ok")
+    let connection = try #require(stage.shard.connections.pooled.values.first)
+    let encrypted = connection.transport.socket as? EncryptedSocket
+    #expect(encrypted?.bufferedBytesCapacity == 0)
+    #expect(stage.shard.pool.counters().total.idle == 1)
+  }
+
+  private func stageWithProxy() throws -> ShardStage {
+    ShardStage(proxy: .fixed(try Proxy(.https, host: "127.0.0.1", port: 1))) { $0.tls.verification = .none }
+  }
+
+  private var forwardedRequest: EngineRequest {
+    get throws { EngineRequest(uri: try URI("http://h.example/")) }
   }
 
   private var request: EngineRequest {

@@ -5,10 +5,10 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard's tables")
+@Suite("Tables of a shard")
 struct ShardTableTests {
   @Test(
-    "a table of serial numbers behaves like a dictionary under random changes",
+    "a table with serial numbers as keys behaves like a dictionary under random changes",
     arguments: 1...20 as ClosedRange<UInt64>)
   func serials(seed: UInt64) {
     var random = SplitMix64(seed: seed)
@@ -30,7 +30,7 @@ struct ShardTableTests {
     #expect(table.isEmpty && table.values.isEmpty)
   }
 
-  @Test("a table of increasing serial numbers keeps the oldest while 100,000 others are added")
+  @Test("a table with increasing serial numbers keeps its oldest entry while 100,000 others are added")
   func oldest() {
     var table = SerialTable<UInt64>()
     table[0] = 7
@@ -44,7 +44,7 @@ struct ShardTableTests {
     #expect(table[99_999] == 99_999)
   }
 
-  @Test("looking up a removed connection returns nil, even if its slot has been reused")
+  @Test("looking up a removed connection returns nil, even if another connection has reused its slot")
   func staleName() {
     var table = ConnectionTable<String>()
     let first = ConnectionID(serial: 1, slot: 3)

@@ -26,7 +26,7 @@ struct ShardTests {
   }
 
   @Test(
-    "bytes that are ready after a response aren't taken for the next one, and the next request gets another connection",
+    "bytes received after a response don't become part of the next one, and the next request gets another connection",
     arguments: [[], [ScriptedSocket.Arrival.end]])
   func surplus(ending: [ScriptedSocket.Arrival]) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
@@ -48,7 +48,7 @@ struct ShardTests {
     #expect(await sinks[1].outcome.head?.status == 204)
   }
 
-  @Test("a long body is read in pieces as large as the sink's window, up to 256 KiB")
+  @Test("a long body is read in parts as large as the sink's receive window, up to 256 KiB")
   func pieces() throws {
     for (windowBytes, reads) in [(Int.max, [65_536, 262_144, 262_144, 177]), (200_000, [65_536, 134_541])] {
       let stage = ShardStage()
@@ -65,7 +65,7 @@ struct ShardTests {
     }
   }
 
-  @Test("a connection whose end is ready after a response isn't reused")
+  @Test("a connection isn't reused if the server closed it together with the response")
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
@@ -78,7 +78,7 @@ struct ShardTests {
     #expect(stage.network.sockets.last !== socket)
   }
 
-  @Test("a request submitted right after an abrupt shutdown fails with an error")
+  @Test("a request that is submitted just after an abrupt shutdown fails with an error")
   func submittedBehindShutdown() async throws {
     let stage = ShardStage()
     stage.inbox.send(.shutDown(isGraceful: false, completion: nil))
@@ -90,7 +90,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.code == .shutDown)
   }
 
-  @Test("deadlines due in the iteration of an abrupt shutdown have no effect")
+  @Test("deadlines that are due in the iteration of an abrupt shutdown have no effect")
   func dueBehindShutdown() async throws {
     let stage = ShardStage()
     stage.network.connectFailure = SystemError(call: "socket", code: 24)
@@ -104,7 +104,7 @@ struct ShardTests {
     #expect(stage.network.sockets.isEmpty)
   }
 
-  @Test("a sink without a window receives the head, and receives the body after the window is extended")
+  @Test("a sink with a receive window of 0 bytes receives only the head, and the body once the window is extended")
   func noWindow() async throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request(), windowBytes: 0)
@@ -125,7 +125,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "hello")
   }
 
-  @Test("a connection isn't watched for data when its sink's window is used up exactly")
+  @Test("once a sink's receive window is exactly full, its connection is no longer polled for reading")
   func windowUsedUp() throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request(), windowBytes: 5)
@@ -142,7 +142,7 @@ struct ShardTests {
     #expect(sink.finished.isOpen)
   }
 
-  @Test("a silent server times out even if the sink has no window")
+  @Test("a silent server causes a timeout even if the sink's receive window is 0 bytes")
   func noWindowNoReply() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(try request(), windowBytes: 0)
@@ -153,7 +153,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.phase == .firstByte)
   }
 
-  @Test("if the program was stopped, received data is processed before timeouts")
+  @Test("if the process was suspended, data received meanwhile is processed before timeouts")
   func stopped() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) })
@@ -168,7 +168,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "hello")
   }
 
-  @Test("another protocol's bytes stay in order when the first reply to them can't be sent")
+  @Test("after an upgrade, received bytes are delivered in order, even if the first answer to them can't be sent")
   func handedOverInOrder() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(
@@ -188,7 +188,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "firstsecond")
   }
 
-  @Test("bytes that are ready after a discarded, unwatched response aren't taken for the next response")
+  @Test("bytes received after a discarded response don't become part of the next response")
   func surplusBehindDiscarded() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let (id, held) = stage.submit(try request(), windowBytes: 5)
@@ -213,7 +213,7 @@ struct ShardTests {
   }
 
   @Test(
-    "if the drain limit is 0, a discarded response ends immediately, regardless of its framing",
+    "if the drain limit is 0, a discarded response ends immediately, whatever its framing",
     arguments: [
       "Content-Length: 1", "Transfer-Encoding: chunked",
     ])
@@ -232,7 +232,7 @@ struct ShardTests {
     #expect(stage.shard.connections.pooled.isEmpty && stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
   }
 
-  @Test("a connection that can't be watched when it becomes idle is closed")
+  @Test("a connection that can't be watched for events is closed when it becomes idle")
   func unwatchable() async throws {
     let stage = ShardStage()
     let (id, held) = stage.submit(try request(), windowBytes: 5)
@@ -249,7 +249,7 @@ struct ShardTests {
   }
 
   @Test(
-    "connecting to a Unix socket with a full backlog is repeated until the connect timeout",
+    "connecting to a Unix socket whose backlog is full is repeated until the connect timeout",
     arguments: [true, false])
   func queueFull(isFreed: Bool) async throws {
     let stage = ShardStage { $0.socketPath = "/run/full" }
@@ -272,7 +272,7 @@ struct ShardTests {
     }
   }
 
-  @Test("a command to a shard that has ended is answered without waking its loop")
+  @Test("a command sent to a shard that has ended is answered without waking the event loop")
   func commandsBehindTheEnd() {
     let wakeCount = Atomic(0)
     let answerCount = Atomic(0)
@@ -284,7 +284,8 @@ struct ShardTests {
     #expect(wakeCount.load(ordering: .relaxed) == 1 && answerCount.load(ordering: .relaxed) == 2)
   }
 
-  @Test("a connection that was opened without a waiter and was idle counts as reused when it is lost")
+  @Test(
+    "if an idle connection that has served no request is lost, the request is replayed, as on a reused connection")
   func idleAndUnused() async throws {
     let stage = ShardStage()
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
@@ -312,7 +313,7 @@ struct ShardTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  @Test("a lookup without a limit takes at most a minute")
+  @Test("a lookup without a time limit takes at most one minute")
   func silentResolver() async throws {
     struct Silent: HostResolver {
       let goOn: Gate
@@ -339,7 +340,7 @@ struct ShardTests {
     #expect(error?.code == .timedOut && error?.phase == .resolve)
   }
 
-  @Test("waiting for a descriptor counts as waiting for the pool, even after several attempts")
+  @Test("the poolWait time limit includes the time spent waiting for a file descriptor, even over several attempts")
   func descriptors() async throws {
     let stage = ShardStage()
     stage.network.connectFailure = SystemError(call: "socket", code: 24)
@@ -353,7 +354,7 @@ struct ShardTests {
     #expect(time == .seconds(5))
   }
 
-  @Test("extending the window of a sink that isn't paused doesn't count as progress of the server")
+  @Test("extending the receive window of a sink that isn't paused doesn't restart the server's time limit")
   func extensionIsNoProgress() async throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) }, windowBytes: 100)
@@ -367,7 +368,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.phase == .firstByte)
   }
 
-  @Test("connections of raw requests appear only in the totals of the pool's counters")
+  @Test("the pool counts connections of raw requests in its totals, but not per origin")
   func rawRequestsAreForgotten() async throws {
     let stage = ShardStage()
     for _ in 0..<3 {

@@ -1,12 +1,15 @@
 // ShutdownTests: graceful and abrupt shutdown of the engine, and its counters.
 
-import LupineEngine
 import LupineOrigin
+import LupineWire
+import Synchronization
 import Testing
+
+@testable import LupineEngine
 
 @Suite("Shutdown and counters", .timeLimit(.minutes(10)))
 struct ShutdownTests {
-  @Test("a graceful shutdown completes exchanges in flight and refuses waiters and new requests")
+  @Test("a graceful shutdown completes the exchanges in flight, and refuses waiting and new requests")
   func graceful() async throws {
     let (arrived, go) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -35,7 +38,43 @@ struct ShutdownTests {
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("an engine that has ended answers every call immediately")
+  @Test("a graceful shutdown becomes abrupt after its time limit; if there are two limits, the earlier one applies")
+  func limited() throws {
+    for (limits, end) in [([5, nil], 5), ([nil, 5], 5), ([7, 5], 5), ([5, 7], 5)] as [([Int?], Int)] {
+      let stage = ShardStage()
+      let (_, sink) = stage.submit(EngineRequest(uri: try URI("http://10.0.0.1/")))
+      stage.turn()
+      let socket = stage.network.sockets[0]
+      stage.turn(socket)
+      let ended = Mutex(0)
+      for limit in limits {
+        stage.inbox.send(
+          .shutDown(isGraceful: true, limit: limit.map { .seconds($0) }) { ended.withLock { $0 += 1 } })
+      }
+      stage.turn()
+      stage.turn(after: .milliseconds(end * 1_000 - 1))
+      #expect(sink.recorded.finishCount == 0 && ended.withLock { $0 } == 0)
+      stage.turn(after: .milliseconds(1))
+      #expect(sink.error?.code == .shutDown && sink.error?.progress == .sent)
+      #expect(ended.withLock { $0 } == 2 && stage.network.isStopped)
+    }
+  }
+
+  @Test("a graceful shutdown ends with the last exchange, even before the time limit")
+  func early() throws {
+    let stage = ShardStage()
+    let (_, sink) = stage.submit(EngineRequest(uri: try URI("http://10.0.0.1/")))
+    stage.turn()
+    let socket = stage.network.sockets[0]
+    stage.turn(socket)
+    stage.inbox.send(.shutDown(isGraceful: true, limit: .seconds(5), completion: nil))
+    stage.turn()
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))]
+    stage.turn(socket)
+    #expect(sink.error == nil && sink.recorded.finishCount == 1 && stage.network.isStopped)
+  }
+
+  @Test("an engine that has ended answers every call at once")
   func afterwards() async throws {
     let engine = try Engine()
     await engine.shutdown()
@@ -60,7 +99,7 @@ struct ShutdownTests {
     #expect(outcome.finishCount == 1)
   }
 
-  @Test("counters report the current connections and how past ones ended")
+  @Test("the counters report the current connections, and how the earlier ones were closed")
   func counters() async throws {
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -82,7 +121,7 @@ struct ShutdownTests {
     #expect(counters.origins.first?.connections == counters.total)
   }
 
-  @Test("a request beyond the waiter limit is refused with an error that names the limit")
+  @Test("a request beyond the limit of waiters is refused with an error that contains the limit")
   func tooManyWaiting() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -93,7 +132,7 @@ struct ShutdownTests {
     let engine = try Engine(configuration: configuration)
     let sinks = (0..<3).map { _ in RecordingSink() }
     engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sinks[0])
-    // By then the first request doesn't wait any more.
+    // The first request is in flight now, and no longer counts as a waiter.
     await arrived.wait()
     for sink in sinks[1...] { engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink) }
     let refused = await sinks[2].outcome.error
@@ -102,7 +141,7 @@ struct ShutdownTests {
     await engine.shutdown(isGraceful: false)
   }
 
-  @Test("an idle connection of one origin is closed when another origin needs it to stay within the total limit")
+  @Test("an idle connection is closed if the total limit leaves no room for another origin's connection")
   func totalLimit() async throws {
     let (first, second) = (try OriginServer.serving { _ in .text("1") }, try OriginServer.serving { _ in .text("2") })
     defer {
@@ -119,7 +158,8 @@ struct ShutdownTests {
     #expect(await engine.counters().total.closed == [.totalLimit: 5])
   }
 
-  @Test("a graceful shutdown starts on all loops at the same time, even if one of them takes long", arguments: [0, 1])
+  @Test(
+    "a graceful shutdown starts on all event loops at the same time, even if one of them takes long", arguments: [0, 1])
   func allLoops(busy: Int) async throws {
     let arrived = Gate()
     let origins = try (0..<32).map { _ in
@@ -134,7 +174,7 @@ struct ShutdownTests {
     var configuration = EngineConfiguration()
     configuration.loopCount = 2
     let engine = try Engine(configuration: configuration)
-    // The order of the loops isn't visible, so the test runs once with each of them busy.
+    // The test can't know which loop is shut down first, so it runs once with each of them busy.
     let loops = try origins.map { ObjectIdentifier(engine.executor(for: try URI($0.url).origin) as AnyObject) }
     let own = try #require(Set(loops).sorted().dropFirst(busy).first)
     let held = try #require(loops.firstIndex(of: own))

@@ -11,13 +11,13 @@ struct UpgradeTests {
       uri: try URI("\(origin.url)/"), fields: ["Connection": "Upgrade", "Upgrade": "echo"], body: body)
   }
 
-  @Test("after a 101, both sides send bytes unchanged and at the same time")
+  @Test("after a 101 response, both sides can send bytes unchanged at the same time")
   func switched() async throws {
     let origin = try OriginServer { peer in
       guard let head = try peer.readHead() else { return }
       #expect(head.fields.first("Content-Length") == nil)
       #expect(head.fields.first("Transfer-Encoding") == nil)
-      // Bytes of the new protocol, in one piece with the head.
+      // Bytes of the new protocol, sent together with the head.
       try peer.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\nhello ")
       var heard: [UInt8] = []
       while heard.count < 6 { heard += try peer.receive() }
@@ -27,7 +27,7 @@ struct UpgradeTests {
     defer { origin.stop() }
     let (switched, said) = (Gate(), Gate())
     let body = RequestBody { writer in
-      // Opens even if the write throws because the server has already closed.
+      // The gate opens even if the write throws because the server has already closed the connection.
       defer { said.open() }
       await switched.wait()
       try await writer.write(Array("abc".utf8))
@@ -44,7 +44,7 @@ struct UpgradeTests {
     withExtendedLifetime(engine) {}
   }
 
-  @Test("a connection that speaks another protocol frees its place in the pool and continues to work")
+  @Test("an upgraded connection continues to work, and frees its place in the pool")
   func amongOthers() async throws {
     let (arrived, queued) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -90,7 +90,7 @@ struct UpgradeTests {
     #expect(heard == Array("abc".utf8))
   }
 
-  @Test("if a server declines to switch, it responds as usual, and no bytes of the other protocol are sent")
+  @Test("if the server declines the upgrade, its response is delivered, and no bytes of the other protocol are sent")
   func declined() async throws {
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -105,7 +105,7 @@ struct UpgradeTests {
     #expect(try await engine.record(origin.url).metrics?.isReusedConnection == true)
   }
 
-  @Test("an unsolicited 101 is an error")
+  @Test("a 101 response that wasn't requested is an error")
   func unasked() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

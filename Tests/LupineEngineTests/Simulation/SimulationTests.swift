@@ -10,7 +10,7 @@ import Testing
 
 @testable import LupineSimulation
 
-@Suite("The engine in simulated worlds")
+@Suite("The engine in simulations")
 struct SimulationTests {
   /// The default number of seeds; the environment can override it.
   private static let seedCount: UInt64 = 1_500

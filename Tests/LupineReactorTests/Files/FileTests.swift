@@ -9,7 +9,7 @@ import Testing
 struct FileTests {
   private let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
-  @Test("a file is read in pieces of any size", arguments: [1, 7, 999, 1_000, 4_096])
+  @Test("a file is read in parts of any size", arguments: [1, 7, 999, 1_000, 4_096])
   func pieces(size: Int) throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -18,7 +18,7 @@ struct FileTests {
     #expect(output == bytes)
   }
 
-  @Test("read bytes are appended to the output")
+  @Test("reading a file appends the bytes to the output")
   func appends() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -28,7 +28,7 @@ struct FileTests {
     #expect(output == [1, 2, 3] + bytes[5..<15])
   }
 
-  @Test("reading past the end returns no bytes", arguments: [1_000, 1_001, 1 << 40])
+  @Test("reading at or after the end of a file returns no bytes", arguments: [1_000, 1_001, 1 << 40])
   func pastTheEnd(offset: UInt64) throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -38,7 +38,7 @@ struct FileTests {
     #expect(output == [1])
   }
 
-  @Test("the last piece may be shorter than the others")
+  @Test("the last part read from a file may be shorter than the others")
   func shortRead() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -48,14 +48,14 @@ struct FileTests {
     #expect(output == Array(bytes[990...]))
   }
 
-  @Test("a missing file can't be opened")
+  @Test("opening a missing file fails")
   func missing() {
     #expect(throws: SystemError(call: "open", code: ENOENT)) {
       _ = try File(reading: "/nonexistent/lupine")
     }
   }
 
-  @Test("a file that isn't regular can't be opened, and opening a FIFO without a writer doesn't block")
+  @Test("opening anything but a regular file fails, and doesn't block for a FIFO without a writer")
   func irregular() throws {
     let temporary = try TemporaryFile([])
     let fifo = temporary.path + ".fifo"

@@ -28,7 +28,8 @@ struct WritableFileTests {
   }
 
   @Test(
-    "a file contains the bytes written in pieces, and only its owner can read it", arguments: [1_000, 65_536, 200_000])
+    "a file that is written in parts contains all bytes, and only its owner can read it",
+    arguments: [1_000, 65_536, 200_000])
   func pieces(size: Int) throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -43,7 +44,7 @@ struct WritableFileTests {
     #expect(try status(path).st_mode & 0o777 == 0o600)
   }
 
-  @Test("creating a file is an error if its path exists, even as a link")
+  @Test("creating a file fails if its path exists, even if the path is a dangling link")
   func exclusive() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -56,7 +57,7 @@ struct WritableFileTests {
     #expect(access("\(folder.path)/target", F_OK) != 0)
   }
 
-  @Test("a file can be reopened, truncated and continued")
+  @Test("a file can be reopened, truncated and written further")
   func reopened() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -71,7 +72,7 @@ struct WritableFileTests {
     #expect(try content(path) == [1, 2, 3, 9])
   }
 
-  @Test("links, folders, FIFOs and files with several names can't be reopened")
+  @Test("reopening a link, a folder, a FIFO or a file with several hard links fails")
   func foreign() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -87,7 +88,7 @@ struct WritableFileTests {
     #expect(throws: SystemError(call: "open", code: EPERM)) { _ = try WritableFile(reopening: path) }
   }
 
-  @Test("another user's file can't be reopened", .enabled(if: geteuid() == 0))
+  @Test("reopening a file of another user fails", .enabled(if: geteuid() == 0))
   func anotherUsers() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -96,7 +97,7 @@ struct WritableFileTests {
     #expect(throws: SystemError(call: "open", code: EPERM)) { _ = try WritableFile(reopening: path) }
   }
 
-  @Test("writing to a full disk is an error")
+  @Test("writing to a full disk fails")
   func full() throws {
     let file = WritableFile(owning: FileDescriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC)), path: "/dev/full")
     #expect(throws: SystemError(call: "write", code: ENOSPC)) { try file.write([1].span, at: 0) }
@@ -114,7 +115,7 @@ struct WritableFileTests {
     #expect(try file.byteCount() == 10)
   }
 
-  @Test("a partial write is continued, and a write that accepts no bytes is an error")
+  @Test("after a partial write, the rest is written; a write that accepts no bytes is an error")
   func shortWrites() throws {
     var starts: [Int] = []
     try WritableFile.writeAll(10) { done throws(SystemError) in
@@ -136,7 +137,7 @@ struct WritableFileTests {
     try WritableFile.writeAll(0) { _ throws(SystemError) in nil }
   }
 
-  @Test("an error of close is reported")
+  @Test("an error returned by close is reported")
   func closing() {
     // A number that is never in use, because it is above any limit of descriptors.
     #expect(throws: SystemError(call: "close", code: EBADF)) {
@@ -145,7 +146,7 @@ struct WritableFileTests {
     }
   }
 
-  @Test("moving a file replaces another file only on request")
+  @Test("moving a file replaces an existing file only if that is requested")
   func moved() throws {
     let (folder, path) = try path()
     defer { folder.remove() }

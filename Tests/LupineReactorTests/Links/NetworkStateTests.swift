@@ -50,7 +50,7 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "the paths in the recorded namespace follow from its routes",
+    "the network paths computed from a recorded netlink dump match its routing table",
     arguments: [
       (nil, "wired by gateway"), ("8.8.8.8", "wired by gateway"), ("10.9.0.77", "wired"), ("10.8.0.1", "cellular"),
       ("10.77.1.1", "cellular by gateway"), ("10.78.0.1", "none"), ("10.79.0.1", "wired by gateway"),
@@ -61,19 +61,21 @@ struct NetworkStateTests {
     #expect(try path(recorded(), address) == expected)
   }
 
-  @Test("a link that is down or has no carrier provides no path", arguments: [0, UInt32(IFF_UP), UInt32(IFF_RUNNING)])
+  @Test(
+    "a link that is down or has no carrier provides no network path",
+    arguments: [0, UInt32(IFF_UP), UInt32(IFF_RUNNING)])
   func linkDown(flags: UInt32) throws {
     var state = try recorded()
     let indices = try NetlinkVectors.links.flatMap { try NetlinkMessage.messages(in: bytes(hex: $0)) }
       .compactMap { if case .link(let link) = $0, link.name == "eth9" { link.index } else { nil } }
     state.add(link(try #require(indices.first), "eth9", flags: flags))
     for text in [nil, "8.8.8.8", "2600::1", "10.9.0.77"] { #expect(try path(state, text) == "none") }
-    // The other next hop is still there.
+    // The route still has another next hop.
     #expect(try path(state, "10.79.0.1") == "cellular by gateway")
     #expect(try path(state, "127.0.0.1") == "local")
   }
 
-  @Test("among the usable routes, the most specific one applies, then the one with the lowest metric")
+  @Test("of the usable routes, the most specific one applies; of equally specific ones, that with the lowest metric")
   func preference() throws {
     let base = state(link(1), link(2, "wwan0"), try address(1, "10.0.0.1"), try address(2, "10.1.0.1"))
     var state = base
@@ -91,7 +93,7 @@ struct NetworkStateTests {
     #expect(try path(state, "9.9.9.9") == "wired by gateway")
   }
 
-  @Test("a route needs a source address of its family that isn't a loopback or link-local address")
+  @Test("a route is usable only with a source address of its family that is neither loopback nor link-local")
   func sources() throws {
     var state = state(link(1), link(2, "lo", flags: Self.up | UInt32(IFF_LOOPBACK)))
     state.add(try route("0.0.0.0", 0, [1]))
@@ -109,30 +111,53 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "a modem's link is cellular",
+    "a modem interface is cellular, an interface whose name starts with wl is Wi-Fi, and any other is wired",
     arguments: [
-      ("wwan0", "", 1, true), ("wwp0s20u4", "", 1, true), ("rmnet0", "", 1, true), ("mobile", "wwan", 1, true),
-      ("data", "rmnet", 1, true), ("usb0", "", 519, true), ("eth0", "veth", 1, false), ("wlan0", "", 1, false),
-      ("ppp0", "ppp", 512, false), ("tun0", "tun", 65_534, false),
-    ] as [(String, String, UInt16, Bool)])
-  func cellular(name: String, kind: String, type: UInt16, isCellular: Bool) {
+      ("wwan0", "", 1, .cellular), ("wwp0s20u4", "", 1, .cellular), ("rmnet0", "", 1, .cellular),
+      ("mobile", "wwan", 1, .cellular), ("data", "rmnet", 1, .cellular), ("usb0", "", 519, .cellular),
+      ("eth0", "veth", 1, .wired), ("wlan0", "", 1, .wifi), ("wlp2s0", "", 1, .wifi), ("ppp0", "ppp", 512, .wired),
+      ("tun0", "tun", 65_534, .wired),
+    ] as [(String, String, UInt16, NetworkPath.Medium)])
+  func media(name: String, kind: String, type: UInt16, medium: NetworkPath.Medium) {
     let link = NetworkLink(index: 1, name: name, hardwareType: type, flags: 0, kind: kind)
-    #expect(link.medium == (isCellular ? .cellular : .wired))
+    #expect(link.medium == medium)
   }
 
-  @Test("without links, there is no path to any address")
+  @Test("if a medium such as cellular is refused, its links are treated as down")
+  func refusedMedium() throws {
+    let mobile = state(link(1, "wwan0"), try address(1, "10.0.0.1"), try route("0.0.0.0", 0, [1]))
+    #expect(mobile.path(to: nil)?.medium == .cellular && mobile.hasRoute())
+    #expect(mobile.path(to: nil, refusing: [.cellular]) == nil && !mobile.hasRoute(refusing: [.cellular]))
+    var both = mobile
+    both.add(link(2, "wlan0"))
+    both.add(try address(2, "10.1.0.1"))
+    both.add(try route("0.0.0.0", 0, [2], priority: 600))
+    #expect(both.path(to: nil)?.medium == .cellular)
+    #expect(both.path(to: nil, refusing: [.cellular])?.medium == .wifi && both.hasRoute(refusing: [.cellular]))
+    #expect(both.linksToAnyHost.map(\.name) == ["wwan0", "wlan0"])
+  }
+
+  @Test("a route to only the local network counts as a route, although it reaches no other hosts")
+  func localRoute() throws {
+    let local = state(link(1), try address(1, "10.0.0.1"), try route("10.0.0.0", 8, [1]))
+    #expect(local.hasRoute() && local.path(to: nil) == nil && local.linksToAnyHost.isEmpty)
+    let down = state(link(1, flags: 0), try address(1, "10.0.0.1"), try route("10.0.0.0", 8, [1]))
+    #expect(!down.hasRoute())
+  }
+
+  @Test("if there are no links, no address has a network path")
   func empty() throws {
     for text in [nil, "127.0.0.1", "::1", "8.8.8.8"] { #expect(try path(NetworkState(), text) == "none") }
   }
 
   // MARK: This machine
 
-  @Test("the current state has a path to this machine's loopback address")
+  @Test("the current network state has a path to the loopback address")
   func current() throws {
     #expect(try path(NetworkState.current(), "127.0.0.1") == "local")
   }
 
-  @Test("a watch soon reports the current state, and ends its thread when it is released")
+  @Test("a network watch reports the current state soon, and its thread ends when the watch is released")
   func watch() async throws {
     let (reports, continuation) = AsyncStream.makeStream(of: Bool.self)
     var watch: NetworkWatch? = try NetworkWatch { [ending = Ending(continuation)] report in

@@ -13,7 +13,7 @@ private final class JobCount: Sendable {
 
 @Suite("EventLoop", .timeLimit(.minutes(10)))
 struct EventLoopTests {
-  @Test("a ready descriptor is reported as an event with its token")
+  @Test("if a descriptor is ready, the loop reports an event with the descriptor's token")
   func events() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()
@@ -37,7 +37,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("a changed interest takes effect while the loop is running")
+  @Test("a descriptor's interest can be changed while the loop is running")
   func rewatch() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()
@@ -59,7 +59,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("a message from another thread wakes the loop, even at the moment when the loop goes to sleep")
+  @Test("a message from another thread wakes the loop, even if it is just going to sleep")
   func wakes() async throws {
     let loop = try EventLoop()
     let mailbox = Mailbox<Int>()
@@ -72,7 +72,7 @@ struct EventLoopTests {
     }
     try loop.start(name: "lupine-test", handler: probe)
     var iterator = echoes.makeAsyncIterator()
-    // One message at a time, so that the loop sleeps in between. A lost wake-up would hang the test here.
+    // One message is sent at a time, so that the loop sleeps in between. A lost wake-up would hang the test here.
     for number in 0..<2_000 {
       if mailbox.post(number) { loop.wake() }
       let echo = await iterator.next()
@@ -92,7 +92,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("many wake-ups during an iteration cause only one more iteration")
+  @Test("any number of wake-ups during an iteration cause only one further iteration")
   func coalesces() async throws {
     let loop = try EventLoop()
     let isBlocking = Atomic<Bool>(true)
@@ -116,7 +116,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("the loop iterates when its deadline has passed, even without events")
+  @Test("the loop iterates when its deadline has passed, even if there are no events")
   func deadline() async throws {
     let loop = try EventLoop()
     let deadline = Mutex<Instant?>(nil)
@@ -140,7 +140,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("jobs of an actor on the loop run one at a time on the loop's thread")
+  @Test("the jobs of an actor on the loop run one at a time, on the loop's thread")
   func actorJobs() async throws {
     let loop = try EventLoop()
     let (turns, turned) = AsyncStream.makeStream(of: pthread_t.self)
@@ -163,7 +163,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("isCurrent is true only on the loop's own thread")
+  @Test("isCurrent is true only on the thread of the loop")
   func current() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }
@@ -175,7 +175,7 @@ struct EventLoopTests {
     for loop in loops { loop.stop() }
   }
 
-  @Test("stop ends the thread, which then releases the loop and its handler", arguments: [false, true])
+  @Test("stop ends the loop's thread, which then releases the loop and its handler", arguments: [false, true])
   func stop(fromTheLoop: Bool) async throws {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       do {
@@ -194,7 +194,7 @@ struct EventLoopTests {
     }
   }
 
-  @Test("a task that was enqueued before the loop stopped is completed")
+  @Test("a job that was enqueued before the loop stopped is still run")
   func stopRunsJobs() async throws {
     let loop = try EventLoop()
     let gate = DispatchSemaphore(value: 0)
@@ -219,11 +219,11 @@ struct EventLoopTests {
     #expect(sum == 7)
   }
 
-  @Test("a task that resumes after the loop has ended is completed, on one thread at a time")
+  @Test("a task that resumes after the loop's end is completed on one thread at a time")
   func lateJobs() async throws {
     let loop = try EventLoop()
     let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
-    // A separate function, so that only the loop's thread retains the handler. Its release is the end of the thread.
+    // A separate function, so that only the loop's thread retains the handler, and releases it when the thread ends.
     func start() throws {
       try loop.start(name: "lupine-test", handler: Probe(loop, onRelease: { continuation.yield() }))
     }
@@ -255,7 +255,7 @@ struct EventLoopTests {
     #expect(!loop.isCurrent)
   }
 
-  @Test("only code on the loop's thread is isolated to the loop's actors")
+  @Test("code is isolated to the loop's actors only on the loop's thread")
   func isolation() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }

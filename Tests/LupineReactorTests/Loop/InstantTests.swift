@@ -8,7 +8,7 @@ import Testing
 @Suite("Instant")
 struct InstantTests {
   @Test(
-    "adding a duration saturates at both ends of the range",
+    "adding a duration to an instant saturates at both ends of the range",
     arguments: [
       (0, .zero, 0),
       (5, .nanoseconds(7), 12),
@@ -37,7 +37,7 @@ struct InstantTests {
   }
 
   @Test(
-    "a difference is never negative, and at most Int64.max nanoseconds",
+    "the difference of two instants is never negative, and at most Int64.max nanoseconds",
     arguments: [
       (5, 3, .nanoseconds(2)),
       (3, 5, .zero),
@@ -58,7 +58,7 @@ struct InstantTests {
     #expect(early == Instant(nanoseconds: 1))
   }
 
-  @Test("the clock never goes backward")
+  @Test("the clock's time never decreases")
   func monotonic() {
     var before = Instant.now
     for _ in 0..<1_000 {

@@ -3,9 +3,9 @@
 @_spi(Loop) import LupineReactor
 import Testing
 
-@Suite("Mailbox")
+@Suite("A mailbox with several senders and one reader")
 struct MailboxTests {
-  @Test("only a message to an empty mailbox requires a wake-up")
+  @Test("only posting a message to an empty mailbox requires a wake-up")
   func wakesOnce() {
     let mailbox = Mailbox<Int>()
     var taken: [Int] = []
@@ -20,7 +20,7 @@ struct MailboxTests {
     #expect(taken.isEmpty)
   }
 
-  @Test("draining the mailbox replaces the array's elements")
+  @Test("draining the mailbox into an array replaces the array's elements")
   func replaces() {
     let mailbox = Mailbox<Int>()
     var taken = [7, 8, 9]
@@ -34,7 +34,7 @@ struct MailboxTests {
     #expect(taken.isEmpty)
   }
 
-  @Test("messages from several senders arrive exactly once, in the order of each sender")
+  @Test("messages of several senders arrive exactly once, and those of one sender arrive in order")
   func manySenders() async {
     let mailbox = Mailbox<(sender: Int, number: Int)>()
     let (senders, messages) = (4, 2_000)

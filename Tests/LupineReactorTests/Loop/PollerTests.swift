@@ -13,7 +13,7 @@ struct PollerTests {
     return Set(events.map { "\($0.token)\($0.isReadable ? "r" : "")\($0.isWritable ? "w" : "")" })
   }
 
-  @Test("a descriptor is readable exactly when it has received bytes")
+  @Test("a descriptor is reported as readable exactly when it has received bytes")
   func readable() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -26,7 +26,7 @@ struct PollerTests {
     #expect(try ready(&poller).isEmpty)
   }
 
-  @Test("a descriptor is writable until its buffer is full")
+  @Test("a descriptor is reported as writable unless its send buffer is full")
   func writable() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -39,7 +39,7 @@ struct PollerTests {
     #expect(try ready(&poller) == ["8w"])
   }
 
-  @Test("all ready descriptors are reported in one wait, each of them once")
+  @Test("a single wait reports every ready descriptor exactly once")
   func many() throws {
     var poller = try Poller(batchMax: 2)
     let pairs = try (0..<20).map { _ in try SocketPair() }
@@ -56,7 +56,7 @@ struct PollerTests {
     }
   }
 
-  @Test("the interest can be changed, even to an empty set")
+  @Test("a descriptor's interest can be changed, even to the empty set")
   func modify() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -70,7 +70,7 @@ struct PollerTests {
     #expect(try ready(&poller).isEmpty)
   }
 
-  @Test("a disconnected peer is reported for any interest")
+  @Test("the disconnection of a peer is reported whatever the interest")
   func hangUp() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -80,7 +80,7 @@ struct PollerTests {
     #expect(try ready(&poller) == ["5rw"])
   }
 
-  @Test("closing a descriptor ends its events, and a new descriptor with the same number has a separate token")
+  @Test("closing a descriptor ends its events, and events of a new descriptor with the same number have the new token")
   func staleTokens() throws {
     // Numbers this high aren't reused by other tests in the meantime; some have thousands of connections.
     var limit = rlimit()
@@ -104,7 +104,7 @@ struct PollerTests {
     }
   }
 
-  @Test("a wait appends its events to the array")
+  @Test("waiting for events appends them to the given array")
   func appends() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -116,7 +116,8 @@ struct PollerTests {
     #expect(events.map(\.token) == [9, 9])
   }
 
-  @Test("a wait without events doesn't end before its deadline", arguments: [1, 300, 1_001, 2_500])
+  @Test(
+    "waiting for events ends no earlier than the deadline if there are no events", arguments: [1, 300, 1_001, 2_500])
   func deadline(microseconds: Int) throws {
     var poller = try Poller()
     let now = Instant.now
@@ -128,7 +129,7 @@ struct PollerTests {
     #expect(events.isEmpty)
   }
 
-  @Test("the largest instant is a valid deadline")
+  @Test("the largest possible instant is a valid deadline")
   func farDeadline() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -139,7 +140,7 @@ struct PollerTests {
     #expect(events.map(\.token) == [3])
   }
 
-  @Test("the error for a descriptor that can't be watched contains the system call")
+  @Test("if a descriptor can't be watched, the error contains the name of the system call")
   func errors() throws {
     let poller = try Poller()
     let pair = try SocketPair()

@@ -20,7 +20,7 @@ struct AddressCacheTests {
     .success([SocketAddress(numeric: host, port: 0)].compactMap(\.self))
   }
 
-  @Test("addresses are cached for 60 s after the lookup started, and unknown names for 5 s")
+  @Test("addresses are cached for 60 s after their lookup started, and unknown names for 5 s")
   func ages() {
     for (answer, age) in [(found(), 60.0), (unknown, 5)] {
       var cache = make()
@@ -33,7 +33,9 @@ struct AddressCacheTests {
     }
   }
 
-  @Test("a temporary failure isn't cached, and removes the cached answer", arguments: ResolveError.Kind.allCases)
+  @Test(
+    "a temporary failure of a lookup isn't cached, and removes the cached addresses",
+    arguments: ResolveError.Kind.allCases)
   func failures(kind: ResolveError.Kind) {
     var cache = make()
     cache.store(found(), for: "a", askedAt: at(0))
@@ -41,7 +43,7 @@ struct AddressCacheTests {
     #expect((cache.answer(for: "a", now: at(1)) == nil) == (kind != .unknownName))
   }
 
-  @Test("nothing is cached if an age or the limit is zero or less", arguments: [0, -1])
+  @Test("if a cache age or the size limit is zero or less, nothing is cached", arguments: [0, -1])
   func off(value: Int) {
     for change: (inout ResolverConfiguration) -> Void in [
       {
@@ -56,14 +58,14 @@ struct AddressCacheTests {
     }
   }
 
-  @Test("an extremely large age doesn't overflow")
+  @Test("an extremely large cache age doesn't overflow")
   func endless() {
     var cache = make { $0.cacheAge = .seconds(Int64.max) }
     cache.store(found(), for: "a", askedAt: at(1))
     #expect(cache.answer(for: "a", now: at(1e9)) == found())
   }
 
-  @Test("when the cache is full, the least recently used name is removed")
+  @Test("if the cache is full, the least recently used name is removed")
   func leastRecentlyUsed() {
     var cache = make { $0.cacheEntriesMax = 3 }
     for name in ["a", "b", "c"] { cache.store(found(), for: name, askedAt: at(0)) }
@@ -77,7 +79,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "d", now: at(1)) == found())
   }
 
-  @Test("a flood of names fills the cache with at most 1,024 names")
+  @Test("the cache never contains more than 1,024 names, however many are looked up")
   func bounded() {
     var cache = make()
     for number in 0..<5_000 { cache.store(unknown, for: "\(number)", askedAt: at(0)) }
@@ -87,7 +89,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "3975", now: at(0)) == nil)
   }
 
-  @Test("a removed name isn't found, and frees its place in the cache")
+  @Test("a name that is removed from the cache isn't found any more, and leaves room for another one")
   func removal() {
     var cache = make { $0.cacheEntriesMax = 2 }
     for name in ["a", "b"] { cache.store(found(), for: name, askedAt: at(0)) }

@@ -16,7 +16,7 @@ struct SystemResolverTests {
     }
   }
 
-  @Test("localhost resolves to loopback addresses without a port")
+  @Test("localhost is resolved to loopback addresses without a port")
   func localhost() async throws {
     let addresses = try await look("localhost").get()
     #expect(!addresses.isEmpty)
@@ -25,7 +25,7 @@ struct SystemResolverTests {
     #expect(Set(addresses).count == addresses.count)
   }
 
-  @Test("a name under .invalid doesn't exist (RFC 6761 §6.4)")
+  @Test("a name under .invalid is reported as nonexistent (RFC 6761 §6.4)")
   func unknown() async {
     switch await look("lupine.invalid") {
     case .success(let addresses): Issue.record("resolved to \(addresses)")
@@ -36,13 +36,13 @@ struct SystemResolverTests {
     }
   }
 
-  @Test("a name isn't truncated at a NUL")
+  @Test("a name isn't truncated at a NUL that it contains")
   func nul() async {
     #expect(await look("localhost\0.x") == .failure(ResolveError(.unknownName, "the name contains a NUL")))
   }
 
   @Test(
-    "an error of getaddrinfo has a description and a kind",
+    "each error of getaddrinfo has a description and a kind",
     arguments: [
       (EAI_NONAME, 0, .unknownName, "Name or service not known"),
       (-5, 0, .unknownName, "No address associated with hostname"),
@@ -60,7 +60,7 @@ struct SystemResolverTests {
     #expect(SystemResolver.error(code, errno: reason) == ResolveError(kind, text))
   }
 
-  @Test("concurrent lookups are all answered")
+  @Test("many concurrent lookups are all answered")
   func many() async {
     let resolver = SystemResolver()
     let answers = await withTaskGroup(of: Int.self) { group in
@@ -70,7 +70,7 @@ struct SystemResolverTests {
     #expect(answers.sorted() == Array(1...200))
   }
 
-  @Test("lookups continue while all threads except one are blocked")
+  @Test("lookups are answered even if all resolver threads but one are blocked")
   func heldUp() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)
@@ -88,7 +88,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { await end.next() }
   }
 
-  @Test("lookups beyond the limit of threads wait in order, except cancelled ones")
+  @Test("lookups that exceed the limit of threads wait in order, and are skipped if cancelled")
   func bounded() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)
@@ -119,7 +119,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { gate.signal() }
   }
 
-  @Test("consecutive lookups are answered, even if the threads end in between")
+  @Test("consecutive lookups are answered, even if the resolver's threads end between them")
   func sequence() async throws {
     let resolver = SystemResolver()
     for number in 1...50 {
@@ -128,7 +128,7 @@ struct SystemResolverTests {
     }
   }
 
-  @Test("a lookup that a completion starts is answered")
+  @Test("a lookup started in the completion of another lookup is answered")
   func nested() async {
     let resolver = SystemResolver()
     let answer = await withCheckedContinuation { continuation in

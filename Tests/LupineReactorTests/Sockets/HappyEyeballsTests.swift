@@ -24,7 +24,7 @@ struct HappyEyeballsTests {
   }
 
   @Test(
-    "address families alternate, starting with the family of the first address",
+    "connection attempts alternate between address families, starting with the family of the first address",
     arguments: [
       ([], []),
       (["1.1.1.1"], ["1.1.1.1"]),
@@ -44,7 +44,7 @@ struct HappyEyeballsTests {
     #expect(tried == expected)
   }
 
-  @Test("the next attempt starts 250 ms after the previous one")
+  @Test("the next connection attempt starts 250 ms after the previous one")
   func delay() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
@@ -57,7 +57,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 502) == "wait")
   }
 
-  @Test("a failure starts the next attempt immediately")
+  @Test("if a connection attempt fails, the next one starts at once")
   func failure() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
@@ -66,7 +66,8 @@ struct HappyEyeballsTests {
     #expect(step(&order, 10) == "wait 260.0")
   }
 
-  @Test("if an early attempt fails, the next attempt starts without waiting for a later one")
+  @Test(
+    "if an attempt fails while a later one is in progress, the next one starts at once, without waiting for its delay")
   func earlyFailure() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
@@ -75,7 +76,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 300) == "::2")
   }
 
-  @Test("a postponed attempt is repeated at its time, and no other attempt starts before then")
+  @Test("a postponed connection attempt is repeated at its scheduled time, and no other attempt starts before that")
   func postponed() throws {
     var order = try make(["::1", "1.1.1.1"])
     #expect(step(&order, 0) == "::1")
@@ -88,7 +89,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 12) == "exhausted")
   }
 
-  @Test("the addresses are exhausted only when every attempt has failed")
+  @Test("the addresses are exhausted only after every attempt has failed")
   func exhaustion() throws {
     var order = try make(["::1", "1.1.1.1"])
     #expect(step(&order, 0) == "::1")
@@ -101,13 +102,13 @@ struct HappyEyeballsTests {
     #expect(step(&order, 9_000) == "exhausted")
   }
 
-  @Test("an empty list of addresses is exhausted immediately")
+  @Test("if there are no addresses to try, connecting fails immediately")
   func nothing() throws {
     var order = try make([])
     #expect(step(&order, 0) == "exhausted")
   }
 
-  @Test("at most 64 of thousands of addresses are tried")
+  @Test("of thousands of addresses, at most 64 are tried")
   func bounded() throws {
     var order = try make((0..<5_000).map { "2001:db8::\(String($0, radix: 16))" })
     var count = 0
@@ -116,7 +117,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 1_000_000) == "wait")
   }
 
-  @Test("an attempt that fails immediately starts the next one in the same iteration")
+  @Test("if an attempt fails at once, the next one starts in the same iteration of the loop")
   func immediateFailures() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     for host in ["::1", "1.1.1.1", "::2"] {

@@ -16,7 +16,7 @@ struct SendFileTests {
   }
 
   @Test(
-    "part of a file is sent without the bytes before and after it",
+    "only the requested part of a file is sent",
     arguments: [0..<100_000, 0..<1, 99_999..<100_000, 70_000..<70_500])
   func part(range: Range<Int>) throws {
     let temporary = try TemporaryFile(bytes)
@@ -31,7 +31,7 @@ struct SendFileTests {
     #expect(try server.receiveAll() == Array(bytes[range]))
   }
 
-  @Test("sending stops when the kernel's buffer is full, and can continue from there")
+  @Test("sending a file stops when the kernel's buffer is full, and can be continued from there")
   func backpressure() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -47,7 +47,7 @@ struct SendFileTests {
     #expect(received.indices.allSatisfy { received[$0] == bytes[$0 % bytes.count] })
   }
 
-  @Test("a file that is shorter than expected is an error", arguments: [100_000, 100_001, UInt64(Int64.max), .max])
+  @Test("sending fails if the file is shorter than expected", arguments: [100_000, 100_001, UInt64(Int64.max), .max])
   func ended(offset: UInt64) throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -59,7 +59,7 @@ struct SendFileTests {
     if offset < 1 << 62 { #expect(error == .fileEnded(temporary.path)) }
   }
 
-  @Test("sending to a closed connection is an error, and raises no signal immediately or later")
+  @Test("sending to a closed connection fails, without raising a signal then or later")
   func closed() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -75,9 +75,10 @@ struct SendFileTests {
     }
   }
 
-  // As sendfile(2) does if the connection closes during the call, which no test can time. This runs in a separate
-  // process, because the signal would end it.
-  @Test("an interrupted transfer raises no signal, although it returns the number of bytes sent")
+  // Simulates sendfile(2) if the connection closes during the call, which no test can time. This runs in a separate process,
+  // because the signal would end it.
+  @Test(
+    "a file transfer that is interrupted by a lost connection returns the number of bytes sent, and raises no signal")
   func cutOff() async {
     await #expect(processExitsWith: .success) {
       let sent = SystemCall.withoutBrokenPipeSignal(count: 10) {
@@ -88,7 +89,7 @@ struct SendFileTests {
     }
   }
 
-  @Test("a signal mask that blocks SIGPIPE is unchanged")
+  @Test("if the thread's signal mask blocks SIGPIPE, sending a file leaves the mask unchanged")
   func mask() async throws {
     let temporary = try TemporaryFile(bytes)
     let (client, _) = try pair()

@@ -14,7 +14,7 @@ struct SocketOptionsTests {
     return try Socket.pair(to: Socket.listen(onNumeric: "127.0.0.1"), options: options).client
   }
 
-  @Test("by default, writes aren't delayed, and a peer that has disappeared is detected after 150 s")
+  @Test("by default, writes aren't delayed, and an unreachable peer is detected after 150 s")
   func defaults() throws {
     let client = try client()
     #expect(client.option(CInt(IPPROTO_TCP), TCP_NODELAY) == 1)
@@ -25,7 +25,7 @@ struct SocketOptionsTests {
     #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == 0)
   }
 
-  @Test("disabled options aren't set")
+  @Test("socket options that are switched off aren't set")
   func off() throws {
     let client = try client {
       $0.noDelay = false
@@ -36,7 +36,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "times are rounded up to the kernel's units and limited to its ranges",
+    "durations are rounded up to the kernel's units, and limited to the kernel's ranges",
     arguments: [
       (.seconds(60), .seconds(5), 3, [60, 5, 3]),
       (.milliseconds(1_001), .nanoseconds(1), 1, [2, 1, 1]),
@@ -50,7 +50,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "the time for which data may remain unacknowledged is set in milliseconds",
+    "the limit for unacknowledged data (TCP_USER_TIMEOUT) is set in milliseconds",
     arguments: [
       (.seconds(30), 30_000), (.milliseconds(1), 1), (.nanoseconds(1), 1), (.zero, 1), (.seconds(Int64.max), .max),
     ] as [(Duration, CInt)])
@@ -59,7 +59,7 @@ struct SocketOptionsTests {
     #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == expected)
   }
 
-  @Test("the kernel's buffers have twice the requested size, as described in socket(7)")
+  @Test("the kernel's buffers have twice the requested size, as documented in socket(7)")
   func buffers() throws {
     let client = try client {
       $0.sendBufferBytes = 32_768
@@ -69,7 +69,19 @@ struct SocketOptionsTests {
     #expect(client.option(SOL_SOCKET, SO_RCVBUF) == 32_768)
   }
 
-  @Test("a connection has the requested local address, and a port chosen by the kernel")
+  @Test("the packets of a connection have the requested traffic class", arguments: ["127.0.0.1", "::1"])
+  func trafficClass(host: String) throws {
+    let listener = try Socket.listen(onNumeric: host)
+    var options = SocketOptions()
+    options.trafficClass = 0xB8
+    let (client, _) = try Socket.pair(to: listener, options: options)
+    let (level, name) = host == "::1" ? (CInt(IPPROTO_IPV6), IPV6_TCLASS) : (CInt(IPPROTO_IP), IP_TOS)
+    #expect(client.option(level, name) == 0xB8)
+    let (plain, _) = try Socket.pair(to: listener)
+    #expect(plain.option(level, name) == 0)
+  }
+
+  @Test("a connection has the requested local address and a port that the kernel chooses")
   func localAddress() throws {
     let local = try #require(SocketAddress(numeric: "127.8.9.10", port: 0))
     let client = try client { $0.localAddress = local }
@@ -77,7 +89,7 @@ struct SocketOptionsTests {
     #expect(client.localAddress?.port != 0)
   }
 
-  @Test("a connection has the requested local port")
+  @Test("a connection uses the requested local port")
   func localPort() throws {
     // A port that was free a moment ago, on an address that no other test uses.
     let port = try #require(Socket.listen(onNumeric: "127.8.9.11").localAddress?.port)
@@ -85,7 +97,7 @@ struct SocketOptionsTests {
     #expect(client.localAddress?.port == port)
   }
 
-  @Test("a connection uses the requested interface")
+  @Test("a connection uses the requested network interface")
   func interface() throws {
     let client = try client { $0.interface = "lo" }
     var name = [UInt8](repeating: 0, count: 16)
@@ -96,7 +108,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "the error for an interface that is unknown or whose name is too long contains the name",
+    "if an interface is unknown or its name is too long, the error contains the name",
     arguments: ["lupine-none", "", "lo\0", "lo-longer-than-15-bytes"])
   func noInterface(name: String) {
     var options = SocketOptions()
@@ -104,7 +116,7 @@ struct SocketOptionsTests {
     expectFailure(options, SystemError(call: "setsockopt(SO_BINDTODEVICE, \(name))", code: ENODEV))
   }
 
-  @Test("the error for a local address that doesn't belong to this machine contains the address")
+  @Test("if a local address doesn't belong to this machine, the error contains the address")
   func foreignAddress() {
     var options = SocketOptions()
     // TEST-NET-1 (RFC 5737).
@@ -112,7 +124,9 @@ struct SocketOptionsTests {
     expectFailure(options, SystemError(call: "bind to 192.0.2.1", code: EADDRNOTAVAIL))
   }
 
-  @Test("the error for a local address of another family contains both addresses", arguments: ["::1", "@lupine"])
+  @Test(
+    "if a local address has another family than the peer's, the error contains both addresses",
+    arguments: ["::1", "@lupine"])
   func otherFamily(local: String) {
     var options = SocketOptions()
     options.localAddress = SocketAddress(numeric: local, port: 0) ?? SocketAddress(socketPath: local)
@@ -125,7 +139,7 @@ struct SocketOptionsTests {
     }
   }
 
-  @Test("a connection attempt that fails because of its options doesn't leak a descriptor")
+  @Test("if a connection can't be opened because of its options, no descriptor is leaked")
   func noLeak() throws {
     var options = SocketOptions()
     options.interface = "lupine-none"

@@ -18,7 +18,7 @@ struct SocketTests {
     return try socket.receive(into: &buffer).map { Array(buffer[..<$0]) }
   }
 
-  @Test("both sockets of a connection know both addresses", arguments: loopbacks)
+  @Test("both ends of a connection report the local and the peer's address", arguments: loopbacks)
   func addresses(host: String) throws {
     let listener = try Socket.listen(onNumeric: host)
     let (client, server) = try Socket.pair(to: listener)
@@ -31,7 +31,7 @@ struct SocketTests {
     #expect(listener.peerAddress == nil)
   }
 
-  @Test("bytes are echoed, and a read without available bytes returns nil")
+  @Test("bytes sent are echoed, and a read returns nil if no bytes are available")
   func echo() throws {
     let (client, server) = try pair()
     #expect(try receive(client) == nil)
@@ -44,7 +44,7 @@ struct SocketTests {
     #expect(try receive(client) == nil)
   }
 
-  @Test("bytes before an offset are neither sent nor overwritten")
+  @Test("sending from an offset, and reading at an offset, leave the bytes before the offset unchanged")
   func offsets() throws {
     let (client, server) = try pair()
     #expect(try client.send([9, 8, 1, 2, 3], from: 2) == 3)
@@ -55,7 +55,7 @@ struct SocketTests {
     #expect(try receive(server) == [3])
   }
 
-  @Test("after the peer has shut down its side, a read returns no bytes, and writes still succeed")
+  @Test("after the peer has stopped sending, a read returns no bytes, and writes still succeed")
   func halfClose() throws {
     let (client, server) = try pair()
     server.shutdownSending()
@@ -65,7 +65,7 @@ struct SocketTests {
     #expect(try receive(server) == [5])
   }
 
-  @Test("send accepts no bytes while the kernel's buffer is full, and all accepted bytes arrive")
+  @Test("send accepts no bytes while the kernel's buffer is full, and every accepted byte arrives")
   func backpressure() throws {
     let (client, server) = try pair()
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -97,7 +97,7 @@ struct SocketTests {
     #expect(error?.isConnectionRefused == true)
   }
 
-  @Test("after a reset, reads and writes are errors and raise no signal")
+  @Test("after a reset, reads and writes fail without raising a signal")
   func reset() throws {
     let client: Socket
     do {
@@ -110,14 +110,14 @@ struct SocketTests {
     #expect(throws: SystemError(call: "send", code: EPIPE)) { _ = try client.send([1]) }
   }
 
-  @Test("listening on a port that is in use is an error")
+  @Test("listening on a port that is in use fails")
   func taken() throws {
     let listener = try Socket.listen(onNumeric: "127.0.0.1")
     let address = try #require(listener.localAddress)
     #expect(throws: SystemError(call: "bind", code: EADDRINUSE)) { _ = try Socket.listen(on: address) }
   }
 
-  @Test("shutting down a listener ends a blocked accept")
+  @Test("shutting down a listening socket ends a blocked accept")
   func endsAccept() async throws {
     let listener = try Socket.listen(onNumeric: "127.0.0.1")
     let (errors, continuation) = AsyncStream.makeStream(of: SystemError?.self)

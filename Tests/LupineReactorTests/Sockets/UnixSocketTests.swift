@@ -17,7 +17,7 @@ struct UnixSocketTests {
   }()
 
   @Test(
-    "bytes are transferred in both directions over a path, even with TCP options set",
+    "bytes are transferred in both directions over a socket path, even if TCP options are set",
     arguments: [SocketOptions(), allOptions])
   func path(options: SocketOptions) throws {
     let folder = try TemporaryFolder()
@@ -25,7 +25,7 @@ struct UnixSocketTests {
     try expectEcho(Socket.listen(on: address), address, options)
   }
 
-  @Test("bytes are transferred in both directions over an abstract name")
+  @Test("bytes are transferred in both directions over an abstract socket name")
   func abstract() throws {
     let address = try #require(SocketAddress(socketPath: "@lupine-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"))
     try expectEcho(Socket.listen(on: address), address, SocketOptions())
@@ -48,7 +48,7 @@ struct UnixSocketTests {
     #expect(try client.receiveAll() == [1, 2, 3])
   }
 
-  @Test("connecting to a server whose queue is full is reported as such")
+  @Test("connecting to a Unix socket whose backlog is full fails with the error for a full queue")
   func queueFull() throws {
     let folder = try TemporaryFolder()
     let address = try folder.socketAddress()
@@ -61,7 +61,7 @@ struct UnixSocketTests {
     #expect(clients.count == 2)
   }
 
-  @Test("connecting to a path without a socket, or without a listener, is an error")
+  @Test("connecting to a path fails if there is no socket or nothing listens on it")
   func nobody() throws {
     let folder = try TemporaryFolder()
     let address = try folder.socketAddress()

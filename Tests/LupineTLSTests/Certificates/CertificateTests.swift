@@ -4,7 +4,7 @@ import LupineLoopback
 import LupineTLS
 import Testing
 
-@Suite("Verification of the server's certificate")
+@Suite("Verification of a server's certificate")
 struct CertificateTests {
   private let authority: ThrowawayAuthority
 
@@ -33,7 +33,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "each name in a certificate is accepted",
+    "each name in a certificate is accepted as the host",
     arguments: [
       ("localhost", "localhost"), ("localhost", "LOCALHOST"), ("localhost", "localhost."),
       ("*.example.com", "www.example.com"),
@@ -43,13 +43,14 @@ struct CertificateTests {
   }
 
   @Test(
-    "an IP address is accepted in each of its spellings", arguments: ["127.0.0.1", "::1", "[::1]", "0:0::1", "::1%lo"])
+    "an IP address in a certificate is accepted in each of its spellings",
+    arguments: ["127.0.0.1", "::1", "[::1]", "0:0::1", "::1%lo"])
   func acceptedAddresses(host: String) throws {
     #expect(try refusal(of: authority.issue(addresses: ["127.0.0.1", "::1"]), host: host) == nil)
   }
 
   @Test(
-    "a host that isn't in the certificate is reported as a mismatch",
+    "a host that isn't in the certificate causes a mismatch error",
     arguments: [
       ("other.example", "localhost"), ("example.com", "www.example.com"), ("*.example.com", "example.com"),
       ("*.example.com", "a.b.example.com"), ("w*.example.com", "www.example.com"), ("127.0.0.1", "127.0.0.1"),
@@ -61,7 +62,7 @@ struct CertificateTests {
     #expect(error.message.contains(certified))
   }
 
-  @Test("the error for an address that isn't in the certificate lists the certificate's names")
+  @Test("if an address isn't in the certificate, the error lists the certificate's names")
   func mismatchedAddress() throws {
     let error = try #require(
       try refusal(of: authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"]), host: "127.0.0.2"))
@@ -69,7 +70,7 @@ struct CertificateTests {
     #expect(error.message.contains("localhost, 127.0.0.1, ::1"))
   }
 
-  @Test("the error for a certificate with many names lists the first eight")
+  @Test("if a certificate has many names, the error lists the first eight")
   func manyNames() throws {
     let names = (0..<300).map { "host\($0).example" }
     let error = try #require(try refusal(of: authority.issue(names: names)))
@@ -78,7 +79,9 @@ struct CertificateTests {
     #expect(!error.message.contains("host8.example"))
   }
 
-  @Test("a common name without a subject alternative name isn't matched", arguments: ["localhost", "127.0.0.1"])
+  @Test(
+    "the host isn't compared with the common name, even if there is no subject alternative name",
+    arguments: ["localhost", "127.0.0.1"])
   func commonNameOnly(host: String) throws {
     let error = try #require(try refusal(of: authority.issue(commonName: host), host: host))
     #expect(error.code == .hostMismatch)
@@ -86,7 +89,7 @@ struct CertificateTests {
     #expect(error.message.contains("CN=\(host)"))
   }
 
-  @Test("the error for an expired certificate contains its last day")
+  @Test("the error for an expired certificate contains the last day of its validity")
   func expired() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"], validity: .expired)))
     #expect(error.code == .certificateExpired)
@@ -94,14 +97,14 @@ struct CertificateTests {
     #expect(error.message.contains(/expired on 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
   }
 
-  @Test("the error for a certificate that isn't valid yet contains its first day")
+  @Test("the error for a certificate that isn't valid yet contains the first day of its validity")
   func notYetValid() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"], validity: .notYetValid)))
     #expect(error.code == .certificateNotYetValid)
     #expect(error.message.contains(/before 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
   }
 
-  @Test("a self-signed certificate is refused, and the error contains its issuer")
+  @Test("a self-signed certificate is refused, and the error contains the name of its issuer")
   func selfSigned() throws {
     let identity = try ThrowawayAuthority.selfSigned(commonName: "Lonely", names: ["localhost"])
     let error = try #require(try refusal(of: identity))
@@ -117,14 +120,14 @@ struct CertificateTests {
     #expect(try refusal(of: identity, configuration) == nil)
   }
 
-  @Test("a server's certificate is accepted if it is itself a trust root, even without its authority")
+  @Test("a server's certificate that is itself a trust root is accepted, even without its authority")
   func pinnedLeaf() throws {
     let identity = try authority.issue(names: ["localhost"])
     #expect(try refusal(of: identity, TLSConfiguration(trustRoots: [.pem(identity.certificatePEM)])) == nil)
   }
 
   @Test(
-    "an unknown authority is refused, and the error contains its name, even if the server sends its certificate",
+    "the error for an unknown authority contains its name, even if the server sends the authority's certificate",
     arguments: [false, true])
   func unknownAuthority(isSent: Bool) throws {
     let stranger = try ThrowawayAuthority(commonName: "A Stranger")
@@ -138,20 +141,20 @@ struct CertificateTests {
     #expect(error.message.contains("trustRoots"))
   }
 
-  @Test("the system's trust roots don't include a throwaway authority")
+  @Test("the system's trust roots don't accept a test authority")
   func systemRoots() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"]), TLSConfiguration()))
     #expect(error.code == .unknownAuthority)
   }
 
-  @Test("an unknown authority with the same name as a trusted one is refused")
+  @Test("an unknown authority is refused even if it has the same name as a trusted one")
   func authorityOfTheSameName() throws {
     let impostor = try ThrowawayAuthority(commonName: "The Tests' CA")
     let error = try #require(try refusal(of: impostor.issue(names: ["localhost"])))
     #expect(error.code == .unknownAuthority)
   }
 
-  @Test("a server's certificate can't sign another certificate")
+  @Test("a certificate signed by a server's certificate is refused")
   func serverAsAuthority() throws {
     let server = try authority.issue(names: ["evil.example"])
     let fake = try ThrowawayAuthority(signingWith: server).issue(names: ["localhost"])
@@ -176,7 +179,7 @@ struct CertificateTests {
     #expect(error.code == .certificateInvalid(verifyCode: 7))
   }
 
-  @Test("a server whose certificate is refused receives an alert")
+  @Test("if a server's certificate is refused, the server receives an alert")
   func serverIsTold() throws {
     let stranger = try ThrowawayAuthority()
     let client = try Endpoint(client: trusting)
@@ -186,7 +189,7 @@ struct CertificateTests {
     #expect(outcome.server?.code == .alert(48))
   }
 
-  @Test("without verification, every certificate is accepted")
+  @Test("if verification is off, every certificate is accepted")
   func noVerification() throws {
     let configuration = TLSConfiguration(verification: .none)
     for identity in [

@@ -6,7 +6,7 @@ import LupineTLS
 import LupineTestSupport
 import Testing
 
-@Suite("A client's certificate")
+@Suite("The client's certificate")
 struct IdentityTests {
   typealias Vectors = IdentityVectors
 
@@ -20,7 +20,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "keys are read in each format, with and without encryption",
+    "private keys are read in each format, encrypted or not",
     arguments: [
       (Vectors.rsaCertificate, Vectors.rsaPKCS8, nil), (Vectors.rsaCertificate, Vectors.rsaPKCS1, nil),
       (Vectors.rsaCertificate, Vectors.rsaPKCS1Encrypted, "sesame"), (Vectors.ecCertificate, Vectors.ecPKCS8, nil),
@@ -33,7 +33,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "the error for an encrypted key says whether the password is missing or wrong",
+    "the error for an encrypted key states whether the password is missing or wrong",
     arguments: [Vectors.ecSEC1Encrypted, Vectors.ecPKCS8Encrypted])
   func passwords(key: [UInt8]) throws {
     let missing = try #require(
@@ -50,7 +50,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("the error for a key that belongs to another certificate contains the certificate's subject")
+  @Test("if a key belongs to another certificate, the error contains the certificate's subject")
   func mismatch() throws {
     let error = try #require(
       problem { () throws(TLSError) in
@@ -61,7 +61,7 @@ struct IdentityTests {
     #expect(error.message.contains("doesn't belong"))
   }
 
-  @Test("text without a certificate or a key is refused")
+  @Test("text without a certificate or without a key is refused")
   func nothing() {
     for (certificate, key) in [([], Vectors.ecPKCS8), (Vectors.ecCertificate, []), (Vectors.ecPKCS8, Vectors.ecPKCS8)] {
       let error = problem { () throws(TLSError) in try TLSIdentity(certificatePEM: certificate, privateKeyPEM: key) }
@@ -83,7 +83,7 @@ struct IdentityTests {
     #expect(read.count == 1)
   }
 
-  @Test("the error for a missing or unsuitable file contains its path")
+  @Test("if a file is missing or unsuitable, the error contains its path")
   func unreadableFiles() throws {
     for path in ["/nonexistent/client.pem", "/tmp", "/dev/zero"] {
       let error = try #require(problem { () throws(TLSError) in try TLSIdentity(certificateFile: path) })
@@ -93,7 +93,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "PKCS#12 archives with old and new algorithms are opened",
+    "PKCS#12 archives with old and with new algorithms can be opened",
     arguments: [
       (Vectors.modernArchive, "sesame"), (Vectors.legacyArchive, "sesame"), (Vectors.tripleDESArchive, "sesame"),
       (Vectors.archiveWithoutPassword, ""),
@@ -105,7 +105,8 @@ struct IdentityTests {
   }
 
   @Test(
-    "a wrong password for an archive is reported as such", arguments: [Vectors.modernArchive, Vectors.legacyArchive],
+    "a wrong password for an archive causes the error for a wrong password",
+    arguments: [Vectors.modernArchive, Vectors.legacyArchive],
     ["", "Sesame", "sesame "])
   func wrongArchivePassword(bytes: [UInt8], password: String) throws {
     let error = try #require(
@@ -115,7 +116,7 @@ struct IdentityTests {
   }
 
   // This runs in a separate process, because other threads may read the environment while it is changed.
-  @Test("the error for an archive with RC2 states a remedy if OpenSSL's legacy provider is missing")
+  @Test("if OpenSSL's legacy provider is missing, the error for an archive with RC2 states a remedy")
   func missingLegacyProvider() async {
     await #expect(processExitsWith: .success) {
       setenv("OPENSSL_MODULES", "/nonexistent", 1)
@@ -151,7 +152,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("neither a description nor a dump contains the key or the password")
+  @Test("neither the description nor a dump of an identity contains the key or the password")
   func printing() throws {
     let identity = try TLSIdentity(
       certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecSEC1Encrypted, password: "sesame")
@@ -165,7 +166,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("identities with equal content are equal, and so are their configurations")
+  @Test("identities with the same content are equal, and so are configurations with such identities")
   func equality() throws {
     let ec = try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecSEC1)
     let again = try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecPKCS8)
@@ -178,7 +179,9 @@ struct IdentityTests {
     #expect(TLSConfiguration(identity: ec) != TLSConfiguration())
   }
 
-  @Test("a server that requires a client certificate receives it with its chain", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "a server that requires a client certificate receives the certificate with its chain",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func shown(version: TLSVersion) throws {
     let clients = try ThrowawayAuthority(commonName: "Clients' CA")
     let intermediate = try clients.issueAuthority()
@@ -199,7 +202,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "a server that requires a client certificate refuses a missing certificate and one of another authority",
+    "a server that requires a client certificate refuses a missing one, and one of another authority",
     arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     let clients = try ThrowawayAuthority(commonName: "Clients' CA")

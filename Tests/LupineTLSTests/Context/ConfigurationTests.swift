@@ -16,7 +16,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("the default settings can be used")
+  @Test("a context can be created with the default settings")
   func defaults() {
     #expect(problem(TLSConfiguration()) == nil)
   }
@@ -38,7 +38,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("trust roots can be in a file, and several of them in one source")
+  @Test("trust roots can be read from a file, and each source may contain several trust roots")
   func rootsFromFile() throws {
     let fixture = try Fixture()
     let other = try ThrowawayAuthority()
@@ -60,7 +60,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "the name of an application protocol must have 1 to 255 bytes",
+    "an application protocol's name must have 1 to 255 bytes",
     arguments: [(0, false), (1, true), (255, true), (256, false)])
   func protocolNames(count: Int, isUsable: Bool) {
     let name = String(repeating: "x", count: count)
@@ -68,7 +68,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "a host name that would disable the host check, or that can't be sent, is refused",
+    "a host name that would disable the host check, or can't be sent, is refused",
     arguments: ["", ".", ".example.com", "a\0b", "a b", "ü.example", "a\nb", String(repeating: "a", count: 254)])
   func hostNames(host: String) throws {
     let context = try TLSContext(client: TLSConfiguration(verification: .none))
@@ -89,7 +89,7 @@ struct ConfigurationTests {
     #expect(error.code == .configuration)
   }
 
-  @Test("configurations with different settings are different pool keys")
+  @Test("configurations with different settings are different keys in a Set")
   func hashing() {
     let all: Set = [
       TLSConfiguration(), TLSConfiguration(), TLSConfiguration(verification: .none),

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "OpenSSL works until the process has ended, regardless of which call uses it first", arguments: FirstCall.allCases)
+    "OpenSSL works until the process ends, whichever call initialized it", arguments: FirstCall.allCases)
   func lastsToTheEnd(first: FirstCall) async {
     await #expect(processExitsWith: .exitCode(7)) { [first = first as FirstCall] in
       // This function is registered before any of OpenSSL's exit handlers, so it runs after them.

@@ -24,7 +24,7 @@ struct SettingsTests {
     return try fixture.connected(TLSContext(client: configuration)).client.info
   }
 
-  @Test("a TLS 1.2 connection uses a cipher from the list")
+  @Test("a TLS 1.2 connection uses a cipher from the configured list")
   func cipherList() throws {
     for (list, suite) in [
       ("ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
@@ -34,14 +34,24 @@ struct SettingsTests {
     }
   }
 
-  @Test("a TLS 1.3 connection uses the first suite of the list")
+  @Test("a TLS 1.3 connection uses the first cipher suite in the configured list")
   func cipherSuites() throws {
     for suite in ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"] {
       #expect(try info(.v1_3 ... .v1_3) { $0.cipherSuites = [suite] }.cipherSuite == suite)
     }
   }
 
-  @Test("the key exchange uses the first group of the list", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "AES-128-GCM is offered first if the processor has instructions for AES, unless the caller sets an order",
+    .enabled(if: TLSContext.prefersAES128))
+  func preferredCipher() throws {
+    #expect(try info(.v1_3 ... .v1_3) { _ in }.cipherSuite == "TLS_AES_128_GCM_SHA256")
+    #expect(try info(.v1_2 ... .v1_2) { _ in }.cipherSuite == "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256")
+    let suites = ["TLS_AES_256_GCM_SHA384", "TLS_AES_128_GCM_SHA256"]
+    #expect(try info(.v1_3 ... .v1_3) { $0.cipherSuites = suites }.cipherSuite == suites[0])
+  }
+
+  @Test("the key exchange uses the first group in the list", arguments: [TLSVersion.v1_2, .v1_3])
   func groups(version: TLSVersion) throws {
     for (names, group) in [(["P-256", "X25519"], "secp256r1"), (["X25519", "P-256"], "x25519")] {
       #expect(try info(version...version) { $0.groups = names }.group == group)
@@ -49,7 +59,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "the error for a cipher list contains the part that OpenSSL doesn't support",
+    "if OpenSSL doesn't support part of a cipher list, the error contains that part",
     arguments: [
       ("ECDHE+AESGCM:ECHDE+CHACHA20", "ECHDE+CHACHA20"), ("nonsense", "nonsense"), ("AES128-SHA\0x", "AES128-SHA\0x"),
     ])
@@ -59,13 +69,13 @@ struct SettingsTests {
     #expect(error.message.contains("\"\(part)\""))
   }
 
-  @Test("a cipher list that contains no ciphers is refused", arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
+  @Test("a cipher list without any cipher is refused", arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
   func noCiphers(list: String) {
     #expect(problem(TLSConfiguration(cipherList: list))?.message.contains("allows no cipher") == true)
   }
 
   @Test(
-    "the error for a suite or group that OpenSSL doesn't support contains its name",
+    "if OpenSSL doesn't support a suite or a group, the error contains its name",
     arguments: ["TLS_AES_129", "", "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384", "P-256:P-384", "P-257", "a\0"])
   func unknownNames(name: String) {
     let suites = problem(TLSConfiguration(cipherSuites: ["TLS_AES_128_GCM_SHA256", name]))
@@ -74,14 +84,14 @@ struct SettingsTests {
     #expect(groups?.message.contains("\"\(name)\"") == true)
   }
 
-  @Test("empty and repeated names are refused")
+  @Test("empty and repeated names of suites and groups are refused")
   func emptyNames() {
     #expect(problem(TLSConfiguration(cipherSuites: []))?.code == .configuration)
     #expect(problem(TLSConfiguration(groups: []))?.code == .configuration)
     #expect(problem(TLSConfiguration(groups: ["P-256", "P-256"]))?.message.contains("twice") == true)
   }
 
-  @Test("without a common suite or group, the error for the server's alert lists the settings to check")
+  @Test("if there is no common suite or group, the error for the server's alert lists the settings to check")
   func nothingInCommon() throws {
     let fixture = try Fixture(versions: .v1_2 ... .v1_2)
     var configuration = fixture.trusting
@@ -91,7 +101,7 @@ struct SettingsTests {
     #expect(outcome.client?.message.contains("cipher suite") == true)
   }
 
-  @Test("all trust roots are used, and the system's only if they are included")
+  @Test("every configured trust root is used, but the system's trust roots only if they are included")
   func trustRoots() throws {
     let fixture = try Fixture()
     let other = try ThrowawayAuthority()
@@ -111,7 +121,7 @@ struct SettingsTests {
     #expect(problem(TLSConfiguration(trustRoots: []))?.message.contains("trustRoots is empty") == true)
   }
 
-  @Test("a directory prepared by openssl rehash is searched")
+  @Test("the certificates in a directory prepared by openssl rehash are trusted")
   func directory() throws {
     let fixture = try Fixture()
     let directory = "/tmp/lupine-tls-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
@@ -125,7 +135,7 @@ struct SettingsTests {
     _ = try fixture.connected(TLSContext(client: TLSConfiguration(trustRoots: [.directory(directory)])))
   }
 
-  @Test("the server name replaces the host in SNI and in the certificate check")
+  @Test("the serverName setting replaces the host in SNI and in the certificate check")
   func serverName() throws {
     let fixture = try Fixture()
     var configuration = fixture.trusting
@@ -143,7 +153,7 @@ struct SettingsTests {
     #expect(problem(TLSConfiguration(serverName: ""))?.code == .configuration)
   }
 
-  @Test("an address isn't sent as SNI", arguments: ["127.0.0.1", "::1"])
+  @Test("if the host is an IP address, SNI isn't sent", arguments: ["127.0.0.1", "::1"])
   func noSNIForAddresses(host: String) throws {
     let client = try Endpoint(client: TLSConfiguration(verification: .none), host: host)
     _ = try client.handshake()
@@ -152,7 +162,7 @@ struct SettingsTests {
 
   // MARK: Key log
 
-  @Test("several contexts can append complete lines of secrets at the same time", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("several contexts can append whole lines to one key log at the same time", arguments: [TLSVersion.v1_2, .v1_3])
   func keyLog(version: TLSVersion) async throws {
     let file = try TemporaryFile(Array("# kept\n".utf8))
     let fixture = try Fixture(versions: version...version)
@@ -188,7 +198,7 @@ struct SettingsTests {
   }
 
   // This runs in a separate process, because other threads may read the environment while it is changed.
-  @Test("no environment variable enables the key log")
+  @Test("no environment variable switches the key log on")
   func keyLogEnvironment() async {
     await #expect(processExitsWith: .success) {
       let path = "/tmp/lupine-tls-keys-\(getpid())"
@@ -199,7 +209,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("only its owner can read a key log")
+  @Test("only the owner of a key log can read it")
   func keyLogMode() throws {
     let file = try TemporaryFile()
     unlink(file.path)
@@ -212,14 +222,14 @@ struct SettingsTests {
     #expect(status.st_mode & 0o777 == 0o600)
   }
 
-  @Test("the error for an unusable key log contains its path", arguments: ["/nonexistent/keys", "/tmp"])
+  @Test("if a key log can't be used, the error contains its path", arguments: ["/nonexistent/keys", "/tmp"])
   func keyLogUnusable(path: String) throws {
     let error = try #require(problem(TLSConfiguration(keyLogFile: path)))
     #expect(error.code == .configuration)
     #expect(error.message.contains(path))
   }
 
-  @Test("configurations that differ in any setting aren't equal")
+  @Test("configurations that differ in any setting are unequal")
   func equality() throws {
     let all: Set = [
       TLSConfiguration(), TLSConfiguration(cipherList: "AESGCM"), TLSConfiguration(cipherSuites: ["a"]),

@@ -2,6 +2,7 @@
 
 import LupineLoopback
 import LupineTLS
+import Synchronization
 
 /// One end of a connection: a session, and the bytes that it has read.
 final class Endpoint {
@@ -13,8 +14,8 @@ final class Endpoint {
     session = try TLSSession(client: TLSContext(client: configuration), host: host, port: 443)
   }
 
-  init(client context: TLSContext, host: String = "localhost", port: UInt16 = 443) throws {
-    session = try TLSSession(client: context, host: host, port: port)
+  init(client context: TLSContext, host: String = "localhost", port: UInt16 = 443, isProxy: Bool = false) throws {
+    session = try TLSSession(client: context, host: host, port: port, isProxy: isProxy)
   }
 
   init(server context: TLSContext) throws {
@@ -23,9 +24,19 @@ final class Endpoint {
 
   var info: TLSInfo { session.info }
 
+  /// Continues the handshake. Calls the verifier at once if it must decide.
   func handshake() throws(TLSError) -> TLSSession.HandshakeStep {
-    try session.handshake()
+    let step = try session.handshake()
+    guard step == .needsVerdict, let verdict = session.pendingVerification?.verdict else { return step }
+    session.resolve(verdict)
+    return try session.handshake()
   }
+
+  /// Continues the handshake, which may then wait for the verifier.
+  func handshakeUpToVerdict() throws(TLSError) -> TLSSession.HandshakeStep { try session.handshake() }
+  var pendingVerification: PendingVerification? { session.pendingVerification }
+  var requestedAuthorities: [[UInt8]]? { session.requestedAuthorities }
+  func resolve(_ verdict: Verdict) { session.resolve(verdict) }
 
   /// Returns the ciphertext to send to the peer.
   func output() -> [UInt8] {
@@ -75,6 +86,15 @@ final class Endpoint {
   }
 }
 
+extension PendingVerification {
+  /// The verdict, or nil if the verifier consults another party, which hasn't answered at once.
+  var verdict: Verdict? {
+    let made = Mutex<Verdict?>(nil)
+    decide { verdict in made.withLock { $0 = verdict } }
+    return made.withLock { $0 }
+  }
+}
+
 /// The errors of the two ends of a handshake, if it failed.
 struct Outcome {
   var client: TLSError?
@@ -118,13 +138,15 @@ struct Fixture {
 
   init(
     protocols: [String] = ["http/1.1"], versions: ClosedRange<TLSVersion> = .v1_2 ... .v1_3,
-    clientAuthorityPEM: [UInt8]? = nil, validity: ThrowawayAuthority.Validity = .valid
+    clientAuthorityPEM: [UInt8]? = nil, requiresClientCertificate: Bool = true,
+    validity: ThrowawayAuthority.Validity = .valid
   ) throws {
     authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"], validity: validity)
     server = try TLSContext(
       serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM,
-      applicationProtocols: protocols, versions: versions, clientAuthorityPEM: clientAuthorityPEM)
+      applicationProtocols: protocols, versions: versions, clientAuthorityPEM: clientAuthorityPEM,
+      requiresClientCertificate: requiresClientCertificate)
   }
 
   var trusting: TLSConfiguration { TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)]) }
@@ -140,10 +162,10 @@ struct Fixture {
 
   /// Returns two ends. The client has also read the messages that the server sends after the handshake, such as
   /// tickets.
-  func visited(_ context: TLSContext, host: String = "localhost", port: UInt16 = 443) throws -> (
+  func visited(_ context: TLSContext, host: String = "localhost", port: UInt16 = 443, isProxy: Bool = false) throws -> (
     client: Endpoint, server: Endpoint
   ) {
-    let client = try Endpoint(client: context, host: host, port: port)
+    let client = try Endpoint(client: context, host: host, port: port, isProxy: isProxy)
     let served = try Endpoint(server: server)
     let outcome = try shakeHands(client, served)
     if let error = outcome.client ?? outcome.server { throw error }

@@ -3,9 +3,9 @@
 import LupineTLS
 import Testing
 
-@Suite("TLS between two well-behaved ends")
+@Suite("TLS between two conforming peers")
 struct HandshakeTests {
-  @Test("each end receives the other's message", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("each peer receives the other's message", arguments: [TLSVersion.v1_2, .v1_3])
   func echo(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let (client, server) = try fixture.connected()
@@ -21,7 +21,7 @@ struct HandshakeTests {
     #expect(client.received == Array("pong".utf8))
   }
 
-  @Test("ciphertext can arrive byte by byte", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the peers' ciphertext can arrive byte by byte", arguments: [TLSVersion.v1_2, .v1_3])
   func byteByByte(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let client = try Endpoint(client: fixture.trusting)
@@ -38,7 +38,7 @@ struct HandshakeTests {
     #expect(client.received == Array("a slow answer".utf8))
   }
 
-  @Test("one write accepts a megabyte")
+  @Test("a single write accepts 1 MB")
   func largeWrite() throws {
     let (client, server) = try Fixture().connected()
     let body = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
@@ -60,7 +60,7 @@ struct HandshakeTests {
     #expect(client.session.pendingOutputCount == 0)
   }
 
-  @Test("drained output is appended to the caller's bytes")
+  @Test("draining the output appends it to the caller's bytes")
   func drainAppends() throws {
     let (client, _) = try Fixture().connected()
     _ = client.output()
@@ -72,7 +72,7 @@ struct HandshakeTests {
     #expect(bytes[3] == 23)
   }
 
-  @Test("the info contains the TLS version, the cipher suite with its number, and the application protocol")
+  @Test("the session's info contains the TLS version, the cipher suite with its number, and the application protocol")
   func info() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let client = try Endpoint(client: fixture.trusting)
@@ -91,7 +91,7 @@ struct HandshakeTests {
     #expect(!connected.info.isResumed)
   }
 
-  @Test("the info of a TLS 1.2 session contains its version and cipher suite")
+  @Test("the info of a TLS 1.2 session contains that version and its cipher suite")
   func infoOfOlderVersion() throws {
     let (client, _) = try Fixture(versions: .v1_2 ... .v1_2).connected()
     #expect(client.info.protocolVersion == "TLSv1.2")
@@ -100,7 +100,7 @@ struct HandshakeTests {
   }
 
   @Test(
-    "ALPN selects the server's most preferred protocol among those that the client offers",
+    "of the protocols that the client offers with ALPN, the server selects the one that it prefers",
     arguments: [
       (["http/1.1"], ["http/1.1"], "http/1.1"),
       (["h2", "http/1.1"], ["http/1.1"], "http/1.1"),
@@ -117,7 +117,7 @@ struct HandshakeTests {
     #expect(server.info.applicationProtocol == chosen)
   }
 
-  @Test("without a common application protocol, the error contains the name of the setting")
+  @Test("if there is no common application protocol, the error contains the name of the setting")
   func alpnWithoutCommonProtocol() throws {
     let fixture = try Fixture(protocols: ["h2"])
     let client = try Endpoint(client: fixture.trusting)
@@ -126,7 +126,7 @@ struct HandshakeTests {
     #expect(outcome.client?.message.contains("applicationProtocols") == true)
   }
 
-  @Test("without a common version, the error is a version error")
+  @Test("if there is no common TLS version, the handshake fails with a version error")
   func noCommonVersion() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     var configuration = fixture.trusting

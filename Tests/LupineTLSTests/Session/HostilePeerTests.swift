@@ -27,7 +27,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "the error for a peer that speaks another protocol contains the protocol's name",
+    "if the peer speaks another known protocol, the error contains the protocol's name",
     arguments: [
       ("HTTP/1.1 400 Bad Request\r\n\r\n", "plain HTTP"), ("SSH-2.0-OpenSSH_9.2\r\n", "SSH"),
       ("220 mail.example ESMTP\r\n", "SMTP"), ("hello", "doesn't use TLS"), ("H", "doesn't use TLS"),
@@ -40,7 +40,7 @@ struct HostilePeerTests {
     #expect(error.message.contains(bytes.named))
   }
 
-  @Test("a server that receives a plain HTTP request reports that it isn't TLS")
+  @Test("a TLS server that receives a plain HTTP request reports that it isn't TLS")
   func plainRequest() throws {
     let server = try Endpoint(server: Fixture().server)
     server.receive(Array("GET / HTTP/1.1\r\n\r\n".utf8))
@@ -48,7 +48,7 @@ struct HostilePeerTests {
     #expect(error.code == .notTLS)
   }
 
-  @Test("a ServerHello of TLS 1.1 is refused with a version error")
+  @Test("a ServerHello with TLS 1.1 is refused with a version error")
   func oldServerHello() throws {
     // ServerHello (RFC 4346 §7.4.1.3): version, random, no session, TLS_RSA_WITH_AES_128_CBC_SHA, no compression.
     let hello: [UInt8] = [3, 2] + [UInt8](repeating: 7, count: 32) + [0, 0x00, 0x2F, 0]
@@ -61,7 +61,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "the error for an alert instead of a ServerHello contains the alert's number",
+    "if an alert arrives instead of a ServerHello, the error contains the alert's number",
     arguments: [
       (40, .alert(40)), (70, .protocolVersion), (112, .alert(112)), (116, .alert(116)), (255, .alert(255)),
     ] as [(UInt8, TLSError.Code)])
@@ -71,14 +71,15 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "an end during the handshake is reported as truncation", arguments: [[], [22, 3, 3], [22, 3, 3, 0, 90, 2]])
+    "if the connection ends during the handshake, truncation is reported",
+    arguments: [[], [22, 3, 3], [22, 3, 3, 0, 90, 2]])
   func endDuringHandshake(bytes: [UInt8]) throws {
     let error = try #require(try failure(receiving: bytes))
     #expect(error.code == .truncated)
     #expect(error.message.contains("during the TLS handshake"))
   }
 
-  @Test("random bytes always cause an error", arguments: 0..<200 as Range<UInt64>)
+  @Test("random bytes instead of TLS always cause an error", arguments: 0..<200 as Range<UInt64>)
   func randomBytes(seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)
     var bytes = (0..<300).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -89,7 +90,9 @@ struct HostilePeerTests {
     #expect((error.code == .notTLS) == !looksLikeTLS)
   }
 
-  @Test("a server's flight with one changed bit never completes the handshake", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "if one bit of the server's handshake messages is changed, the handshake never completes",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func changedBits(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let context = try TLSContext(client: fixture.trusting)
@@ -127,7 +130,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "the rest of a flight that is cut at any byte is awaited, and an end there is reported as truncation",
+    "after any part of the server's handshake messages, the client waits for more, and reports the end as truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutFlight(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -154,7 +157,8 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("the error for more certificates than the limit states a remedy", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "if a peer sends more certificates than the limit, the error states a remedy", arguments: [TLSVersion.v1_2, .v1_3])
   func longChain(version: TLSVersion) throws {
     let authority = try ThrowawayAuthority()
     let leaf = try authority.issue(names: ["localhost"])
@@ -172,7 +176,7 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("an alert of any kind after the handshake ends the session", arguments: 0...255 as ClosedRange<UInt8>)
+  @Test("after the handshake, an alert of any kind ends the session", arguments: 0...255 as ClosedRange<UInt8>)
   func clearAlert(number: UInt8) throws {
     let (client, _) = try Fixture().connected()
     // The alert isn't encrypted: only an attacker on the path could send it.
@@ -180,7 +184,7 @@ struct HostilePeerTests {
     #expect(throws: TLSError.self) { try client.read() }
   }
 
-  @Test("a changed record after the handshake ends the session", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("after the handshake, an altered record ends the session", arguments: [TLSVersion.v1_2, .v1_3])
   func tamperedRecord(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()
     client.receive(server.output())

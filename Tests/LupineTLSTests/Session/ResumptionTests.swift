@@ -16,7 +16,7 @@ struct ResumptionTests {
     return client.info
   }
 
-  @Test("the second connection to a host resumes the session of the first", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the second connection to a host resumes the TLS session of the first", arguments: [TLSVersion.v1_2, .v1_3])
   func resumes(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let context = try TLSContext(client: fixture.trusting)
@@ -25,14 +25,14 @@ struct ResumptionTests {
     #expect(try visit(fixture, context).isResumed)
   }
 
-  @Test("a separate context doesn't resume a session")
+  @Test("a session of one context isn't resumed in another")
   func contextsAreApart() throws {
     let fixture = try Fixture()
     #expect(try !visit(fixture, TLSContext(client: fixture.trusting)).isResumed)
     #expect(try !visit(fixture, TLSContext(client: fixture.trusting)).isResumed)
   }
 
-  @Test("a session with one host isn't offered to another host, whose name is verified")
+  @Test("a TLS session with one host isn't offered to another host, whose certificate is verified")
   func hostsAreApart() throws {
     let fixture = try Fixture()
     let context = try TLSContext(client: fixture.trusting)
@@ -42,7 +42,7 @@ struct ResumptionTests {
     #expect(outcome.client?.code == .hostMismatch)
   }
 
-  @Test("another server with the same name performs a full handshake")
+  @Test("a connection to another server with the same name performs a full handshake")
   func serverThatForgot() throws {
     let fixture = try Fixture()
     let context = try TLSContext(client: fixture.trusting)
@@ -53,7 +53,7 @@ struct ResumptionTests {
     #expect(outcome.client?.code == .certificateExpired)
   }
 
-  @Test("sessions with 300 hosts don't exceed the store's limit, and the newest are kept")
+  @Test("sessions with 300 hosts don't exceed the store's limit, and the newest sessions are kept")
   func manyHosts() throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["*.example.com"])

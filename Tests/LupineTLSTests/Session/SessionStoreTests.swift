@@ -8,7 +8,9 @@ import Testing
 
 @Suite("The store of TLS sessions")
 struct SessionStoreTests {
-  @Test("entries describe the host, port and parameters of their sessions", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "the TLS session store's entries contain the host, port and parameters of each session",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func entries(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let store = TLSSessionStore()
@@ -41,7 +43,7 @@ struct SessionStoreTests {
     #expect(store.count == 1)
   }
 
-  @Test("after the store was emptied, no session is resumed")
+  @Test("after the store has been emptied, no session is resumed")
   func removeAll() throws {
     let fixture = try Fixture()
     let store = TLSSessionStore()
@@ -53,7 +55,7 @@ struct SessionStoreTests {
     #expect(try !fixture.visited(context).client.info.isResumed)
   }
 
-  @Test("contexts with equal configurations share sessions", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("contexts with equal configurations share their sessions", arguments: [TLSVersion.v1_2, .v1_3])
   func shared(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let store = TLSSessionStore()
@@ -93,6 +95,8 @@ struct SessionStoreTests {
     }
     let context = try TLSContext(client: unverified, sessions: store)
     #expect(try !fixture.visited(context, port: 444).client.info.isResumed)
+    // A proxy isn't trusted only because an origin with the same address is.
+    #expect(try !fixture.visited(context, isProxy: true).client.info.isResumed)
     #expect(try fixture.visited(context).client.info.isResumed)
   }
 
@@ -119,7 +123,7 @@ struct SessionStoreTests {
     #expect(try !fixture.visited(context).client.info.isResumed)
   }
 
-  @Test("resumption can be disabled", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("session resumption can be disabled", arguments: [TLSVersion.v1_2, .v1_3])
   func switchedOff(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let store = TLSSessionStore()
@@ -130,7 +134,7 @@ struct SessionStoreTests {
     #expect(store.count == 0)
   }
 
-  @Test("the limits are respected, and the least recently used host is removed first")
+  @Test("the store stays within its limits, and removes the least recently used host first")
   func limits() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore(hostsMax: 3, sessionsPerHostMax: 1)
@@ -140,7 +144,7 @@ struct SessionStoreTests {
     #expect(Set(store.entries.map(\.port)) == [3, 1, 4])
   }
 
-  @Test("a flood of tickets leaves no more sessions than the limit")
+  @Test("however many tickets a server sends, the store keeps no more sessions than its limit")
   func tickets() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore()
@@ -154,7 +158,7 @@ struct SessionStoreTests {
     #expect(store.count == TLSSessionStore.defaultSessionsPerHostMax)
   }
 
-  @Test("the context of a configuration is created only once for all threads")
+  @Test("several threads with the same configuration create its context only once")
   func contexts() async throws {
     let fixture = try Fixture()
     let contexts = TLSContexts()

@@ -33,7 +33,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "a good stapled response is accepted", arguments: [TLSVersion.v1_2, .v1_3],
+    "a stapled response with the status good is accepted", arguments: [TLSVersion.v1_2, .v1_3],
     [TLSConfiguration.OCSPStapling.checked, .required])
   func good(version: TLSVersion, mode: TLSConfiguration.OCSPStapling) throws {
     for hashIsSHA256 in [false, true] {
@@ -45,7 +45,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "a server without a stapled response is accepted only if none is required", arguments: [TLSVersion.v1_2, .v1_3])
+    "a server without a stapled response is accepted unless one is required", arguments: [TLSVersion.v1_2, .v1_3])
   func missing(version: TLSVersion) throws {
     #expect(try visit([], .ignored, version: version).info.stapledOCSP == .notAsked)
     #expect(try visit([], .checked, version: version).info.stapledOCSP == .absent)
@@ -67,7 +67,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "a stapled response with another status than good is refused with its status",
+    "a stapled response with a status other than good is refused, and the error contains the status",
     arguments: [(.revoked, .revoked), (.unknown, .unknownCertificate)]
       as [(ThrowawayAuthority.OCSPStatus, TLSError.OCSPProblem)],
     [TLSVersion.v1_2, .v1_3])
@@ -80,7 +80,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "the times of a stapled response are checked, with a tolerance of five minutes for clock differences",
+    "the validity of a stapled response is checked, with a tolerance of five minutes for clock differences",
     arguments: [
       (-3600, -400, .expired), (-3600, -200, nil), (200, 3600, nil), (400, 3600, .notYetValid),
       (-9 * 86400, nil, nil), (-11 * 86400, nil, .expired), (-60, -120, .malformed),
@@ -92,13 +92,13 @@ struct StaplingTests {
     if let error { #expect(error.message.contains("thisUpdate 20")) }
   }
 
-  @Test("a stapled response about another certificate is refused")
+  @Test("a stapled response for another certificate is refused")
   func otherCertificate() throws {
     let other = try authority.issue(names: ["localhost"])
     #expect(try visit(authority.ocspResponse(for: other), .checked).error?.code == .ocsp(.otherCertificate))
   }
 
-  @Test("a responder may sign responses only if the issuer has certified it")
+  @Test("a separate responder may sign responses only if the certificate's issuer has certified the responder")
   func signers() throws {
     let delegate = try authority.issue(commonName: "A responder", purpose: .ocspResponder)
     let delegated = try authority.ocspResponse(for: identity, responder: delegate)
@@ -117,7 +117,7 @@ struct StaplingTests {
     }
   }
 
-  @Test("another trusted authority can't sign responses for this authority's certificates")
+  @Test("another trusted authority can't sign OCSP responses for this authority's certificates")
   func otherTrustedAuthority() throws {
     let other = try ThrowawayAuthority()
     let staple = try authority.ocspResponse(for: identity, responder: other.identity)
@@ -125,7 +125,7 @@ struct StaplingTests {
     #expect(try visit(staple, .checked, trusting: roots).error?.code == .ocsp(.untrusted))
   }
 
-  @Test("an intermediate authority signs the responses for the certificates that it issued")
+  @Test("responses for the certificates of an intermediate authority must be signed by that authority")
   func intermediate() throws {
     let intermediate = try authority.issueAuthority()
     let leaf = try intermediate.issue(names: ["localhost"])
@@ -141,7 +141,7 @@ struct StaplingTests {
       ).error == nil)
   }
 
-  @Test("a response for a pinned certificate without its issuer is untrusted")
+  @Test("if only the server's certificate is trusted, and not its issuer, a stapled response is untrusted")
   func pinned() throws {
     let seen = try visit(
       authority.ocspResponse(for: identity), .checked, trusting: [.pem(identity.certificatePEM)])
@@ -149,14 +149,14 @@ struct StaplingTests {
     #expect(try visit([], .checked, trusting: [.pem(identity.certificatePEM)]).error == nil)
   }
 
-  @Test("the error for a responder that refuses contains its status")
+  @Test("if the responder refused its request, the error contains the responder's status")
   func refusal() throws {
     let seen = try visit(ThrowawayAuthority.ocspRefusal(status: 3), .checked)
     #expect(seen.error?.code == .ocsp(.refused(status: 3)))
     #expect(seen.error?.message.contains("trylater") == true)
   }
 
-  @Test("a response that is truncated, changed or followed by other bytes is never good")
+  @Test("a stapled response that is truncated, altered or followed by other bytes is never considered good")
   func damaged() throws {
     let staple = try authority.ocspResponse(for: identity)
     var generator = SplitMix64(seed: 7)
@@ -183,7 +183,9 @@ struct StaplingTests {
     return first > original.count / 3
   }
 
-  @Test("a resumed session reports that its certificate was checked earlier", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "a resumed session reports that its certificate was checked in an earlier session",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func resumed(version: TLSVersion) throws {
     let server = try TLSContext(
       serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM, versions: version...version,
@@ -202,7 +204,7 @@ struct StaplingTests {
     }
   }
 
-  @Test("stapling can't be required if verification is disabled")
+  @Test("requiring stapling is refused if verification is disabled")
   func withoutVerification() throws {
     let error = #expect(throws: TLSError.self) {
       try TLSContext(client: TLSConfiguration(verification: .none, ocspStapling: .checked))

@@ -7,23 +7,24 @@ import Testing
 @Suite("Certificate verifier")
 struct VerifierTests {
   /// The evidence that a verifier has received.
-  private final class Seen: Sendable {
+  private final class VerifierRecord: Sendable {
     let evidence = Mutex<[CertificateVerifier.Evidence]>([])
     var last: CertificateVerifier.Evidence? { evidence.withLock { $0.last } }
     var count: Int { evidence.withLock { $0.count } }
   }
 
-  private func verifier(_ seen: Seen, _ decision: CertificateVerifier.Decision) -> CertificateVerifier {
+  private func verifier(_ seen: VerifierRecord, _ decision: CertificateVerifier.Decision) -> CertificateVerifier {
     CertificateVerifier { evidence in
       seen.evidence.withLock { $0.append(evidence) }
       return decision
     }
   }
 
-  @Test("the verifier receives a valid chain as sent and as built by OpenSSL", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "the verifier receives a valid chain both as sent and as built by OpenSSL", arguments: [TLSVersion.v1_2, .v1_3])
   func goodChain(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
-    let seen = Seen()
+    let seen = VerifierRecord()
     var configuration = fixture.trusting
     configuration.verifier = verifier(seen, .asFound)
     let (client, _) = try fixture.connected(TLSContext(client: configuration))
@@ -40,10 +41,10 @@ struct VerifierTests {
     _ = try fixture.connected(TLSContext(client: pinned))
   }
 
-  @Test("the verifier receives OpenSSL's error and can overrule it", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the verifier receives OpenSSL's error, and can overrule it", arguments: [TLSVersion.v1_2, .v1_3])
   func overruled(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
-    let seen = Seen()
+    let seen = VerifierRecord()
     var configuration = TLSConfiguration(verifier: verifier(seen, .accept))
     _ = try fixture.connected(TLSContext(client: configuration))
     #expect(seen.last?.problem?.code == .unknownAuthority)
@@ -54,10 +55,10 @@ struct VerifierTests {
     #expect(outcome.client?.code == .unknownAuthority)
   }
 
-  @Test("the verifier receives a host name mismatch as a problem")
+  @Test("the verifier receives a host name mismatch as a problem in its evidence")
   func hostMismatch() throws {
     let fixture = try Fixture()
-    let seen = Seen()
+    let seen = VerifierRecord()
     var configuration = fixture.trusting
     configuration.verifier = verifier(seen, .asFound)
     let client = try Endpoint(client: configuration, host: "other.example")
@@ -67,12 +68,12 @@ struct VerifierTests {
   }
 
   @Test(
-    "the verifier's refusal ends the handshake with its reason, even if the chain is valid",
+    "a refusal by the verifier ends the handshake with the verifier's reason, even if the chain is valid",
     arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     for var configuration in [fixture.trusting, TLSConfiguration()] {
-      configuration.verifier = verifier(Seen(), .refuse(reason: "the key isn't pinned"))
+      configuration.verifier = verifier(VerifierRecord(), .refuse(reason: "the key isn't pinned"))
       let client = try Endpoint(client: configuration)
       let outcome = try shakeHands(client, Endpoint(server: fixture.server))
       #expect(outcome.client?.code == .refusedByVerifier)
@@ -85,25 +86,25 @@ struct VerifierTests {
   }
 
   @Test(
-    "a resumed session doesn't call the verifier, and no session is resumed with a different verifier",
+    "the verifier isn't called for a resumed session, and no session is resumed with another verifier",
     arguments: [TLSVersion.v1_2, .v1_3])
   func resumption(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let contexts = TLSContexts()
-    let accepting = Seen()
+    let accepting = VerifierRecord()
     var configuration = fixture.trusting
     configuration.verifier = verifier(accepting, .accept)
     #expect(try !fixture.visited(contexts.context(for: configuration)).client.info.isResumed)
     #expect(try fixture.visited(contexts.context(for: configuration)).client.info.isResumed)
     #expect(accepting.count == 1)
 
-    configuration.verifier = verifier(Seen(), .refuse(reason: "no"))
+    configuration.verifier = verifier(VerifierRecord(), .refuse(reason: "no"))
     let outcome = try shakeHands(
       Endpoint(client: contexts.context(for: configuration)), Endpoint(server: fixture.server))
     #expect(outcome.client?.code == .refusedByVerifier)
   }
 
-  @Test("verifiers are equal only if they are identical")
+  @Test("a verifier is equal only to itself")
   func equality() {
     let one = CertificateVerifier { _ in .asFound }
     let two = CertificateVerifier { _ in .asFound }
@@ -113,7 +114,7 @@ struct VerifierTests {
     #expect(TLSConfiguration(verifier: one) != TLSConfiguration(verifier: two))
   }
 
-  @Test("a verifier is refused if verification is disabled, because it would never be called")
+  @Test("setting a verifier is refused if verification is disabled, because the verifier would never be called")
   func withoutVerification() {
     let error = #expect(throws: TLSError.self) {
       try TLSContext(client: TLSConfiguration(verification: .none, verifier: CertificateVerifier { _ in .accept }))

@@ -5,23 +5,25 @@ import LupineEngine
 import Testing
 
 @testable import Lupine
+@testable import LupineLogin
 @testable import LupineURLSession
 
 @Suite struct AuthenticationChallengeTests {
   private let me = URLCredential(user: "me", password: "pw", persistence: .forSession)
 
   private func challenge(
-    _ lines: [String], at url: String = "http://h.example/x", status: Int = 401, failures: Int = 0,
+    _ lines: [String], at url: String = "http://h.example/x", rejected: Int = 0, failures: Int = 0,
     storage: URLCredentialStorage? = nil, response: HTTPURLResponse? = nil
   ) throws -> URLAuthenticationChallenge? {
     var fields = Fields()
     for line in lines { fields.append(name: "www-authenticate", value: line) }
     return URLAuthenticationChallenge(
-      status: status, fields: fields, from: try URI(url), previousFailureCount: failures, storage: storage,
-      response: response)
+      fields.challenges("WWW-Authenticate"), from: .origin(try URI(url).origin), rejectedCount: rejected,
+      previousFailureCount: failures, storage: storage, response: response,
+      answering: (TaskAuthentication(SessionAuthentication(), storage: storage), EngineRequest(uri: try URI(url))))
   }
 
-  @Test("a Basic challenge contains the server, realm, method and response")
+  @Test("a Basic challenge contains the server, the realm, the authentication method and the response")
   func basic() throws {
     let url = try #require(URL(string: "https://H.example:8443/x"))
     let response = HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil)
@@ -35,21 +37,21 @@ import Testing
   }
 
   @Test(
-    "the first Basic challenge is used, in any case and on any field line",
+    "the first Basic challenge is used, whatever its letter case and whichever field line contains it",
     arguments: [
-      (["Digest realm=\"d\", nonce=\"n\"", "bAsIc realm=b"], "b"), (["Negotiate, Basic realm=\"b\""], "b"),
+      (["Digest realm=\"d\"", "bAsIc realm=b"], "b"), (["Bearer, Basic realm=\"b\""], "b"),
       (["Basic realm=\"b\", Basic realm=\"c\""], "b"), (["Basic charset=\"UTF-8\", REALM=b"], "b"),
       (["Basic realm=\"\""], ""),
-      // The host replaces a missing realm.
+      // Without a realm parameter, the realm is the host.
       (["Basic"], "h.example"), (["Basic "], "h.example"), (["Basic charset=\"UTF-8\""], "h.example"),
-      (["Basic, Digest realm=\"d\""], "h.example"), (["NTLM", "Basic"], "h.example"),
+      (["Basic, Digest realm=\"d\""], "h.example"), (["Bearer", "Basic"], "h.example"),
     ])
   func realm(lines: [String], realm: String) throws {
     #expect(try challenge(lines)?.protectionSpace.realm == realm)
   }
 
   @Test(
-    "the port of a challenge is the scheme's default port if the URL has none",
+    "a challenge for a URL without a port has the default port of the URL's scheme",
     arguments: [("http", 80), ("https", 443)])
   func ports(scheme: String, port: Int) throws {
     let space = try #require(try challenge(["Basic"], at: "\(scheme)://h/")).protectionSpace
@@ -61,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "a response without a known scheme has no challenge",
+    "a response without a known authentication scheme has no challenge",
     arguments: [
       [], [""], ["Bearer"], ["Digest realm=d"], ["realm=\"Basic\""], ["\"Basic realm=x\""],
       ["\"Digest realm=x\", Bearer"],
@@ -71,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "if no Basic challenge is offered, the strongest challenge of another known scheme is used",
+    "the strongest offered authentication scheme is used first",
     arguments: [
       (["Digest realm=\"d\", nonce=\"n\""], NSURLAuthenticationMethodHTTPDigest, "d"),
       (["Bearer, nEgotiate", "NTLM"], NSURLAuthenticationMethodNegotiate, "h.example"),
@@ -84,13 +86,23 @@ import Testing
     #expect(space.isAt(try #require(URL(string: "http://h.example"))))
   }
 
-  @Test(
-    "a response with another status has no challenge, regardless of its fields", arguments: [200, 400, 403, 407, 500])
-  func status(status: Int) throws {
-    #expect(try challenge(["Basic realm=x"], status: status) == nil)
+  @Test("after each rejection, the next weaker offered scheme is used; after the last, no challenge remains")
+  func rejected() throws {
+    let lines = ["Basic realm=b, Digest realm=d, nonce=n, qop=auth", "NTLM, Negotiate"]
+    let methods = try (0..<5).map { try challenge(lines, rejected: $0)?.protectionSpace.authenticationMethod }
+    #expect(
+      methods == [
+        NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodHTTPDigest,
+        NSURLAuthenticationMethodHTTPBasic, nil,
+      ])
+    let storage = URLCredentialStorage()
+    storage.setDefaultCredential(me, for: try #require(try challenge(["Basic realm=b"])).protectionSpace)
+    let first = try #require(try challenge(lines, storage: storage))
+    #expect(first.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic)
+    #expect(first.proposedCredential == me)
   }
 
-  @Test("the storage's default credential is proposed only for exactly the challenge's protection space")
+  @Test("the storage's default credential is proposed only for a challenge with the same protection space")
   func proposed() throws {
     let storage = URLCredentialStorage()
     let space = URLProtectionSpace(
@@ -116,7 +128,7 @@ import Testing
 
   // MARK: Answers
 
-  @Test("useCredential sends the credential; without a sendable credential, the 401 is delivered")
+  @Test("useCredential sends the given credential; if there is none, or it can't be sent, the 401 is delivered")
   func useCredential() throws {
     let challenge = try #require(try challenge(["Basic"], failures: 3))
     #expect(challenge.outcome(of: .useCredential, credential: me) == .authorize("Basic bWU6cHc="))
@@ -126,34 +138,32 @@ import Testing
   }
 
   @Test(
-    "no answer to NTLM or Negotiate sends a credential",
-    arguments: ["NTLM", "Negotiate"])
-  func unsupportedScheme(line: String) throws {
-    let storage = URLCredentialStorage()
-    storage.setDefaultCredential(me, for: try #require(try challenge([line])).protectionSpace)
-    let challenge = try #require(try challenge([line], storage: storage))
-    #expect(challenge.proposedCredential == me)
-    for disposition in [
-      URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling, .rejectProtectionSpace,
-    ] {
-      #expect(challenge.outcome(of: disposition, credential: me) == .stand)
-    }
-    #expect(challenge.outcome(of: .cancelAuthenticationChallenge, credential: me) == .cancel)
+    "NTLM accepts only a credential with a user name; Negotiate accepts only an empty one and uses the Kerberos ticket")
+  func suitableCredentials() throws {
+    let ticket = URLCredential(user: "", password: "", persistence: .none)
+    let (ntlm, negotiate) = (try #require(try challenge(["NTLM"])), try #require(try challenge(["Negotiate"])))
+    #expect(ntlm.outcome(of: .useCredential, credential: me) == .resend)
+    #expect(ntlm.outcome(of: .useCredential, credential: ticket) == .reject)
+    #expect(negotiate.outcome(of: .useCredential, credential: me) == .reject)
+    #expect(negotiate.outcome(of: .useCredential, credential: ticket) == .resend)
+    #expect(negotiate.outcome(of: .performDefaultHandling, credential: ticket) == .stand)
+    #expect(negotiate.outcome(of: .cancelAuthenticationChallenge, credential: ticket) == .cancel)
   }
 
   // MARK: Advice
 
   @Test(
-    "only 401 and 407 responses describe their offered schemes and a remedy",
+    "the authentication advice for a 401 or 407 lists the offered schemes and a remedy; other statuses have none",
     arguments: [
       (
-        401, "WWW-Authenticate", "Digest realm=r, Negotiate, Digest realm=s", "offers Digest, Negotiate. ", "only Basic"
+        401, "WWW-Authenticate", "Digest realm=r, Negotiate, Digest realm=s", "offers Digest, Negotiate. ", "kinit"
       ),
       (401, "WWW-Authenticate", "Digest realm=r, nonce=n", "offers Digest. ", "valid user name and password"),
       (401, "WWW-Authenticate", "NTLM, basic realm=r", "offers NTLM, basic. ", "valid user name and password"),
       (401, "Other", "Digest", "names no scheme. ", "only Basic"),
       (401, "Proxy-Authenticate", "Digest", "names no scheme. ", "only Basic"),
-      (407, "Proxy-Authenticate", "Negotiate", "offers Negotiate. ", "Only Basic"),
+      (407, "Proxy-Authenticate", "Bearer", "offers Bearer. ", "Only Basic"),
+      (407, "Proxy-Authenticate", "NTLM", "offers NTLM. ", "the proxy's URL"),
       (407, "proxy-authenticate", "Basic realm=r", "offers Basic. ", "the proxy's URL"),
     ])
   func advice(status: Int, field: String, value: String, offer: String, remedy: String) throws {
@@ -167,7 +177,7 @@ import Testing
     #expect([200, 400, 403, 404].allSatisfy { advice($0) == nil })
   }
 
-  @Test("default handling sends the proposed credential once, and a second 401 is delivered")
+  @Test("default handling sends the proposed credential once, and delivers a second 401")
   func defaultHandling() throws {
     let storage = URLCredentialStorage()
     let first = try #require(try challenge(["Basic"]))
@@ -180,14 +190,15 @@ import Testing
     #expect(third.outcome(of: .performDefaultHandling, credential: nil) == .stand)
   }
 
-  @Test("rejecting a challenge delivers the 401, and cancelling it doesn't")
+  @Test(
+    "rejectProtectionSpace leads to the next offered scheme, but cancelling doesn't, even if a credential is passed")
   func rejection() throws {
     let challenge = try #require(try challenge(["Basic"]))
-    #expect(challenge.outcome(of: .rejectProtectionSpace, credential: me) == .stand)
+    #expect(challenge.outcome(of: .rejectProtectionSpace, credential: me) == .reject)
     #expect(challenge.outcome(of: .cancelAuthenticationChallenge, credential: me) == .cancel)
   }
 
-  @Test("the user name and password are sent in UTF-8 (RFC 7617)")
+  @Test("user name and password are sent in UTF-8 (RFC 7617)")
   func charset() {
     let credential = URLCredential(user: "test", password: "123£", persistence: .none)
     #expect(credential.basicAuthorization == "Basic dGVzdDoxMjPCow==")
@@ -203,7 +214,7 @@ import Testing
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
   }
 
-  @Test("a challenge created by a caller contains the given parts, and a copy can have another sender")
+  @Test("a challenge created by the caller has the given properties, and a copy can have another sender")
   func made() {
     let space = URLProtectionSpace(host: "h", port: 1, protocol: "http", realm: nil, authenticationMethod: nil)
     let (one, two) = (Sender(), Sender())

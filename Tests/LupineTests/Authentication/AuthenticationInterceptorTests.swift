@@ -14,275 +14,276 @@ import Testing
 
   // MARK: Adapting a request
 
-  @Test("a credential that needs no refresh is applied immediately")
+  @Test("a credential that requires no refresh is applied immediately")
   func apply() async throws {
-    let rig = Rig(Token("a"))
-    #expect(try await rig.adapted() == "Bearer a")
-    #expect(rig.interceptor.credential?.name == "a")
-    #expect(rig.authenticator.refreshCount == 0)
+    let fixture = InterceptorFixture(Token("a"))
+    #expect(try await fixture.adapted() == "Bearer a")
+    #expect(fixture.interceptor.credential?.name == "a")
+    #expect(fixture.authenticator.refreshCount == 0)
   }
 
-  @Test("a request without a credential fails, and succeeds after a credential is set")
+  @Test("a request fails while there is no credential, and succeeds after one has been set")
   func missingCredential() async throws {
-    let rig = Rig(nil)
-    let error = await #expect(throws: AuthenticationError.missingCredential) { try await rig.adapted() }
+    let fixture = InterceptorFixture(nil)
+    let error = await #expect(throws: AuthenticationError.missingCredential) { try await fixture.adapted() }
     #expect(error?.localizedDescription.contains("credential") == true)
-    rig.interceptor.credential = Token("a")
-    #expect(try await rig.adapted() == "Bearer a")
-    #expect(rig.interceptor.credential?.name == "a")
+    fixture.interceptor.credential = Token("a")
+    #expect(try await fixture.adapted() == "Bearer a")
+    #expect(fixture.interceptor.credential?.name == "a")
   }
 
-  @Test("all requests wait for a single refresh, and then continue once each, in order")
+  @Test("requests that need a refreshed credential share one refresh, and then continue once each, in order")
   func proactiveRefresh() async throws {
-    let rig = Rig(Token("a", requiresRefresh: true))
+    let fixture = InterceptorFixture(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
-    for number in 0..<50 { rig.adapt { answers.record("\(number) \($0)") } }
-    let refresh = try await rig.authenticator.nextRefresh()
+    for number in 0..<50 { fixture.adapt { answers.record("\(number) \($0)") } }
+    let refresh = try await fixture.authenticator.nextRefresh()
     #expect(refresh.credential.name == "a")
-    for number in 50..<100 { rig.adapt { answers.record("\(number) \($0)") } }
+    for number in 50..<100 { fixture.adapt { answers.record("\(number) \($0)") } }
     refresh.completion(.success(Token("b")))
     #expect(await answers.first(100) == (0..<100).map { "\($0) Bearer b" })
-    #expect(rig.authenticator.refreshCount == 1)
-    #expect(rig.interceptor.credential?.name == "b")
+    #expect(fixture.authenticator.refreshCount == 1)
+    #expect(fixture.interceptor.credential?.name == "b")
   }
 
-  @Test("a failed refresh fails the waiting requests with its error, and the next request refreshes again")
+  @Test("if a refresh fails, the waiting requests fail with its error, and the next request starts another refresh")
   func proactiveRefreshFails() async throws {
-    let rig = Rig(Token("a", requiresRefresh: true))
+    let fixture = InterceptorFixture(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
-    for _ in 0..<3 { rig.adapt { answers.record($0) } }
-    try await rig.authenticator.nextRefresh().completion(.failure(Mishap("no refresh")))
+    for _ in 0..<3 { fixture.adapt { answers.record($0) } }
+    try await fixture.authenticator.nextRefresh().completion(.failure(Mishap("no refresh")))
     #expect(await answers.first(3) == Array(repeating: "failed: no refresh", count: 3))
-    #expect(rig.interceptor.credential?.name == "a")
-    rig.adapt { answers.record($0) }
-    try await rig.authenticator.nextRefresh().completion(.success(Token("b")))
+    #expect(fixture.interceptor.credential?.name == "a")
+    fixture.adapt { answers.record($0) }
+    try await fixture.authenticator.nextRefresh().completion(.success(Token("b")))
     #expect(await answers.next() == "Bearer b")
   }
 
-  @Test("a new credential that already requires a refresh is refreshed until the window is full")
+  @Test("a new credential that requires a refresh itself is refreshed until the refresh window's limit is reached")
   func endlessRefresh() async throws {
-    let rig = Rig(
-      Token("a", requiresRefresh: true), refresh: .atOnce { _ in .success(Token("b", requiresRefresh: true)) })
-    await #expect(throws: AuthenticationError.excessiveRefresh) { try await rig.adapted() }
-    #expect(rig.authenticator.refreshCount == 5)
+    let fixture = InterceptorFixture(
+      Token("a", requiresRefresh: true), refresh: .immediate { _ in .success(Token("b", requiresRefresh: true)) })
+    await #expect(throws: AuthenticationError.excessiveRefresh) { try await fixture.adapted() }
+    #expect(fixture.authenticator.refreshCount == 5)
   }
 
   // MARK: Retrying a refused request
 
-  @Test("a request that failed for another reason isn't retried, with or without a response")
+  @Test("a request that failed for a reason other than its credential isn't retried, whether or not it has a response")
   func otherFailures() async throws {
-    let rig = Rig(Token("a"))
+    let fixture = InterceptorFixture(Token("a"))
     try await withRefused(status: 500, token: "a") { session, request in
-      #expect(await rig.interceptor.decision(on: request, for: session) == "no")
+      #expect(await fixture.interceptor.decision(on: request, for: session) == "no")
     }
-    let unanswered = rig.session.request("http://localhost/")
-    #expect(await rig.interceptor.decision(on: unanswered, for: rig.session) == "no")
-    #expect(rig.authenticator.refreshCount == 0)
+    let unanswered = fixture.session.request("http://localhost/")
+    #expect(await fixture.interceptor.decision(on: unanswered, for: fixture.session) == "no")
+    #expect(fixture.authenticator.refreshCount == 0)
   }
 
-  @Test("a refused request fails if there is no credential")
+  @Test("a request answered with 401 fails if there is no credential")
   func refusedWithoutCredential() async throws {
-    let rig = Rig(nil)
+    let fixture = InterceptorFixture(nil)
     try await withRefused(token: "a") { session, request in
-      #expect(await rig.interceptor.decision(on: request, for: session) == "no: missingCredential")
+      #expect(await fixture.interceptor.decision(on: request, for: session) == "no: missingCredential")
     }
   }
 
-  @Test("a request that was refused with an older credential is retried without a refresh")
+  @Test("a request that was refused with an outdated credential is retried without a refresh")
   func staleCredential() async throws {
-    let rig = Rig(Token("b"))
+    let fixture = InterceptorFixture(Token("b"))
     try await withRefused(token: "a") { session, request in
-      #expect(await rig.interceptor.decision(on: request, for: session) == "retry")
+      #expect(await fixture.interceptor.decision(on: request, for: session) == "retry")
     }
-    #expect(rig.authenticator.refreshCount == 0)
+    #expect(fixture.authenticator.refreshCount == 0)
   }
 
-  @Test("all refused requests wait for a single refresh and are retried in order")
+  @Test("all refused requests share one refresh, and are then retried in order")
   func refusal() async throws {
-    let rig = Rig(Token("a"))
+    let fixture = InterceptorFixture(Token("a"))
     try await withRefused(token: "a") { session, request in
       let answers = Recorder<String>()
-      for number in 0..<50 { rig.retry(request) { answers.record("\(number) \($0)") } }
-      let refresh = try await rig.authenticator.nextRefresh()
-      for number in 50..<100 { rig.retry(request) { answers.record("\(number) \($0)") } }
+      for number in 0..<50 { fixture.retry(request) { answers.record("\(number) \($0)") } }
+      let refresh = try await fixture.authenticator.nextRefresh()
+      for number in 50..<100 { fixture.retry(request) { answers.record("\(number) \($0)") } }
       refresh.completion(.success(Token("b")))
       #expect(await answers.first(100) == (0..<100).map { "\($0) retry" })
-      #expect(rig.authenticator.refreshCount == 1)
-      #expect(rig.interceptor.credential?.name == "b")
+      #expect(fixture.authenticator.refreshCount == 1)
+      #expect(fixture.interceptor.credential?.name == "b")
     }
   }
 
-  @Test("new requests use the current credential while it is being refreshed for refused requests")
+  @Test("while the credential is being refreshed for refused requests, new requests use the current one")
   func adaptingDuringRefresh() async throws {
-    let rig = Rig(Token("a"))
+    let fixture = InterceptorFixture(Token("a"))
     try await withRefused(token: "a") { session, request in
       let answers = Recorder<String>()
-      rig.retry(request) { answers.record($0) }
-      let refresh = try await rig.authenticator.nextRefresh()
-      #expect(try await rig.adapted() == "Bearer a")
+      fixture.retry(request) { answers.record($0) }
+      let refresh = try await fixture.authenticator.nextRefresh()
+      #expect(try await fixture.adapted() == "Bearer a")
       refresh.completion(.success(Token("b")))
       #expect(await answers.next() == "retry")
-      #expect(try await rig.adapted() == "Bearer b")
+      #expect(try await fixture.adapted() == "Bearer b")
     }
   }
 
-  @Test("new and refused requests wait for the same refresh and continue in order")
+  @Test("new and refused requests share one refresh, and then continue in order")
   func bothKinds() async throws {
     let expired = Atomic(false)
-    let rig = Rig(Token("a") { expired.load(ordering: .relaxed) })
+    let fixture = InterceptorFixture(Token("a") { expired.load(ordering: .relaxed) })
     try await withRefused(token: "a") { session, request in
       let answers = Recorder<String>()
-      rig.retry(request) { answers.record("1 \($0)") }
-      let refresh = try await rig.authenticator.nextRefresh()
+      fixture.retry(request) { answers.record("1 \($0)") }
+      let refresh = try await fixture.authenticator.nextRefresh()
       expired.store(true, ordering: .relaxed)
-      rig.adapt { answers.record("2 \($0)") }
-      rig.retry(request) { answers.record("3 \($0)") }
-      rig.adapt { answers.record("4 \($0)") }
+      fixture.adapt { answers.record("2 \($0)") }
+      fixture.retry(request) { answers.record("3 \($0)") }
+      fixture.adapt { answers.record("4 \($0)") }
       refresh.completion(.success(Token("b")))
       #expect(await answers.first(4) == ["1 retry", "2 Bearer b", "3 retry", "4 Bearer b"])
-      #expect(rig.authenticator.refreshCount == 1)
+      #expect(fixture.authenticator.refreshCount == 1)
     }
   }
 
   // MARK: Failed refreshes
 
-  @Test("after a failed refresh, refused requests fail immediately until another request has been adapted")
+  @Test("after a failed refresh, refused requests fail at once until another request has been adapted")
   func failureBlocks() async throws {
-    let rig = Rig(Token("a"))
+    let fixture = InterceptorFixture(Token("a"))
     try await withRefused(token: "a") { session, request in
       let answers = Recorder<String>()
-      rig.retry(request) { answers.record($0) }
-      rig.retry(request) { answers.record($0) }
-      try await rig.authenticator.nextRefresh().completion(.failure(Mishap("no refresh")))
+      fixture.retry(request) { answers.record($0) }
+      fixture.retry(request) { answers.record($0) }
+      try await fixture.authenticator.nextRefresh().completion(.failure(Mishap("no refresh")))
       #expect(await answers.first(2) == ["no: no refresh", "no: no refresh"])
       for _ in 0..<10 {
-        #expect(await rig.interceptor.decision(on: request, for: session) == "no: no refresh")
+        #expect(await fixture.interceptor.decision(on: request, for: session) == "no: no refresh")
       }
-      #expect(rig.authenticator.refreshCount == 1)
+      #expect(fixture.authenticator.refreshCount == 1)
 
-      #expect(try await rig.adapted() == "Bearer a")
-      rig.retry(request) { answers.record($0) }
-      try await rig.authenticator.nextRefresh().completion(.success(Token("b")))
+      #expect(try await fixture.adapted() == "Bearer a")
+      fixture.retry(request) { answers.record($0) }
+      try await fixture.authenticator.nextRefresh().completion(.success(Token("b")))
       #expect(await answers.next() == "retry")
     }
   }
 
-  @Test("setting a credential permits another refresh after a failed one")
+  @Test("after a failed refresh, setting a credential permits another refresh")
   func failureEndsWithCredential() async throws {
-    let rig = Rig(Token("a"), refresh: .atOnce { _ in .failure(Mishap("no refresh")) })
+    let fixture = InterceptorFixture(Token("a"), refresh: .immediate { _ in .failure(Mishap("no refresh")) })
     try await withRefused(token: "a") { session, request in
-      #expect(await rig.interceptor.decision(on: request, for: session) == "no: no refresh")
-      // An equal credential counts as new, because the server may accept it by now.
-      rig.interceptor.credential = Token("a")
-      #expect(await rig.interceptor.decision(on: request, for: session) == "no: no refresh")
-      #expect(rig.authenticator.refreshCount == 2)
-      rig.interceptor.credential = Token("b")
-      #expect(await rig.interceptor.decision(on: request, for: session) == "retry")
-      #expect(rig.authenticator.refreshCount == 2)
+      #expect(await fixture.interceptor.decision(on: request, for: session) == "no: no refresh")
+      // Setting an equal credential permits a refresh too, because the server may accept it by now.
+      fixture.interceptor.credential = Token("a")
+      #expect(await fixture.interceptor.decision(on: request, for: session) == "no: no refresh")
+      #expect(fixture.authenticator.refreshCount == 2)
+      fixture.interceptor.credential = Token("b")
+      #expect(await fixture.interceptor.decision(on: request, for: session) == "retry")
+      #expect(fixture.authenticator.refreshCount == 2)
     }
   }
 
-  @Test("a failed refresh after a refusal doesn't prevent a refresh of the expired credential")
+  @Test("after a failed refresh for a refused request, the credential is still refreshed when it expires")
   func failureLetsProactiveRefreshBe() async throws {
     let expired = Atomic(false)
-    let rig = Rig(Token("a") { expired.load(ordering: .relaxed) })
+    let fixture = InterceptorFixture(Token("a") { expired.load(ordering: .relaxed) })
     try await withRefused(token: "a") { session, request in
       let answers = Recorder<String>()
-      rig.retry(request) { answers.record($0) }
-      try await rig.authenticator.nextRefresh().completion(.failure(Mishap("no refresh")))
+      fixture.retry(request) { answers.record($0) }
+      try await fixture.authenticator.nextRefresh().completion(.failure(Mishap("no refresh")))
       #expect(await answers.next() == "no: no refresh")
       expired.store(true, ordering: .relaxed)
-      rig.adapt { answers.record($0) }
-      try await rig.authenticator.nextRefresh().completion(.success(Token("b")))
+      fixture.adapt { answers.record($0) }
+      try await fixture.authenticator.nextRefresh().completion(.success(Token("b")))
       #expect(await answers.next() == "Bearer b")
     }
   }
 
-  @Test("a failed refresh before sending doesn't prevent a refresh for a refused request")
+  @Test("after a failed refresh for a new request, a refused request still starts a refresh")
   func proactiveFailureLetsRefusalBe() async throws {
-    let rig = Rig(Token("a", requiresRefresh: true))
+    let fixture = InterceptorFixture(Token("a", requiresRefresh: true))
     try await withRefused(token: "a") { session, request in
       let answers = Recorder<String>()
-      rig.adapt { answers.record($0) }
-      try await rig.authenticator.nextRefresh().completion(.failure(Mishap("no refresh")))
+      fixture.adapt { answers.record($0) }
+      try await fixture.authenticator.nextRefresh().completion(.failure(Mishap("no refresh")))
       #expect(await answers.next() == "failed: no refresh")
-      rig.retry(request) { answers.record($0) }
-      try await rig.authenticator.nextRefresh().completion(.success(Token("b")))
+      fixture.retry(request) { answers.record($0) }
+      try await fixture.authenticator.nextRefresh().completion(.success(Token("b")))
       #expect(await answers.next() == "retry")
     }
   }
 
-  @Test("a failed refresh of a replaced credential doesn't prevent a refresh of the new one")
+  @Test("if the refresh of a replaced credential fails, the new credential can still be refreshed")
   func failureOfAnOldCredential() async throws {
-    let rig = Rig(Token("a"))
+    let fixture = InterceptorFixture(Token("a"))
     try await withRefused(token: "a") { session, request in
       let answers = Recorder<String>()
-      rig.retry(request) { answers.record($0) }
-      let refresh = try await rig.authenticator.nextRefresh()
-      rig.interceptor.credential = Token("a")
+      fixture.retry(request) { answers.record($0) }
+      let refresh = try await fixture.authenticator.nextRefresh()
+      fixture.interceptor.credential = Token("a")
       refresh.completion(.failure(Mishap("no refresh")))
       #expect(await answers.next() == "no: no refresh")
-      rig.retry(request) { answers.record($0) }
-      try await rig.authenticator.nextRefresh().completion(.success(Token("b")))
+      fixture.retry(request) { answers.record($0) }
+      try await fixture.authenticator.nextRefresh().completion(.success(Token("b")))
       #expect(await answers.next() == "retry")
     }
   }
 
   // MARK: The refresh window
 
-  @Test("a sixth refresh within 30 s is refused, and is permitted again later")
+  @Test("a sixth refresh within 30 s is refused, and later it is permitted again")
   func window() async throws {
-    let rig = Rig(Token("a", requiresRefresh: true), refresh: .atOnce { _ in .failure(Mishap("no refresh")) })
+    let fixture = InterceptorFixture(
+      Token("a", requiresRefresh: true), refresh: .immediate { _ in .failure(Mishap("no refresh")) })
     for second in 0..<5 {
-      rig.setTime(Double(second))
-      await #expect(throws: Mishap("no refresh")) { try await rig.adapted() }
+      fixture.setTime(Double(second))
+      await #expect(throws: Mishap("no refresh")) { try await fixture.adapted() }
     }
     for time in [5.0, 29, 30] {
-      rig.setTime(time)
-      let error = await #expect(throws: AuthenticationError.excessiveRefresh) { try await rig.adapted() }
+      fixture.setTime(time)
+      let error = await #expect(throws: AuthenticationError.excessiveRefresh) { try await fixture.adapted() }
       #expect(error?.localizedDescription.contains("too often") == true)
     }
     // The first refresh, at 0 s, has left the window. The second, at 1 s, hasn't.
-    rig.setTime(30.5)
-    await #expect(throws: Mishap("no refresh")) { try await rig.adapted() }
-    await #expect(throws: AuthenticationError.excessiveRefresh) { try await rig.adapted() }
-    #expect(rig.authenticator.refreshCount == 6)
+    fixture.setTime(30.5)
+    await #expect(throws: Mishap("no refresh")) { try await fixture.adapted() }
+    await #expect(throws: AuthenticationError.excessiveRefresh) { try await fixture.adapted() }
+    #expect(fixture.authenticator.refreshCount == 6)
   }
 
-  @Test("refreshes after refusals count toward the window")
+  @Test("refreshes for refused requests count toward the limit of the refresh window")
   func windowOfRefusals() async throws {
-    let rig = Rig(
-      Token("a"), refresh: .atOnce { .success($0) }, window: .init(interval: 10, maximumAttempts: 2))
+    let fixture = InterceptorFixture(
+      Token("a"), refresh: .immediate { .success($0) }, window: .init(interval: 10, maximumAttempts: 2))
     try await withRefused(token: "a") { session, request in
       var decisions: [String] = []
-      for _ in 0..<3 { decisions.append(await rig.interceptor.decision(on: request, for: session)) }
+      for _ in 0..<3 { decisions.append(await fixture.interceptor.decision(on: request, for: session)) }
       #expect(decisions == ["retry", "retry", "no: excessiveRefresh"])
-      rig.setTime(10.5)
-      #expect(await rig.interceptor.decision(on: request, for: session) == "retry")
+      fixture.setTime(10.5)
+      #expect(await fixture.interceptor.decision(on: request, for: session) == "retry")
     }
   }
 
-  @Test("the default window allows five refreshes in 30 s, and without a window there is no limit")
+  @Test("the default refresh window permits five refreshes in 30 s; without a window, there is no limit")
   func windowDefaults() async throws {
     #expect(Interceptor.RefreshWindow().interval == 30 && Interceptor.RefreshWindow().maximumAttempts == 5)
-    let rig = Rig(
-      Token("a", requiresRefresh: true), refresh: .atOnce { _ in .failure(Mishap("no refresh")) }, window: nil)
-    for _ in 0..<20 { await #expect(throws: Mishap("no refresh")) { try await rig.adapted() } }
-    #expect(rig.authenticator.refreshCount == 20)
+    let fixture = InterceptorFixture(
+      Token("a", requiresRefresh: true), refresh: .immediate { _ in .failure(Mishap("no refresh")) }, window: nil)
+    for _ in 0..<20 { await #expect(throws: Mishap("no refresh")) { try await fixture.adapted() } }
+    #expect(fixture.authenticator.refreshCount == 20)
   }
 
-  @Test("the public initializer uses the default window and the real clock")
+  @Test("the public initializer uses the default refresh window and the real clock")
   func publicInitialiser() async throws {
     var duration = Duration.zero
     // On a busy machine six refreshes may take longer than the window; try again then.
     repeat {
-      let authenticator = TokenAuthenticator(.atOnce { _ in .failure(Mishap("no refresh")) })
+      let authenticator = TokenAuthenticator(.immediate { _ in .failure(Mishap("no refresh")) })
       let interceptor = AuthenticationInterceptor(
         authenticator: authenticator, credential: Token("a", requiresRefresh: true))
-      let rig = Rig(authenticator, interceptor)
+      let fixture = InterceptorFixture(authenticator, interceptor)
       var errors: [any Error] = []
       duration = await ContinuousClock().measure {
-        for _ in 0..<6 { do { _ = try await rig.adapted() } catch { errors.append(error) } }
+        for _ in 0..<6 { do { _ = try await fixture.adapted() } catch { errors.append(error) } }
       }
       #expect(errors.prefix(5).compactMap { $0 as? Mishap }.count == 5)
       if duration < .seconds(30) { #expect(errors.last as? AuthenticationError == .excessiveRefresh) }

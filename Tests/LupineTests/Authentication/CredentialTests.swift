@@ -17,7 +17,7 @@ import Testing
     URLCredential(user: user, password: password, persistence: persistence)
   }
 
-  @Test("credentials are equal if their parts are equal, and no description contains the password")
+  @Test("credentials are equal if all their parts are equal, and no description contains the password")
   func credentials() {
     let one = credential("me", "secret-word")
     #expect(one.user == "me" && one.password == "secret-word" && one.hasPassword && one.persistence == .forSession)
@@ -32,7 +32,7 @@ import Testing
     #expect("\(one)".contains("me"))
   }
 
-  @Test("protection spaces are equal if their server, realm and method are equal")
+  @Test("protection spaces are equal if the server, realm and authentication method are equal")
   func spaces() {
     func space(
       _ host: String = "h", _ port: Int = 80, _ scheme: String? = "http", _ realm: String? = "r",
@@ -55,14 +55,14 @@ import Testing
   }
 
   @Test(
-    "port 0 becomes the protocol's default port",
+    "port 0 in a protection space is replaced with the protocol's default port",
     arguments: [("http", 80), ("HTTPS", 443), ("ftp", 0), (nil, 0)] as [(String?, Int)])
   func defaultPort(scheme: String?, port: Int) {
     let space = URLProtectionSpace(host: "h", port: 0, protocol: scheme, realm: nil, authenticationMethod: nil)
     #expect(space.port == port && space.protocol == scheme && !space.isProxy() && space.proxyType == nil)
   }
 
-  @Test("a proxy's protection space has a type and no protocol")
+  @Test("the protection space of a proxy has a proxy type, and no protocol")
   func proxy() {
     let proxy = URLProtectionSpace(
       proxyHost: "p", port: 0, type: NSURLProtectionSpaceSOCKSProxy, realm: nil, authenticationMethod: nil)
@@ -72,7 +72,8 @@ import Testing
     #expect(untyped.isProxy())
   }
 
-  @Test("a protection space is secure with TLS, or with a method that doesn't send the password")
+  @Test(
+    "receivesCredentialSecurely is true if the protection space uses TLS or a method that doesn't send the password")
   func security() {
     func isSecure(_ scheme: String, _ method: String) -> Bool {
       URLProtectionSpace(host: "h", port: 0, protocol: scheme, realm: nil, authenticationMethod: method)
@@ -95,7 +96,7 @@ import Testing
 
   // MARK: Storage
 
-  @Test("a storage keeps credentials by protection space and user, and the first one is the default")
+  @Test("a credential storage keeps credentials by protection space and user, and the first one becomes the default")
   func storage() {
     let storage = URLCredentialStorage()
     #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
@@ -118,7 +119,7 @@ import Testing
     #expect(storage.defaultCredential(for: space)?.password == "new")
   }
 
-  @Test("a removed credential is no longer the default, and a credential with a different password isn't removed")
+  @Test("a removed credential is no longer the default; a credential whose password differs isn't removed")
   func removal() {
     let storage = URLCredentialStorage()
     storage.setDefaultCredential(credential("a"), for: space)
@@ -133,7 +134,7 @@ import Testing
     storage.remove(credential("b"), for: space)
   }
 
-  @Test("a credential with persistence none isn't stored, and all others are kept in memory")
+  @Test("a credential with persistence none isn't stored; all others are kept in memory")
   func persistence() {
     let storage = URLCredentialStorage()
     storage.set(credential("a", "p", .none), for: space)
@@ -147,7 +148,7 @@ import Testing
     #expect(storage.credentials(for: space)?.count == 3)
   }
 
-  @Test("a synchronizable credential is removed only if an option permits it")
+  @Test("a synchronizable credential is removed only if the option that permits its removal is true")
   func synchronizable() throws {
     let storage = URLCredentialStorage()
     let synchronizable = credential("a", "p", try #require(URLCredential.Persistence(rawValue: 3)))
@@ -162,7 +163,7 @@ import Testing
     #expect(storage.credentials(for: space) == nil)
   }
 
-  @Test("a storage posts a notification for each change, and none if nothing has changed")
+  @Test("a credential storage posts a notification for each change, but not if nothing has changed")
   func notifications() {
     let storage = URLCredentialStorage()
     let count = Mutex(0)
@@ -190,7 +191,7 @@ import Testing
     expectChange(false) { storage.remove(credential("a"), for: space) }
   }
 
-  @Test("the methods for tasks change the same storage")
+  @Test("the methods of a credential storage with a task parameter access the same credentials as those without")
   func tasks() throws {
     let storage = URLCredentialStorage()
     let session = URLSession(configuration: .ephemeral)
@@ -206,7 +207,7 @@ import Testing
     #expect(storage.credentials(for: space) == ["a": credential("a")])
   }
 
-  @Test("concurrent use of a storage loses no credentials")
+  @Test("concurrent use of a credential storage loses no credentials")
   func threads() {
     let storage = URLCredentialStorage()
     DispatchQueue.concurrentPerform(iterations: 200) { index in

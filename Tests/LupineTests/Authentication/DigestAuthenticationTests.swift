@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct DigestAuthenticationTests {
   @Test(
-    "the strongest challenge is answered with the request's credential on the same connection",
+    "the strongest offered Digest challenge is answered with the request's credential, on the same connection",
     arguments: [DigestAlgorithm.Function.sha256, .sha512_256], ["auth", "auth-int"])
   func right(function: DigestAlgorithm.Function, protection: String) async throws {
     let server = DigestServer(function, protection: protection)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("a refused credential is sent once, and the 401 is delivered")
+  @Test("a refused Digest credential is sent only once, and the 401 is delivered")
   func wrong() async throws {
     let server = DigestServer()
     try await withServer(server.reply) { origin in
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("concurrent requests count the nonce separately, and stale nonces are answered without calling the delegate")
+  @Test("concurrent requests use different nonce counts, and stale nonces are answered without calling the delegate")
   func concurrent() async throws {
     let server = DigestServer(usesMax: 5)
     try await withServer(server.reply) { origin in
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("a default credential that was used before is sent before a challenge, as long as it is the default")
+  @Test("a default credential that has succeeded is sent preemptively while it remains the default")
   func preemptive() async throws {
     let server = DigestServer()
     try await withServer(server.reply) { origin in
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("a redirect within the origin gets a new proof")
+  @Test("after a redirect within the origin, a new Digest Authorization field is sent")
   func redirect() async throws {
     let server = DigestServer()
     try await withServer { request in
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("a server that doesn't know the password causes an error, and its response isn't delivered")
+  @Test("if a server fails to prove that it knows the password, the task fails, and the response isn't delivered")
   func forged() async throws {
     let server = DigestServer(isForged: true)
     try await withServer(server.reply) { origin in
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test("a server that has used Digest doesn't receive the password when it offers only Basic")
+  @Test("a server that has used Digest doesn't receive the password if it later offers only Basic")
   func downgrade() async throws {
     let server = DigestServer()
     try await withServer { request in

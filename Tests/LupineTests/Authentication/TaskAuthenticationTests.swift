@@ -6,15 +6,17 @@ import LupineEngine
 import Synchronization
 import Testing
 
+@testable import LupineLogin
 @testable import LupineURLSession
 
 @Suite struct TaskAuthenticationTests {
-  private let session = SessionAuthentication()
+  private static let sources = AuthenticationSources(nonce: { "c" })
+  private let session = SessionAuthentication(Self.sources)
   private let storage = URLCredentialStorage()
   private let me = URLCredential(user: "me", password: "pw", persistence: .forSession)
 
   private func task() -> TaskAuthentication {
-    TaskAuthentication(session, storage: storage, makeNonce: { "c" })
+    TaskAuthentication(session, storage: storage)
   }
 
   private func request(_ url: String = "http://h.example/x", method: String = "GET") throws -> EngineRequest {
@@ -27,12 +29,12 @@ import Testing
 
   private func fields(_ name: String, _ value: String) -> Fields { Fields([(name, value)]) }
 
-  /// The parameters of a value of Authorization.
+  /// Returns the parameter's value in an Authorization field, or nil if the field doesn't have the parameter.
   private func parameter(_ name: String, of value: String?) -> String? {
     Challenge.parse(value ?? "").first?.parameter(name)
   }
 
-  /// Returns the request as it is sent after its challenge was answered.
+  /// Returns the request with the Authorization field that answers a Digest challenge with these parameters.
   private func answered(
     _ task: TaskAuthentication, _ request: EngineRequest, parameters: String = "nonce=n, qop=auth"
   ) throws -> EngineRequest {
@@ -51,7 +53,7 @@ import Testing
 
   // MARK: Answers
 
-  @Test("a proof covers the request's method and target, and concurrent tasks count the same nonce")
+  @Test("a Digest Authorization field contains the request's target, and concurrent tasks share the nonce count")
   func answers() throws {
     let first = try answered(task(), try request("http://h.example/a?b=c", method: "POST"))
     let value = first.fields.first("Authorization")
@@ -60,7 +62,7 @@ import Testing
     #expect(parameter("nc", of: second.fields.first("Authorization")) == "00000002")
   }
 
-  @Test("no two of many concurrent requests have the same nonce count")
+  @Test("no two concurrent requests have the same nonce count")
   func concurrentCounts() throws {
     let (request, challenge) = (try request(), try digest("nonce=n, qop=auth"))
     let counts = Mutex<[String?]>([])
@@ -71,7 +73,7 @@ import Testing
     #expect(Set(counts.withLock { $0 }).count == 200)
   }
 
-  @Test("requests with different credentials have separate authentications")
+  @Test("requests with different credentials are authenticated separately")
   func credentials() throws {
     let you = URLCredential(user: "you", password: "pw", persistence: .forSession)
     let challenge = try digest("nonce=n, qop=auth")
@@ -83,7 +85,7 @@ import Testing
     #expect(parameter("nc", of: value) == "00000003")
   }
 
-  @Test("content in memory is hashed for auth-int, and a challenge for a file's content can't be answered")
+  @Test("a body in memory is hashed for qop=auth-int; with a body from a file, the challenge can't be answered")
   func content() throws {
     var request = try request(method: "PUT")
     let challenge = try digest("nonce=n, qop=auth-int, algorithm=SHA-256")
@@ -96,14 +98,14 @@ import Testing
     #expect(task().answer(challenge, with: me, to: request) == nil)
   }
 
-  @Test("the user name and password are normalized to form C (RFC 7616 §4)")
+  @Test("for Digest, user name and password are normalized to form C (RFC 7616 §4)")
   func normalization() throws {
     let decomposed = URLCredential(user: "e\u{301}", password: "e\u{301}", persistence: .none)
     let composed = URLCredential(user: "\u{E9}", password: "\u{E9}", persistence: .none)
     let challenge = try digest("nonce=n, qop=auth")
     let values = try [decomposed, composed].map {
       try #require(
-        TaskAuthentication(SessionAuthentication(), storage: nil) { "c" }
+        TaskAuthentication(SessionAuthentication(Self.sources), storage: nil)
           .answer(challenge, with: $0, to: try request()))
     }
     #expect(Array(values[0].utf8) == Array(values[1].utf8))
@@ -111,7 +113,7 @@ import Testing
 
   // MARK: Stale nonces
 
-  @Test("a stale nonce is answered with the same credential, and a refused credential isn't")
+  @Test("a stale nonce is answered with the same credential, but a refused credential isn't sent again")
   func stale() throws {
     let task = task()
     let request = try answered(task, try request())
@@ -125,7 +127,7 @@ import Testing
     #expect(task.renewed(afterStatus: 401, stale, to: request) == nil)
   }
 
-  @Test("a stale nonce of another realm, or of a request without Digest, isn't answered")
+  @Test("a challenge with stale=true isn't answered if its realm differs or the request had no Digest credentials")
   func foreignStale() throws {
     let stale = "realm=s, nonce=n2, qop=auth, stale=true"
     let task = task()
@@ -134,7 +136,7 @@ import Testing
     #expect(task.renewed(afterStatus: 401, fields("WWW-Authenticate", "Digest \(stale)"), to: request) == nil)
   }
 
-  @Test("only a limited number of consecutive stale nonces is answered")
+  @Test("a task answers only a limited number of consecutive stale nonces")
   func endlessStale() throws {
     let task = task()
     let request = try answered(task, try request())
@@ -148,11 +150,12 @@ import Testing
 
   // MARK: Before a challenge
 
-  @Test("a redirect within the origin gets a new proof, and one outside of the protection space gets none")
+  @Test(
+    "after a redirect, a new Digest Authorization field is sent within the protection space, and none outside of it")
   func redirects() throws {
     let task = task()
     let first = try answered(task, try request("http://h.example/a/x"), parameters: "nonce=n, qop=auth, domain=\"/a/\"")
-    // The transfer's request keeps the first proof.
+    // The redirected request still contains the Authorization field of the first request.
     func redirected(to url: String) throws -> String? {
       var next = first
       next.uri = try URI(url)
@@ -170,7 +173,7 @@ import Testing
   }
 
   @Test(
-    "a proof is never sent to another origin",
+    "a Digest Authorization field is never sent to another origin",
     arguments: ["https://h.example/x", "http://h.example:81/x", "http://i.example/x", "http+unix://%2Fs/x"])
   func otherOrigins(url: String) throws {
     try setDefault(me)
@@ -184,7 +187,8 @@ import Testing
     #expect(!other.fields.contains("Authorization"))
   }
 
-  @Test("another task's credential is sent before a challenge only if it is the storage's default for the space")
+  @Test(
+    "another task's credential is sent preemptively only if it is the storage's default for the protection space")
   func preemptive() throws {
     _ = try answered(task(), try request())
     func prepared(_ request: EngineRequest) -> String? {
@@ -205,7 +209,7 @@ import Testing
 
   // MARK: Servers
 
-  @Test("a server that doesn't know the password isn't trusted, and otherwise its next nonce is used")
+  @Test("a server with a wrong rspauth isn't trusted, and a correct server's next nonce is used")
   func verification() throws {
     let task = task()
     _ = try answered(task, try request())
@@ -215,14 +219,14 @@ import Testing
     #expect(!task.verify(fields("authentication-info", "rspauth=\"0\", nextnonce=\"n3\"")))
   }
 
-  @Test("after Digest, an unencrypted Basic challenge of the same origin is dropped, and that of another origin isn't")
+  @Test("after Digest was used, a Basic challenge from the same http origin is ignored")
   func downgrade() throws {
     _ = try answered(task(), try request())
     func challenge(_ url: String) throws -> URLAuthenticationChallenge? {
       let request = try request(url)
       return URLAuthenticationChallenge(
-        status: 401, fields: fields("WWW-Authenticate", "Basic realm=r"), from: request.uri, previousFailureCount: 0,
-        storage: nil, response: nil, digest: (task(), request))
+        Challenge.parse("Basic realm=r"), from: .origin(request.uri.origin), previousFailureCount: 0, storage: nil,
+        response: nil, answering: (task(), request))
     }
     #expect(try challenge("http://h.example/") == nil)
     for url in ["https://h.example/", "http://i.example/", "http://h.example:81/"] {
@@ -230,38 +234,39 @@ import Testing
     }
   }
 
-  @Test("beyond the limits, the least recently used authentications and origins are dropped")
+  @Test("above the limits, the least recently used authentications and origins are removed")
   func limits() throws {
     var spaces = DigestSpaces()
     let challenge = try digest("nonce=n, qop=auth")
     let credential = PasswordCredential(user: "me", password: "pw")
     func request(_ index: Int) throws -> DigestSpaces.CoveredRequest {
       DigestSpaces.CoveredRequest(
-        method: "GET", uri: try URI("http://h\(index).example/"), clientNonce: "c", contentHash: { _ in nil })
+        party: .origin(try URI("http://h\(index).example/").origin), method: "GET", target: "/", clientNonce: "c",
+        contentHash: { _ in nil })
     }
-    for index in 0...DigestSpaces.originsMax {
+    for index in 0...DigestSpaces.partiesMax {
       _ = try spaces.answer(challenge, with: credential, to: try request(index))
     }
-    let last = DigestSpaces.originsMax
+    let last = DigestSpaces.partiesMax
     #expect(spaces.keys(covering: try URI("http://h\(last).example/")).count == 1)
     let dropped = last - DigestSpaces.authenticationsMax
     #expect(spaces.keys(covering: try URI("http://h\(dropped).example/")).isEmpty)
     #expect(spaces.keys(covering: try URI("http://h\(dropped + 1).example/")).count == 1)
     let basic = Challenge.parse("Basic")
-    #expect(spaces.offers(in: basic, from: try URI("http://h1.example/").origin).isEmpty)
-    #expect(spaces.offers(in: basic, from: try URI("http://h0.example/").origin).count == 1)
+    #expect(spaces.offers(in: basic, from: .origin(try URI("http://h1.example/").origin)).isEmpty)
+    #expect(spaces.offers(in: basic, from: .origin(try URI("http://h0.example/").origin)).count == 1)
   }
 
   // MARK: Challenges
 
-  @Test("the strongest offer with a default credential is chosen, or else the strongest offer")
+  @Test("the strongest offered scheme that has a default credential is chosen, or else the strongest of all")
   func offers() throws {
     let lines = "Basic realm=r, Digest realm=r, nonce=n, qop=auth, Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
     func challenge() throws -> URLAuthenticationChallenge? {
       let request = try request()
       return URLAuthenticationChallenge(
-        status: 401, fields: fields("WWW-Authenticate", lines), from: request.uri, previousFailureCount: 0,
-        storage: storage, response: nil, digest: (task(), request))
+        Challenge.parse(lines), from: .origin(request.uri.origin), previousFailureCount: 0, storage: storage,
+        response: nil, answering: (task(), request))
     }
     let digest = try #require(try challenge())
     #expect(digest.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPDigest)
@@ -274,12 +279,12 @@ import Testing
     let fresh = URLProtectionSpace(
       try URI("http://h.example").origin, realm: "r", method: NSURLAuthenticationMethodHTTPBasic)
     storage.setDefaultCredential(me, for: fresh)
-    // The origin has used Digest, so that Basic isn't offered any more.
+    // The origin has used Digest, so its Basic challenge is ignored.
     #expect(try challenge()?.proposedCredential == nil)
     let other = TaskAuthentication(SessionAuthentication(), storage: storage)
     let basic = URLAuthenticationChallenge(
-      status: 401, fields: fields("WWW-Authenticate", lines), from: try URI("http://h.example/"),
-      previousFailureCount: 0, storage: storage, response: nil, digest: (other, try request()))
+      Challenge.parse(lines), from: .origin(try URI("http://h.example/").origin), previousFailureCount: 0,
+      storage: storage, response: nil, answering: (other, try request()))
     #expect(basic?.proposedCredential == me && basic?.protectionSpace == fresh)
   }
 }

@@ -18,7 +18,7 @@ import Testing
     return request
   }
 
-  @Test("each option is on its own line, and the URL is last")
+  @Test("in the curl command, each option is on its own line, and the URL is last")
   func format() throws {
     let request = try request(
       "https://example.org/a?b=c&d", method: .post, headers: ["X-Own": "a \"b\"", "Accept": "*/*"],
@@ -36,7 +36,7 @@ import Testing
         """#)
   }
 
-  @Test("the credential follows -u, unless its user name contains a colon")
+  @Test("in the curl command, -u passes the credential, unless its user name contains a colon")
   func credential() throws {
     let request = try request(headers: ["X": "y"])
     let credential = URLCredential(user: "u", password: "p:$x", persistence: .none)
@@ -54,14 +54,15 @@ import Testing
     #expect(!cURLDescription(of: request, configuration: [:], credential: colon).contains("-u"))
   }
 
-  @Test("a request without a URL results in a message instead of a command")
+  @Test("for a request without a URL, a message is returned instead of a curl command")
   func noURL() throws {
     var request = try request()
     request.url = nil
     #expect(cURLDescription(of: request, configuration: [:]).hasPrefix("The request has no URL"))
   }
 
-  @Test("HEAD adds --head, brackets in the URL add --globoff, and an empty field ends with a semicolon")
+  @Test(
+    "a HEAD request adds --head, brackets in the URL add --globoff, and a field without a value ends with a semicolon")
   func curlSpecialties() async throws {
     let head = try await words(of: request(method: .head))
     #expect(head == ["-v", "-X", "HEAD", "--head", "https://example.org/"].map { Data($0.utf8) })
@@ -72,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "curl interprets no URL as an option or a file name",
+    "curl never takes a URL for an option or a file name",
     arguments: [
       ("-K/tmp/evil", ["--url", "-K/tmp/evil"]), ("--config=/tmp/evil", ["--url", "--config=/tmp/evil"]),
       ("-", ["--url", "-"]), ("@/tmp/evil", ["http://@/tmp/evil"]), ("example.org/-x", ["example.org/-x"]),
@@ -83,7 +84,7 @@ import Testing
     #expect(words == (["-v", "-X", "GET"] + last).map { Data($0.utf8) })
   }
 
-  @Test("a field whose name begins with @ is omitted, because curl would read a file")
+  @Test("a field whose name begins with @ is left out, because curl would read that file")
   func hostileFieldName() async throws {
     let words = try await words(of: request(headers: ["@/tmp/evil": "x", "@": "", "X": "@/tmp/evil", "-K": "y"]))
     #expect(
@@ -91,13 +92,13 @@ import Testing
   }
 
   @Test(
-    "curl interprets no method, user name or cookie as an option or a file name",
+    "curl never takes a method, user name or cookie for an option or a file name",
     arguments: ["-K/tmp/evil", "@/tmp/evil"])
   func hostileArguments(text: String) throws {
     let description = try cURLDescription(
       of: request(method: HTTPMethod(rawValue: text)), configuration: [:],
       credential: URLCredential(user: text, password: text, persistence: .none), cookies: "\(text)=\(text)")
-    // Each follows an option that takes its next word as a value unchanged.
+    // Each text follows an option, so curl takes the text as that option's value.
     #expect(
       description == """
         $ curl -v \\
@@ -110,7 +111,7 @@ import Testing
     #expect(nameless.contains("-H \"Cookie: \(text)\"") && !nameless.contains("-b"))
   }
 
-  @Test("cookies follow -b, unless curl would ignore them or read a file")
+  @Test("the curl command passes the cookies with -b, unless curl would ignore them or read a file")
   func cookies() throws {
     let request = try request(headers: ["X": "y"])
     #expect(
@@ -135,7 +136,7 @@ import Testing
     "<(id)", ";id", "&", "|", "#", "$'\\x41'", "a\u{301}", "\t'!\\", "\\!", "$",
   ]
 
-  @Test("bash passes a body's text to curl unchanged", arguments: texts)
+  @Test("the shell passes the text of a body to curl unchanged", arguments: texts)
   func bodyText(text: String) async throws {
     let words = try await words(of: request(method: .post, body: Data(text.utf8)))
     #expect(words[3] == Data((text.hasPrefix("@") ? "--data-raw" : "-d").utf8))
@@ -143,14 +144,14 @@ import Testing
     #expect(words.count == 6)
   }
 
-  @Test("bash passes the value of a field and the method to curl unchanged", arguments: texts)
+  @Test("the shell passes the values of fields and the method to curl unchanged", arguments: texts)
   func fieldAndMethod(text: String) async throws {
     let words = try await words(of: request(method: HTTPMethod(rawValue: text), headers: ["X": text]))
     #expect(words == ["-v", "-X", text, "-H", "X: \(text)", "https://example.org/"].map { Data($0.utf8) })
   }
 
   @Test(
-    "bytes that aren't valid text reach curl unchanged",
+    "bytes that aren't valid text are passed to curl unchanged",
     arguments: [
       [0xFF], [0x00], [0xFF, 0x00, 0x41], [0x40, 0xFF], [0x40, 0x00], [0x2D, 0x00], [0xFE, 0x34, 0x35], [0x00, 0x31],
       [0xFF, 0x0A], [0xC3], Array(1...255), Array(0...255),
@@ -167,7 +168,7 @@ import Testing
   }
 
   @Test(
-    "printf passes a body of 128 KiB or more to curl, because it is too long for an argument",
+    "a body of 128 KiB or more is passed to curl by printf, because it is too long for an argument",
     arguments: [131_071, 131_072, 300_000])
   func longBody(count: Int) async throws {
     let body = Data(repeating: UInt8(ascii: "%"), count: count)

@@ -21,7 +21,7 @@ import Testing
   private static let typed: HTTPHeaders = ["Content-Type": "text/plain; charset=utf-8"]
 
   @Test(
-    "curl sends the same request as Lupine",
+    "running the curl command sends the same request as Lupine",
     arguments: [
       Case(method: .get, query: "", headers: [:], body: nil),
       Case(
@@ -50,7 +50,7 @@ import Testing
       let curls = try JSONDecoder().decode(Anything.self, from: output)
       #expect(curls.method == ours.method && curls.url == ours.url && curls.args == ours.args)
       #expect(curls.form == ours.form && curls.data == ours.data)
-      // The only field that curl adds.
+      // Accept is the only field that curl adds.
       var fields = curls.headers
       if ours.headers["Accept"] == nil { #expect(fields.removeValue(forKey: "Accept") == "*/*") }
       #expect(fields == ours.headers)
@@ -58,7 +58,8 @@ import Testing
   }
 
   @Test(
-    "curl sends the same cookies as Lupine, with and without a Cookie field in the request", arguments: [true, false])
+    "running the curl command sends the same cookies as Lupine, with and without a Cookie field in the request",
+    arguments: [true, false])
   func sameCookies(hasOwn: Bool) async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("curl presents the same credential as Lupine")
+  @Test("running the curl command sends the same credential as Lupine")
   func sameCredential() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -82,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("no text in a request makes curl read a file", arguments: ["-K", "@"])
+  @Test("no part of a request makes the curl command read a file", arguments: ["-K", "@"])
   func readsNoFile(prefix: String) async throws {
     // The file is valid as a configuration for -K, as a list of URLs after @, as a body, and as fields for -H.
     let file = try TemporaryFile(Array("url = \"stolen\"\nX-Stolen: yes\n".utf8))
@@ -111,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("the command is delivered after the request has been built, with the session's fields")
+  @Test("the curl command contains the session's fields, and is delivered after the request has been created")
   func toldWhenBuilt() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct AwaitingTests {
   @Test(
-    "cancelling the awaiting task cancels the request, unless automaticallyCancelling is false",
+    "cancelling the task that awaits a response cancels the request, unless automaticallyCancelling is false",
     arguments: [true, false])
   func awaitingTask(isAutomatic: Bool) async throws {
     let (arrived, reply) = (Gate(), Gate())
@@ -35,14 +35,14 @@ import Testing
           #expect(await waiting.value.value == "late")
           #expect(request.isFinished)
         }
-        // Awaited again, after the request has ended.
+        // The response can be awaited again after the request has ended.
         #expect(await data.response.value == (isAutomatic ? nil : "late"))
         #expect(await (try? data.value) == (isAutomatic ? nil : "late"))
       }
     }
   }
 
-  @Test("a DataTask suspends, resumes and cancels its request")
+  @Test("a DataTask can suspend, resume and cancel its request")
   func dataTask() async throws {
     try await withServer { _ in
       .hold

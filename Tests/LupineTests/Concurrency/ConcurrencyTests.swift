@@ -1,22 +1,25 @@
 // ResponseBox: delivers one response to all waiters.
 
+import Dispatch
 import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
 
 @Suite struct ConcurrencyTests {
-  @Test("a value that was set before it is awaited is returned each time")
+  private let queue = SerialQueue(DispatchQueue(label: "ConcurrencyTests"))
+
+  @Test("a value that was set before it is awaited can be awaited several times")
   func setBefore() async {
-    let box = ResponseBox<Int>()
+    let box = ResponseBox<Int>(on: queue)
     box.fill(7)
     #expect(await box.value(cancelling: nil) == 7)
     #expect(await box.value(cancelling: nil) == 7)
   }
 
-  @Test("every waiter receives the value, whenever it starts to wait")
+  @Test("every waiter receives the value, whether it starts to wait before or after the value is set")
   func manyWaiters() async {
-    let box = ResponseBox<Int>()
+    let box = ResponseBox<Int>(on: queue)
     let waiters = 200
     let sum = await withTaskGroup(of: Int.self) { group in
       for index in 0..<waiters {

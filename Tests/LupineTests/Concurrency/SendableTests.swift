@@ -21,7 +21,7 @@ import Testing
         + require(DownloadResponse<Int, AFError>.self) + require(AFError.self) == 18)
   }
 
-  @Test("stream requests and tasks are Sendable")
+  @Test("stream requests and stream tasks are Sendable")
   func streams() {
     #expect(
       require(DataStreamRequest.self) + require(DataStreamRequest.CancellationToken.self)

@@ -1,4 +1,4 @@
-// AddressPolicyTests: a session refuses addresses by its policy: the error, redirects, redirect handlers and retries.
+// AddressPolicyTests: the addresses that a session's policy refuses: the error, redirects, redirect handlers and retries.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A session's address policy", .timeLimit(.minutes(10)))
 struct AddressPolicyTests {
-  @Test("a refused address fails with resourceUnavailable, the address and a remedy, and no connection is made")
+  @Test("a request to an address that the policy refuses fails with resourceUnavailable, and no connection is opened")
   func error() async throws {
     try await withServer { _ in
       .text("")
@@ -27,7 +27,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("a redirect, a redirect handler and a retry can't reach a refused address")
+  @Test("neither a redirect nor a redirect handler can reach an address that the policy refuses, and no retry is made")
   func redirects() async throws {
     try await withServer { _ in
       .text("internal")

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CodingTests {
   private static let text = String((1...3000).flatMap { "line \($0): lupins fix nitrogen\n" })
 
-  @Test("gzip and brotli from nginx are decoded", arguments: ["gzip", "br", "identity"])
+  @Test("gzip and brotli content from nginx is decoded", arguments: ["gzip", "br", "identity"])
   func nginx(coding: String) async throws {
     let url = try await TestServers.nginx + "/text.txt"
     try await withSession { session in
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("deflate, gzip and brotli from httpbin are decoded", arguments: ["deflate", "gzip", "brotli"])
+  @Test("deflate, gzip and brotli content from httpbin is decoded", arguments: ["deflate", "gzip", "brotli"])
   func httpbin(coding: String) async throws {
     struct Coded: Decodable, Sendable {
       var method: String
@@ -58,7 +58,9 @@ import Testing
         Body(name: "a wrong checksum", coding: "gzip", bytes: damaged, part: "checksum"),
         Body(name: "no brotli at all", coding: "br", bytes: Array("plain text".utf8), part: "br:"),
         Body(name: "too many codings", coding: "gzip, gzip, gzip, gzip, gzip, gzip", bytes: good, part: "5"),
-        Body(name: "brotli twice", coding: "br, br", bytes: Array("plain".utf8), part: "limit of 1 for brotli codings"),
+        Body(
+          name: "brotli twice", coding: "br, br", bytes: Array("plain".utf8),
+          part: "layers of brotli than the limit of 1"),
       ]
     }
   }
@@ -79,7 +81,8 @@ import Testing
   static let unknownCodings = ["foo", "aws-chunked", "utf-8", "none", "binary", "gzip, foo", "foo, gzip"]
 
   @Test(
-    "a body with an unknown coding is delivered as received, with its Content-Encoding field", arguments: unknownCodings
+    "a body with an unknown content coding is delivered as received, with its Content-Encoding field",
+    arguments: unknownCodings
   )
   func unknown(coding: String) async throws {
     let body = try Self.gzip(Array(Self.text.utf8))
@@ -105,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "an unknown coding fails with cannotDecodeContentData if the engine refuses unknown codings",
+    "if refusesUnknownCodings is set, an unknown content coding fails with cannotDecodeContentData",
     arguments: unknownCodings)
   func unknownRefused(coding: String) async throws {
     try await withServer { _ in
@@ -122,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("a bomb of gzip within gzip is stopped before it fills the memory")
+  @Test("decompression of a gzip bomb within gzip stops before it exhausts the memory")
   func bomb() async throws {
     let once = try Self.gzip([UInt8](repeating: 0, count: 64 << 20))
     let twice = try Self.gzip(once)
@@ -137,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("a coding without content isn't an error for HEAD, 204 and an empty body")
+  @Test("an empty response with a content coding succeeds: to HEAD, with status 204, or with an empty body")
   func nothingToDecode() async throws {
     try await withServer { request in
       Reply(status: request.path == "/204" ? 204 : 200, fields: ["Content-Encoding": "gzip"])

@@ -15,7 +15,7 @@ import Testing
   enum Kind: String, CaseIterable, Codable, Sendable { case data, download, upload, multipart, stream }
 
   @Test(
-    "ten thousand requests of a kind, a tenth of them cancelled, release all resources",
+    "10,000 requests of each kind, a tenth of them cancelled, release all resources",
     arguments: Kind.allCases.filter { $0.rawValue == testsArgument ?? $0.rawValue })
   func nothingIsLeft(kind: Kind) async throws {
     try await withFolder { folder in
@@ -55,14 +55,14 @@ private struct Load {
     let ends = Recorder<AFError?>()
     for _ in 0..<200 { _ = start(origin.url, ends) }
     _ = await ends.first(200)
-    let before = Left.descriptors(below: folder.path).count
+    let before = Resources.descriptors(below: folder.path).count
     let fates = await send(count, seed: 2, origin.url)
     var left: [String] = []
     if await !session.running.isEmpty { left.append("requests") }
     if await !session.session.allTasks.isEmpty { left.append("tasks") }
-    if await !settles({ Left.files(in: folder).isEmpty }) { left.append("files: \(Left.files(in: folder))") }
-    if await !settles({ Left.descriptors(below: folder.path).count <= before }) {
-      left.append("descriptors: \(Left.descriptors(below: folder.path))")
+    if await !settles({ Resources.files(in: folder).isEmpty }) { left.append("files: \(Resources.files(in: folder))") }
+    if await !settles({ Resources.descriptors(below: folder.path).count <= before }) {
+      left.append("descriptors: \(Resources.descriptors(below: folder.path))")
     }
     return "left: \(left), fates: \(fates)"
   }

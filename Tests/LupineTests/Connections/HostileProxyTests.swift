@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "cookies and fields of a CONNECT response reach neither the cookie storage nor the caller",
+    "cookies and fields of a CONNECT response are neither stored nor delivered to the caller",
     arguments: ["", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Content-Encoding: gzip\r\n"])
   func opened(fields: String) async throws {
     let interim = "HTTP/1.1 103 Early Hints\r\n\(Self.cookie)\r\n"
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "a CONNECT response that refuses, or that is followed by bytes, is an error, and nothing else of it is kept",
+    "a CONNECT response that refuses the tunnel, or is followed by bytes, only fails the request",
     arguments: [
       "HTTP/1.1 403 Forbidden\r\n\(cookie)Content-Length: 4\r\n\r\nevil",
       "HTTP/1.1 407 Auth\r\n\(cookie)Proxy-Authenticate: Basic\r\nWWW-Authenticate: Basic\r\nContent-Length: 4\r\n\r\nevil",

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct KeepAliveTests {
-  @Test("consecutive requests use one connection, unless either side closes it")
+  @Test("consecutive requests use one connection unless the client or the server closes it")
   func reuse() async throws {
     try await withServer { request in
       request.path == "/close" ? Reply(fields: ["Connection": "close"], .bytes([1])) : .text("here")
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("a connection isn't reused after Connection: close from nginx")
+  @Test("a connection isn't reused after nginx has sent Connection: close")
   func nginxClose() async throws {
     let base = try await TestServers.nginx
     try await withSession { session in
@@ -38,7 +38,8 @@ import Testing
   }
 
   @Test(
-    "an idle connection that the server has closed doesn't fail the next request", arguments: [HTTPMethod.get, .post])
+    "after the server has closed an idle connection, the next request opens a new one and succeeds",
+    arguments: [HTTPMethod.get, .post])
   func closedBetween(method: HTTPMethod) async throws {
     let closed = Recorder<Void>()
     try await withOrigin { peer in
@@ -71,7 +72,7 @@ import Testing
   }
 
   @Test(
-    "an idempotent request without a response on a reused connection is replayed",
+    "an idempotent request is replayed if a reused connection closes before a response",
     arguments: [HTTPMethod.get, .put, .delete, .head])
   func replay(method: HTTPMethod) async throws {
     try await withOrigin(Self.closesOnSecond) { origin in
@@ -89,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("suspending and resuming before the response doesn't prevent the replay")
+  @Test("a request that was suspended and resumed before its response is still replayed if the connection closes")
   func replayAfterSuspension() async throws {
     let (arrived, steered) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -110,7 +111,7 @@ import Testing
           async let response = request.outcome()
           await arrived.wait()
           request.suspend().resume()
-          // When this request on the same loop is answered, the loop has processed both calls.
+          // This request runs on the same loop. When it is answered, the loop has processed suspend and resume.
           #expect(await session.request(other.url).outcome().error == nil)
           steered.open()
           let replayed = await response
@@ -120,7 +121,7 @@ import Testing
     }
   }
 
-  @Test("a POST without a response on a reused connection isn't replayed, because it may have been processed")
+  @Test("a POST isn't replayed if a reused connection closes before a response, because it may have been processed")
   func noReplay() async throws {
     try await withOrigin(Self.closesOnSecond) { origin in
       try await withSession { session in
@@ -134,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("a GET isn't replayed after part of its response has arrived")
+  @Test("a GET isn't replayed once part of its response has arrived")
   func noReplayAfterBytes() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -152,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("no more connections than allowed are opened, and all waiting requests succeed")
+  @Test("no more connections are opened than httpMaximumConnectionsPerHost, and all waiting requests succeed")
   func limit() async throws {
     try await withServer { request in
       .text(request.path)
@@ -168,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("a response that arrives before the body is sent is delivered")
+  @Test("a response that arrives before the request's body has been sent is delivered")
   func earlyAnswer() async throws {
     try await withOrigin { peer in
       _ = try peer.readHead()

@@ -10,7 +10,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectTests {
   @Test(
-    "three redirects are followed to the last URL", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
+    "a chain of three redirects is followed to the last URL",
+    arguments: ["relative-redirect", "absolute-redirect", "redirect"])
   func hops(path: String) async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -41,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("a redirect with an endless body is followed on another connection")
+  @Test("a redirect whose body never ends is followed on a new connection")
   func endlessBody() async throws {
     try await withOrigin { peer in
       guard let request = try peer.readRequest() else { return }
@@ -68,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "the status code determines whether the method and body are kept",
+    "the status code of a redirect determines whether the method and body are kept",
     arguments: [
       Hop(status: 301, method: .post, methodAfter: .get, isBodyKept: false),
       Hop(status: 302, method: .post, methodAfter: .get, isBodyKept: false),
@@ -100,7 +101,7 @@ import Testing
   }
 
   @Test(
-    "the body of a 307 or 308 is sent to another origin only if the redirect handler permits it",
+    "after a 307 or 308, the body is sent to another origin only if the redirect handler permits it",
     arguments: [307, 308], [true, false])
   func bodyElsewhere(status: Int, isLet: Bool) async throws {
     try await withServer {
@@ -126,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("a redirected HEAD request remains HEAD")
+  @Test("a redirected HEAD request uses HEAD again")
   func head() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -139,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("a redirect within the origin keeps Authorization and Cookie")
+  @Test("a redirect within the origin keeps the Authorization and Cookie fields")
   func sameOrigin() async throws {
     try await withServer { request in
       request.path == "/" ? redirect(to: "/there") : .text(String(decoding: request.rawHead, as: UTF8.self))
@@ -152,7 +153,7 @@ import Testing
   }
 
   @Test(
-    "later origins receive neither Authorization nor Cookie, whether the session or the request has set them",
+    "other origins receive neither Authorization nor Cookie, whether set by the session or the request",
     arguments: [true, false], [true, false])
   func otherOrigin(isSessions: Bool, isOtherHost: Bool) async throws {
     try await withServer { request in
@@ -184,7 +185,7 @@ import Testing
     }
   }
 
-  @Test("a redirect back to the first origin doesn't restore Authorization and Cookie")
+  @Test("a redirect back to the first origin doesn't restore the Authorization and Cookie fields")
   func thereAndBack() async throws {
     try await withServer { request in
       request.query("to").map { redirect(to: $0) } ?? .text(String(decoding: request.rawHead, as: UTF8.self))
@@ -203,7 +204,7 @@ import Testing
     }
   }
 
-  @Test("user information in the URL is sent only to its origin")
+  @Test("user information in the URL is sent only to the URL's origin")
   func userInfo() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))
@@ -220,7 +221,7 @@ import Testing
     }
   }
 
-  @Test("a redirect from https to http fails with redirectToNonExistentLocation, and nothing connects to the target")
+  @Test("a redirect from https to http fails with redirectToNonExistentLocation, without connecting to the target")
   func downgrade() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer { _ in
@@ -257,7 +258,8 @@ import Testing
   }
 
   @Test(
-    "a redirect without Location, and other 3xx statuses, are delivered as responses", arguments: [300, 302, 304, 305])
+    "a 3xx response that has no Location, or isn't a redirect, is delivered as the response",
+    arguments: [300, 302, 304, 305])
   func notFollowed(status: Int) async throws {
     try await withServer { _ in
       Reply(status: status, fields: status == 302 ? [:] : ["Location": "/there"])
@@ -270,7 +272,7 @@ import Testing
     }
   }
 
-  @Test("the body of a redirect is neither delivered nor counted as progress")
+  @Test("the body of a redirect isn't delivered, and doesn't count toward the progress")
   func bodyOfRedirect() async throws {
     try await withServer { request in
       request.path == "/"
@@ -286,7 +288,7 @@ import Testing
     }
   }
 
-  @Test("cancelling after a redirect cancels the request")
+  @Test("a request can be cancelled after it has been redirected")
   func cancelLater() async throws {
     let arrived = Gate()
     try await withServer { request in

@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct TLSTests {
-  @Test("a valid certificate of a trusted authority is accepted")
+  @Test("a valid certificate from a trusted authority is accepted")
   func good() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("a certificate of an untrusted authority is refused")
+  @Test("a certificate from an untrusted authority is refused")
   func untrusted() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession { session in
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "a bad certificate is refused with the URLError code of its flaw",
+    "a bad certificate is refused with the URLError code for its flaw",
     arguments: [
       Case(server: .expired, code: .serverCertificateHasBadDate, part: "expired on 2021"),
       Case(server: .wrongHost, code: .serverCertificateUntrusted, part: "wrong.example"),
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("verification can be disabled")
+  @Test("certificate verification can be disabled")
   func unverified() async throws {
     let url = try await TestServers.TLS.selfSigned.url
     try await withSession {
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("https to a plain HTTP port fails in the TLS handshake")
+  @Test("an https request to a plain HTTP port fails in the TLS handshake")
   func plainPort() async throws {
     _ = try await TestServers.nginx
     try await withSession { session in
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("a connection that closes during the TLS handshake fails in the phase tls")
+  @Test("if the connection closes during the TLS handshake, the error names the phase tls")
   func closedInHandshake() async throws {
     try await withOrigin { peer in
       _ = try peer.receive()
@@ -121,7 +121,8 @@ import Testing
     }
   }
 
-  @Test("a body that ends with the connection is complete only after close_notify", arguments: [true, false])
+  @Test(
+    "over TLS, a body delimited by the connection's end is complete only after close_notify", arguments: [true, false])
   func closeNotify(isProper: Bool) async throws {
     let identity = try ServerIdentity.throwaway()
     try await withOrigin(tls: identity) { peer in
@@ -145,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("a body with Content-Length is complete without close_notify")
+  @Test("over TLS, a body with Content-Length is complete without close_notify")
   func lengthWithoutNotify() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withOrigin(tls: identity) { peer in

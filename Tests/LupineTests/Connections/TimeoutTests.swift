@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
   @Test(
-    "a server that doesn't respond within the request's timeout causes an error in the phase firstByte",
+    "if the server doesn't respond within the request's timeout, the error names the phase firstByte",
     arguments: [0.001, 0.05, 0.25])
   func firstByte(seconds: TimeInterval) async throws {
     try await withServer { _ in
@@ -23,7 +23,7 @@ import Testing
           response.error, .timedOut, .timedOut, origin.url, "\(seconds) s",
           seconds > 0.001 ? "didn't respond" : "within")
         if seconds > 0.001 { #expect(error.phase == .firstByte && error.progress == .sent) }
-        // Measured by the engine's clock, because this test may have to wait for a thread.
+        // The engine measures the interval, because this test itself may have to wait for a thread.
         let elapsed = try #require(response.metrics).taskInterval.duration
         #expect(elapsed >= seconds && elapsed < seconds + 60)
         #expect(response.response == nil)
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("the session's timeout applies only to requests without a timeout")
+  @Test("the session's timeout applies only to requests without their own timeout")
   func sessionTimeout() async throws {
     let reply = Gate()
     try await withOrigin { peer in
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a body that stalls causes an error in the phase receive, and the received bytes are kept")
+  @Test("if the body stalls, the error names the phase receive, and the received bytes are kept")
   func stalledBody() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("a body that trickles doesn't stall, but the total limit ends it")
+  @Test("a body that trickles in isn't treated as stalled, but timeoutIntervalForResource ends the request")
   func total() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("the total limit includes all redirects")
+  @Test("timeoutIntervalForResource includes all redirects of a request")
   func totalOverRedirects() async throws {
     try await withOrigin { peer in
       while let request = try peer.readRequest() {
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("a server that stops reading causes an error in the phase send")
+  @Test("if the server stops reading, the error names the phase send")
   func send() async throws {
     let done = Gate()
     try await withOrigin { peer in
@@ -127,13 +127,14 @@ import Testing
         }
         let response = await request.outcome()
         done.open()
-        let error = try expectTransferError(response.error, .timedOut, .timedOut, "read no byte", "0.2 s")
+        let error = try expectTransferError(
+          response.error, .timedOut, .timedOut, "no data of the request could be sent", "0.2 s")
         #expect(error.phase == .send && error.progress == .sent)
       }
     }
   }
 
-  @Test("a TLS handshake without a response causes an error in the phase tls")
+  @Test("if the server doesn't answer the TLS handshake, the error names the phase tls")
   func handshake() async throws {
     try await withOrigin { peer in
       _ = try peer.awaitClose()
@@ -151,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("a host that doesn't accept a connection causes an error in the phase connect")
+  @Test("if the host doesn't accept a connection, the error names the phase connect")
   func connect() async throws {
     let listener = try FullListener()
     try await withSession { session in
@@ -164,7 +165,8 @@ import Testing
     withExtendedLifetime(listener) {}
   }
 
-  @Test("a request that gets no connection fails in the phase poolWait, and the next request succeeds")
+  @Test(
+    "if a request gets no free connection in time, the error names the phase poolWait, and the next request succeeds")
   func poolWait() async throws {
     let arrived = Gate()
     let reply = Gate()
@@ -193,7 +195,7 @@ import Testing
     }
   }
 
-  @Test("a request's phase limit isn't counted down while the request is suspended")
+  @Test("while a request is suspended, its time limit doesn't run")
   func suspended() async throws {
     let rest = Gate()
     try await withOrigin { peer in
@@ -207,14 +209,14 @@ import Testing
       } _: { session in
         let suspended = Gate()
         let request = session.request(origin.url + "/suspended")
-        // On a dedicated queue, so that the request is suspended soon: the limit runs until then.
+        // The handler has a dedicated queue, so that it suspends the request before the time limit expires.
         request.downloadProgress(queue: DispatchQueue(label: "progress")) { [weak request] _ in
           request?.suspend()
           suspended.open()
         }
         async let response = request.outcome()
         await suspended.wait()
-        // Each of these requests takes as long as the limit.
+        // Each of these requests times out after 4 s, the same limit as that of the suspended request.
         for _ in 0..<2 {
           let other = await session.request(origin.url).outcome()
           try expectTransferError(other.error, .timedOut, .timedOut)
@@ -227,7 +229,7 @@ import Testing
     }
   }
 
-  @Test("the limit for waiting for a connection applies again when a suspended request is resumed")
+  @Test("after a suspended request is resumed, the time limit for waiting for a connection applies again")
   func suspendedWait() async throws {
     let arrived = Gate()
     try await withOrigin { peer in
@@ -248,7 +250,7 @@ import Testing
           let built = Gate()
           let second = session.request(origin.url) { $0.timeoutInterval = 1.5 }
           second.cURLDescription { [weak second] _ in
-            // Runs after the task's start, which comes next on this queue.
+            // The next job on this queue starts the task. This one runs after it.
             second?.underlyingQueue.async { [weak second] in
               second?.suspend()
               built.open()
@@ -256,7 +258,7 @@ import Testing
           }
           async let waiting = second.outcome()
           await built.wait()
-          // Takes longer than the limit of `second`.
+          // This request takes 2 s, longer than the time limit of `second`.
           _ = await session.request(silent.url) { $0.timeoutInterval = 2 }.outcome()
           #expect(second.isSuspended)
           second.resume()

@@ -5,9 +5,9 @@ import Lupine
 import LupineEngine
 import Testing
 
-@Suite("Unix sockets", .timeLimit(.minutes(10)))
+@Suite("Requests to Unix sockets", .timeLimit(.minutes(10)))
 struct UnixSocketTests {
-  @Test("a URL can contain the path of a Unix socket")
+  @Test("a request's URL can contain the path of a Unix socket")
   func byURL() async throws {
     try await withSession { session in
       let path = try await TestServers.nginxSocket.replacing("/", with: "%2F")
@@ -16,7 +16,7 @@ struct UnixSocketTests {
     }
   }
 
-  @Test("a session can send all requests to one Unix socket")
+  @Test("a session can send all its requests to one Unix socket")
   func byConfiguration() async throws {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.engine.socketPath = try await TestServers.nginxSocket

@@ -1,5 +1,4 @@
-// `CookieJar`: which requests a cookie is sent with, in which order, which cookie replaces which, and which are removed
-// at the limits.
+// `CookieJar`: the requests with which a cookie is sent, the order of cookies, and replacement, expiry and limits.
 
 import Foundation
 import Testing
@@ -11,7 +10,7 @@ import Testing
 @Suite struct CookieJarTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-  /// A jar with a clock. Cookies are stored as if received from servers.
+  /// A cookie jar with a clock that the test sets.
   private struct Bench {
     var jar = CookieJar()
     var now = CookieJarTests.start
@@ -31,13 +30,13 @@ import Testing
       }
     }
 
-    /// The Cookie field of a request for the URL, without counting as use.
+    /// Returns the Cookie field of a request for the URL. Doesn't mark the cookies as used.
     func sent(to url: String) throws -> String {
       let source = try #require(try CookieSource(url.asURL()))
       return text(jar.cookies(for: source, now: now))
     }
 
-    /// The Cookie field of a request for the URL, counted as use.
+    /// Returns the Cookie field of a request for the URL, and marks the cookies as used.
     @discardableResult
     mutating func use(_ url: String) throws -> String {
       let source = try #require(try CookieSource(url.asURL()))
@@ -54,7 +53,7 @@ import Testing
   // MARK: Matching requests
 
   @Test(
-    "a cookie is sent to its domain and path, and only over https if it is Secure",
+    "a cookie is sent only to its domain and path, and only over https if it is Secure",
     arguments: [
       ("a=b", "https://www.example.com/", true), ("a=b", "http://www.example.com:8080/x?y", true),
       ("a=b", "https://example.com/", false), ("a=b", "https://x.www.example.com/", false),
@@ -81,7 +80,7 @@ import Testing
     #expect(try bench.sent(to: url) == (isSent ? "a=b" : ""))
   }
 
-  @Test("a cookie of an IP address is sent only to that address")
+  @Test("a cookie set by an IP address is sent only to that address")
   func addresses() throws {
     var bench = Bench()
     #expect(try bench.set("a=b; Domain=127.0.0.1", from: "http://127.0.0.1/") == nil)
@@ -92,7 +91,7 @@ import Testing
     #expect(try bench.sent(to: "http://[::2]/").isEmpty)
   }
 
-  @Test("each Unix socket has separate cookies, which localhost doesn't receive")
+  @Test("cookies of a Unix socket are sent neither to another Unix socket nor to localhost")
   func sockets() throws {
     var bench = Bench()
     #expect(try bench.set("a=b", from: "http+unix://%2Frun%2Fa.sock/") == nil)
@@ -101,7 +100,7 @@ import Testing
     #expect(try bench.sent(to: "http://localhost/").isEmpty)
   }
 
-  @Test("cookies with longer paths are sent first, then those that were created first")
+  @Test("cookies with longer paths are sent first; of equally long paths, those that were created first")
   func order() throws {
     var bench = Bench()
     try bench.set("a=1; Path=/")
@@ -110,13 +109,13 @@ import Testing
     try bench.set("d=1; Path=/x")
     try bench.set("e=1; Path=/x/y")
     #expect(try bench.sent(to: "https://www.example.com/x/y/z") == "b=1; e=1; d=1; a=1; c=1")
-    // A cookie that replaces another one keeps its place.
+    // A new value doesn't change a cookie's position.
     try bench.set("a=2; Path=/")
     #expect(try bench.sent(to: "https://www.example.com/x/y/z") == "b=1; e=1; d=1; a=2; c=1")
     #expect(bench.all == "a=2; b=1; c=1; d=1; e=1")
   }
 
-  @Test("a cookie replaces the one with the same name, domain, host-only flag and path")
+  @Test("a cookie replaces the stored one with the same name, domain, host-only flag and path")
   func identity() throws {
     var bench = Bench()
     for line in ["a=1", "A=2", "a=3; Path=/x", "a=4; Domain=www.example.com", "a=5; Domain=example.com"] {
@@ -130,7 +129,7 @@ import Testing
     #expect(try bench.sent(to: "https://www.example.com/x") == "a=8; a=6; A=7; a=9; a=0")
   }
 
-  @Test("cookies without a name replace each other, and are sent as their value")
+  @Test("cookies without a name replace each other, and only their value is sent")
   func nameless() throws {
     var bench = Bench()
     try bench.set("one")
@@ -171,7 +170,7 @@ import Testing
   }
 
   @Test(
-    "an expired cookie removes only the stored cookie that it would replace",
+    "setting an expired cookie removes only the stored cookie that it would replace",
     arguments: ["a=; Max-Age=0", "a=x; Max-Age=-5", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"])
   func removal(line: String) throws {
     var bench = Bench()
@@ -184,7 +183,7 @@ import Testing
     #expect(bench.jar.count == 2)
   }
 
-  @Test("cookies stored or replaced after a date are removed")
+  @Test("the cookies that were stored or replaced after a date can be removed")
   func removeSince() throws {
     var bench = Bench()
     try bench.set("a=1")
@@ -203,7 +202,7 @@ import Testing
   // MARK: Secure cookies
 
   @Test(
-    "a cookie set over http can't shadow or replace a Secure cookie",
+    "a cookie set over http can neither shadow nor replace a Secure cookie",
     arguments: [
       ("a=evil", "http://www.example.com/", CookieRefusal.coversSecure),
       ("a=evil; Path=/login", "http://www.example.com/", .coversSecure),
@@ -224,7 +223,7 @@ import Testing
     if refusal != nil { #expect(bench.all == "a=1") }
   }
 
-  @Test("a cookie may be set over http if the Secure cookie has a longer path or has expired")
+  @Test("over http, a cookie can be set if the Secure cookie with its name has a longer path or has expired")
   func notCovered() throws {
     var bench = Bench()
     try bench.set("a=1; Secure; Path=/login; Max-Age=60")
@@ -236,7 +235,7 @@ import Testing
 
   // MARK: Limits
 
-  @Test("a domain has at most 180 cookies, not counting those of other domains")
+  @Test("a domain has at most 180 cookies, without counting those of its parent domain")
   func perDomain() throws {
     var bench = Bench()
     try bench.set("other=1", from: "https://example.com/")
@@ -245,7 +244,7 @@ import Testing
     #expect(bench.all.hasPrefix("other=1; a20=1; ") && bench.all.hasSuffix("; a199=1"))
   }
 
-  @Test("the least recently used cookie is removed first")
+  @Test("above a domain's limit, the least recently used cookie is removed first")
   func leastRecentlyUsed() throws {
     var bench = Bench()
     try bench.set("first=1; Path=/first")
@@ -255,13 +254,13 @@ import Testing
     try bench.set("new=1; Path=/new")
     #expect(try bench.sent(to: "https://www.example.com/first") == "first=1")
     #expect(try bench.sent(to: "https://www.example.com/second").isEmpty)
-    // Reading a cookie without sending it doesn't count as use.
+    // `sent(to:)` doesn't mark the cookie as used.
     #expect(try bench.sent(to: "https://www.example.com/0") == "a0=1")
     try bench.set("newer=1; Path=/new")
     #expect(try bench.sent(to: "https://www.example.com/0").isEmpty)
   }
 
-  @Test("expired cookies are removed first, followed by those that aren't Secure")
+  @Test("above a domain's limit, expired cookies are removed first, then those that aren't Secure")
   func priorities() throws {
     var bench = Bench()
     try bench.set("session=1; Secure; Path=/s")
@@ -277,7 +276,7 @@ import Testing
     #expect(try bench.use("https://www.example.com/s").hasPrefix("session=1; c"))
   }
 
-  @Test("a domain has at most 180 cookies even if all of them are Secure")
+  @Test("a domain has at most 180 cookies, even if all of them are Secure")
   func onlySecure() throws {
     var bench = Bench()
     for number in 0..<200 { try bench.set("a\(number)=1; Secure") }
@@ -285,7 +284,7 @@ import Testing
     #expect(bench.all.hasPrefix("a20=1; ") && bench.all.hasSuffix("; a199=1"))
   }
 
-  @Test("a registrable domain has at most 360 cookies, so that 20 subdomains can't evict those of other sites")
+  @Test("a registrable domain has at most 360 cookies, so that 20 subdomains can't evict the cookies of other sites")
   func perRegistrableDomain() throws {
     var bench = Bench()
     for number in 0..<100 { try bench.set("other=\(number)", from: "https://h\(number).com/") }
@@ -295,12 +294,12 @@ import Testing
     }
     #expect(bench.jar.count == 460)
     for number in 0..<100 { #expect(try bench.sent(to: "https://h\(number).com/") == "other=\(number)") }
-    // The subdomains with the most cookies lose theirs, not an earlier sibling.
+    // The subdomains with the most cookies lose theirs, even if another subdomain's cookies are older.
     #expect(try bench.sent(to: "https://shop.example.co.uk/") == "shop=1")
     #expect(try bench.sent(to: "https://x19.example.co.uk/").hasSuffix("a179=1"))
   }
 
-  @Test("at a registrable domain's limit, expired cookies are removed first, followed by those that aren't Secure")
+  @Test("above a registrable domain's limit, expired cookies are removed first, then those that aren't Secure")
   func prioritiesOfSite() throws {
     var bench = Bench()
     for number in 0..<100 { try bench.set("s\(number)=1; Secure", from: "https://www.example.com/") }
@@ -317,7 +316,7 @@ import Testing
     #expect(try bench.sent(to: "https://www.example.com/").split(separator: ";").count == 100)
   }
 
-  @Test("names below a public suffix, the suffix itself and IP addresses are counted separately")
+  @Test("each name below a public suffix, the suffix itself and each IP address has its own cookie limit")
   func strangers() throws {
     var bench = Bench()
     let hosts = ["a.github.io", "b.github.io", "github.io", "10.0.0.1", "10.1.0.1", "[::1]"]
@@ -327,7 +326,7 @@ import Testing
     #expect(bench.jar.count == 900)
   }
 
-  @Test("beyond 3,300 cookies, expired ones are removed, or else all but the 3,000 most recently used")
+  @Test("above 3,300 cookies in a jar, the expired ones are removed, or else all but the 3,000 most recently used")
   func total() throws {
     var bench = Bench()
     try bench.set("short=1; Max-Age=10", from: "https://short.com/")
@@ -345,7 +344,7 @@ import Testing
     #expect(try bench.sent(to: "https://newer.com/") == "a=newer")
   }
 
-  @Test("Secure cookies are checked as long as one with the same name is stored")
+  @Test("over http, a cookie can't use the name of a Secure cookie, but only while the Secure cookie is stored")
   func secureNames() throws {
     var bench = Bench()
     try bench.set("a=1; Secure", from: "https://one.com/")
@@ -358,7 +357,7 @@ import Testing
     #expect(try bench.set("a=2", from: "http://two.com/") == nil)
   }
 
-  @Test("a host longer than 255 bytes has no cookies")
+  @Test("host names longer than 255 bytes have no cookies")
   func longHost() throws {
     let long = Array(repeating: "a", count: 20_000).joined(separator: ".")
     #expect(try CookieSource("https://\(long).com/".asURL()) == nil)
@@ -367,7 +366,9 @@ import Testing
     #expect(source.host.utf8.count == 255 && source.domains.count == 127)
   }
 
-  @Test("URLs with other schemes have no cookies", arguments: ["file:///a", "ftp://a/", "data:,a", "mailto:a@b"])
+  @Test(
+    "URLs with schemes other than http and https have no cookies",
+    arguments: ["file:///a", "ftp://a/", "data:,a", "mailto:a@b"])
   func otherSchemes(url: String) throws {
     #expect(try CookieSource(url.asURL()) == nil)
   }

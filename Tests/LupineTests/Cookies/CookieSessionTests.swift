@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct CookieSessionTests {
-  private struct Seen: Decodable {
+  private struct ReceivedCookies: Decodable {
     var cookies: [String: String]
   }
 
@@ -18,11 +18,11 @@ import Testing
   private func expect(
     _ cookies: [String: String], at url: String, _ session: Session, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let seen = try await session.request(url).serializingDecodable(Seen.self).value.cookies
+    let seen = try await session.request(url).serializingDecodable(ReceivedCookies.self).value.cookies
     #expect(seen == cookies, sourceLocation: sourceLocation)
   }
 
-  @Test("httpbin receives its cookies, including those set by a redirect, until it removes them")
+  @Test("httpbin receives its cookies, including those set by a redirect, until it deletes them")
   func httpbin() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -86,7 +86,7 @@ import Testing
     return "?" + (components.percentEncodedQuery ?? "")
   }
 
-  @Test("Set-Cookie lines with commas, quotes and attributes are read separately")
+  @Test("several Set-Cookie lines with commas, quotes and attributes are parsed separately")
   func lines() async throws {
     try await withAnswers { origin, session in
       _ = try await get(
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("cookies are stored from responses of every status", arguments: [200, 201, 304, 401, 403, 404, 407, 500, 503])
+  @Test("cookies are stored from responses with any status", arguments: [200, 201, 304, 401, 403, 404, 407, 500, 503])
   func statuses(status: Int) async throws {
     try await withAnswers { origin, session in
       _ = await session.request(origin.url + query(("set", "a=1"), ("status", "\(status)"))).outcome()
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("bytes that aren't UTF-8 are sent back unchanged")
+  @Test("bytes of a cookie that aren't UTF-8 are sent back unchanged")
   func bytes() async throws {
     let value: [UInt8] = [0xFF, 0x22, 0xE9, 0x22, 0x80]
     let sent = Recorder<[UInt8]?>()
@@ -129,7 +129,7 @@ import Testing
 
   // MARK: Redirects
 
-  @Test("each request of a redirect chain has the cookies of its own host, and no others")
+  @Test("each request in a chain of redirects sends only its host's cookies")
   func otherHost() async throws {
     try await withAnswers { origin, session in
       let other = origin.url.replacing("127.0.0.1", with: "localhost")
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test("a redirect within a host keeps the request's own Cookie field, and adds newly set cookies")
+  @Test("a redirect within a host keeps the request's own Cookie field, and adds the cookies set meanwhile")
   func sameHost() async throws {
     try await withAnswers { origin, session in
       let url = origin.url + query(("set", "a=1"), ("set", "own=2"), ("to", "/next"))
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("all ports of a host share cookies, but not a request's own Cookie field")
+  @Test("all ports of a host share their cookies, but a request's own Cookie field isn't sent to another port")
   func otherPort() async throws {
     try await withServer(Self.answer) { other in
       try await withAnswers { origin, session in
@@ -181,7 +181,7 @@ import Testing
         try await expect("a=safe; __Host-b=1", at: origin.url, session)
         _ = try await get(plainURL + "/x/y" + query(("set", "a=evil"), ("set", "a=evil; Path=/; Max-Age=0")), session)
         try await expect("", at: plainURL + "/x/y", session)
-        // A redirect from http to https gets the cookies that the first request didn't.
+        // After a redirect from http to https, the cookies that weren't sent over http are sent.
         try await expect("a=safe; __Host-b=1", at: plainURL + query(("to", origin.url)), session)
       }
     }
@@ -189,7 +189,7 @@ import Testing
 
   // MARK: Settings
 
-  @Test("a session without a storage stores no cookies")
+  @Test("a session without a cookie storage stores no cookies")
   func noStorage() async throws {
     try await withAnswers {
       $0.httpCookieStorage = nil
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("a session with httpShouldSetCookies false sends no cookies, but stores them")
+  @Test("if httpShouldSetCookies is false, a session sends no cookies, but stores them")
   func notSet() async throws {
     try await withAnswers {
       $0.httpShouldSetCookies = false
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test("a session with the accept policy .never stores no cookies, but sends those already stored")
+  @Test("with the accept policy never, a session stores no cookies, but sends those already stored")
   func noneAccepted() async throws {
     let storage = HTTPCookieStorage()
     try await withAnswers {
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("a request with httpShouldHandleCookies false neither sends nor stores cookies, even after a redirect")
+  @Test("if httpShouldHandleCookies is false, a request neither sends nor stores cookies, even after a redirect")
   func notHandled() async throws {
     try await withAnswers { origin, session in
       _ = try await get(origin.url + query(("set", "a=1")), session)
@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test("cookies aren't stored for a request whose main document is at another site")
+  @Test("cookies aren't stored if the request's mainDocumentURL is at another site")
   func mainDocument() async throws {
     try await withAnswers { origin, session in
       let elsewhere = try "https://example.com/".asURL()
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test("sessions with the same storage share its cookies")
+  @Test("sessions that have the same storage share its cookies")
   func shared() async throws {
     let storage = HTTPCookieStorage()
     try await withAnswers {
@@ -266,7 +266,7 @@ import Testing
     }
   }
 
-  @Test("the curl command contains the cookies that are sent")
+  @Test("the curl command contains the cookies that the request sends")
   func curl() async throws {
     try await withAnswers { origin, session in
       _ = try await get(origin.url + query(("set", "a=1"), ("set", "b=2")), session)
@@ -278,7 +278,7 @@ import Testing
 
   // MARK: Load
 
-  @Test("of a thousand cookies, 180 are stored, and the Cookie field has at most 8,190 bytes")
+  @Test("of a thousand cookies from one domain, 180 are stored, and the Cookie field has at most 8,190 bytes")
   func flood() async throws {
     try await withServer { request in
       var reply = Reply.text("\(request.fields.first("Cookie")?.utf8.count ?? 0)")
@@ -300,7 +300,7 @@ import Testing
     }
   }
 
-  @Test("concurrent requests each store their cookie")
+  @Test("each of many concurrent requests stores its cookie")
   func parallel() async throws {
     try await withAnswers { origin, session in
       try await withThrowingTaskGroup(of: Void.self) { group in

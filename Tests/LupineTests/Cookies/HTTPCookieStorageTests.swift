@@ -31,7 +31,7 @@ import Testing
 
   private var names: [String] { storage.cookies?.map(\.name) ?? [] }
 
-  @Test("cookies are stored, found, replaced and deleted")
+  @Test("cookies in a storage can be found, replaced and deleted")
   func lifecycle() throws {
     #expect(storage.cookies == [] && storage.isEmpty)
     try storage.setCookie(cookie("a"))
@@ -52,7 +52,7 @@ import Testing
     #expect(storage.isEmpty && names.isEmpty)
   }
 
-  @Test("stored cookies expire as the clock advances")
+  @Test("stored cookies expire as time passes")
   func time() throws {
     storage.store([Array("a=1; Max-Age=60".utf8)], from: try #require(CookieSource(url)), mainDocument: nil)
     clock.advance(30)
@@ -66,7 +66,7 @@ import Testing
     #expect(names.isEmpty)
   }
 
-  @Test("setCookies stores only cookies that the URL's server may set")
+  @Test("setCookies(_:for:mainDocumentURL:) stores only cookies that a server at the URL may set")
   func forURL() throws {
     let cookies = try [
       cookie("a"), cookie("b", domain: ".example.com"), cookie("c", domain: "example.com"),
@@ -82,7 +82,7 @@ import Testing
     #expect(storage.cookies?.last?.isSecure == true)
   }
 
-  @Test("the accept policy determines which cookies are stored")
+  @Test("the accept policy decides which cookies are stored")
   func policy() throws {
     #expect(storage.cookieAcceptPolicy == .always)
     let other = try "https://other.org/".asURL()
@@ -104,7 +104,7 @@ import Testing
     #expect(names == ["a", "b", "c", "d"])
   }
 
-  @Test("a cookie with a port list is found only for those ports")
+  @Test("a cookie with a port list is returned only for URLs with one of these ports")
   func ports() throws {
     let cookie = HTTPCookie(
       properties: [.name: "a", .value: "1", .domain: "h", .path: "/", .port: "80,8080", .version: "1"])
@@ -114,14 +114,14 @@ import Testing
     #expect(storage.cookies(for: try "https://h/".asURL())?.count == 0)
   }
 
-  @Test("an internationalized domain has the same form in cookies and URLs")
+  @Test("an internationalized domain has the same encoded form in cookies as in URLs")
   func otherScript() throws {
     try storage.setCookie(cookie("a", domain: "bücher.example"))
     #expect(storage.cookies(for: try "https://xn--bcher-kva.example/".asURL())?.map(\.name) == ["a"])
     #expect(storage.cookies(for: try "https://bücher.example/".asURL())?.map(\.name) == ["a"])
   }
 
-  @Test("after concurrent use, the storage contains the cookies set last")
+  @Test("after concurrent use, the storage contains the cookies that were set last")
   func threads() async throws {
     let source = try #require(CookieSource(url))
     await withTaskGroup(of: Void.self) { group in
@@ -139,7 +139,7 @@ import Testing
     #expect(storage.cookies?.allSatisfy { $0.value == "199" } == true)
   }
 
-  @Test("default configurations share a storage, and an ephemeral configuration has a separate one")
+  @Test("default configurations share one cookie storage, and each ephemeral configuration has its own")
   func configurations() throws {
     #expect(URLSessionConfiguration.default.httpCookieStorage === HTTPCookieStorage.shared)
     #expect(URLSessionConfiguration.af.default.httpCookieStorage === HTTPCookieStorage.shared)

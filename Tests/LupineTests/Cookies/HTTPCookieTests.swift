@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct HTTPCookieTests {
-  /// Returns a cookie with four properties, of which `changes` replaces or adds some, and `missing` is left out.
+  /// Creates a cookie from a name, a value, a domain and a path, with the properties in `changes`, and without `missing`.
   private func make(
     _ changes: [HTTPCookiePropertyKey: Any] = [:], without missing: HTTPCookiePropertyKey? = nil
   ) -> HTTPCookie? {
@@ -21,7 +21,7 @@ import Testing
 
   // MARK: Properties
 
-  @Test("four properties are sufficient to create a cookie with default values")
+  @Test("a cookie can be created from four properties, and has default values for the others")
   func fewest() throws {
     let cookie = try #require(make())
     #expect(cookie.name == "a" && cookie.value == "b" && cookie.domain == "example.com" && cookie.path == "/")
@@ -34,7 +34,7 @@ import Testing
         + " isHTTPOnly:false>")
   }
 
-  @Test("all properties are read, and create an equal cookie")
+  @Test("a cookie created from another cookie's properties equals it")
   func most() throws {
     let date = Date(timeIntervalSince1970: 2_000_000_000)
     let cookie = try #require(
@@ -49,7 +49,7 @@ import Testing
     #expect(again == cookie)
   }
 
-  @Test("a cookie with a missing or invalid property is refused")
+  @Test("creating a cookie with a missing or invalid property fails")
   func refused() {
     for key in [HTTPCookiePropertyKey.name, .value, .domain, .path] { #expect(make(without: key) == nil) }
     for bad in ["a;b", "a\nb", "a\r\nX: y", "a\0", "\u{7F}"] {
@@ -74,7 +74,7 @@ import Testing
     #expect(make([.name: "__Host-a", .secure: "TRUE"]) != nil)
   }
 
-  @Test("the host of originURL is used if there is no domain")
+  @Test("if a cookie has no domain property, the host of originURL is used")
   func originURL() throws {
     let url = try "https://www.example.com:8443/x".asURL()
     #expect(make([.originURL: url], without: .domain)?.domain == "www.example.com")
@@ -84,7 +84,7 @@ import Testing
     #expect(make([.domain: "bücher.example"])?.domain == "xn--bcher-kva.example")
   }
 
-  @Test("the lifetime is determined by discard, then maximumAge, then expires")
+  @Test("the lifetime of a cookie comes from discard, else from maximumAge, else from expires")
   func lifetime() throws {
     let text = "Wed, 18 May 2033 03:33:20 GMT"
     #expect(make([.expires: text])?.expiresDate == Date(timeIntervalSince1970: 2_000_000_000))
@@ -100,14 +100,14 @@ import Testing
     #expect(make([.maximumAge: "inf"])?.isSessionOnly == true)
   }
 
-  @Test("any value of secure except false makes a cookie Secure")
+  @Test("a cookie is Secure if its property secure has any value except false")
   func secure() {
     for value in ["TRUE" as Any, "FALSE", "", 1, true] { #expect(make([.secure: value])?.isSecure == true) }
     #expect(make([.secure: false])?.isSecure == false)
   }
 
   @Test(
-    "a server's cookie can be created again from its properties",
+    "a cookie parsed from Set-Cookie can be created again from its properties",
     arguments: [
       "a=b", "a=b; Domain=example.com; Path=/x; Secure; HttpOnly; SameSite=Strict",
       "__Host-a=\"b\"; Secure; Path=/; Expires=Wed, 09 Jun 2049 10:18:14 GMT", "nameless",
@@ -119,7 +119,7 @@ import Testing
     #expect(again == cookie)
   }
 
-  @Test("cookies are equal if all of their properties are equal")
+  @Test("cookies are equal if all their properties are equal")
   func equality() throws {
     let cookie = try #require(make())
     let same = try #require(make())
@@ -136,7 +136,7 @@ import Testing
   // MARK: Fields
 
   @Test(
-    "joined Set-Cookie lines are split at each comma that a name follows",
+    "a Set-Cookie field with joined cookies is split at each comma that precedes a cookie's name",
     arguments: [
       ("a=b", ["a=b"]),
       ("a=b, c=d", ["a=b", "c=d"]),
@@ -164,7 +164,7 @@ import Testing
     #expect(cookies.map { "\($0.name)=\($0.value)" } == pairs)
   }
 
-  @Test("cookies for any domain are parsed, but only for http and https URLs")
+  @Test("cookies are parsed for http and https URLs only, and may name any domain")
   func foreign() throws {
     let lines = ["Set-Cookie": "a=1; Domain=other.org, b=2; Secure, c=3; Domain=com, d=4; Path=/x"]
     let plain = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try "http://example.com/y/z".asURL())
@@ -175,7 +175,7 @@ import Testing
     #expect(HTTPCookie.cookies(withResponseHeaderFields: ["Cookie": "a=b"], for: try "http://a/".asURL()).isEmpty)
   }
 
-  @Test("several cookies are written to one Cookie field")
+  @Test("several cookies are written to a single Cookie field")
   func requestFields() throws {
     let cookies = try [#require(make()), #require(make([.name: "", .value: "x"])), #require(make([.value: ""]))]
     #expect(HTTPCookie.requestHeaderFields(with: cookies) == ["Cookie": "a=b; x; a="])
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test(
-    "cookies are appended to the request's own Cookie field unless it contains the same names",
+    "cookies are appended to the request's own Cookie field, except those whose names are already in the field",
     arguments: [
       (nil, "a=1; b=2; c"), ("", "a=1; b=2; c"), ("x=y", "x=y; a=1; b=2; c"), ("a=9", "a=9; b=2; c"),
       ("a=9; b=8;c=7", "a=9; b=8;c=7; c"), ("b=", "b=; a=1; c"), ("d", "d; a=1; b=2"), ("A=9", "A=9; a=1; b=2; c"),
@@ -197,7 +197,7 @@ import Testing
     #expect(joined.map { String(decoding: $0, as: UTF8.self) } == field)
   }
 
-  @Test("a Cookie field has at most 8,190 bytes, and a cookie that doesn't fit is omitted")
+  @Test("a Cookie field has at most 8,190 bytes, and cookies that don't fit are left out")
   func fieldLength() throws {
     let sizes = [4000, 4000, 4000, 180, 10]
     let cookies = try sizes.enumerated().map { index, size in

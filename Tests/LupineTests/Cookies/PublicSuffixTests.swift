@@ -22,7 +22,7 @@ import Testing
     """
 
   @Test(
-    "the rules of a list determine which domains are public suffixes",
+    "the rules in a list determine which domains are public suffixes",
     arguments: [
       ("com", true), ("example.com", false), ("co.uk", true), ("a.co.uk", false), ("uk", true), ("ck", true),
       ("a.ck", true), ("b.a.ck", false), ("www.ck", false), ("a.www.ck", false), ("github.io", true),
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "the registrable domain is a public suffix and one more label",
+    "the registrable domain consists of the public suffix and one more label",
     arguments: [
       ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("b.example.co.uk", "example.co.uk"),
       ("a.b.github.io", "b.github.io"), ("a.b.c.ck", "b.c.ck"), ("a.www.ck", "www.ck"), ("x.unlisted", "x.unlisted"),
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "without a list, single labels and the usual registries of countries are public suffixes",
+    "without a list, single labels and common country registries such as co.uk are public suffixes",
     arguments: [
       ("com", true), ("localhost", true), ("co.uk", true), ("com.au", true), ("or.jp", true), ("go.kr", true),
       ("gob.mx", true), ("example.com", false), ("example.uk", false), ("a.co.uk", false), ("co.example.com", false),
@@ -58,7 +58,7 @@ import Testing
     #expect(PublicSuffixes(files: ["/nonexistent"]).contains(domain) == isSuffix)
   }
 
-  @Test("public suffixes are read from the first readable file, unless the file is too long")
+  @Test("the list of public suffixes is read from the first readable file that isn't too long")
   func files() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "suffixes-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -70,14 +70,14 @@ import Testing
     #expect(suffixes.contains("a.short") && !suffixes.contains("a.long"))
   }
 
-  @Test("the system's list, and the rules without a list, contain co.uk")
+  @Test("co.uk is a public suffix both with the system's list and without a list")
   func system() {
     #expect(PublicSuffixes.system.contains("co.uk") && !PublicSuffixes.system.contains("example.co.uk"))
   }
 
   // From RFC 3492 §7.1, and from the public suffix list.
   @Test(
-    "an internationalized label is encoded as in the DNS",
+    "an internationalized domain label is encoded in Punycode, as in the DNS",
     arguments: [
       ("公司", "55qx5d"), ("香港", "j6w193g"), ("рф", "p1ai"), ("bücher", "bcher-kva"),
       ("vermögensberater", "vermgensberater-ctb"),

@@ -9,17 +9,17 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct SetCookieTests {
-  @Test("a Set-Cookie line results in a cookie or is refused", arguments: SetCookieVector.all)
+  @Test("each Set-Cookie line is parsed to the expected cookie or refused", arguments: SetCookieVector.all)
   func vector(_ vector: SetCookieVector) throws {
     #expect(try vector.result() == vector.outcome)
   }
 
-  @Test("a date is parsed as in browsers", arguments: CookieDateVectors.all)
+  @Test("cookie dates are parsed as in browsers", arguments: CookieDateVectors.all)
   func date(text: String, seconds: Int?) {
     #expect(CookieDate.parse(text.utf8).map { Int($0.timeIntervalSince1970) } == seconds)
   }
 
-  @Test("consecutive dates are a day apart", arguments: [1600, 1896, 1968, 1996, 2096, 9990])
+  @Test("consecutive cookie dates are a day apart", arguments: [1600, 1896, 1968, 1996, 2096, 9990])
   func days(from start: Int) throws {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     var previous = try #require(CookieDate.parse("1 Jan \(start + 1) 00:00:00".utf8))
@@ -39,7 +39,8 @@ import Testing
   }
 
   @Test(
-    "parsing mutated lines ends, and the resulting cookies are within the limits", arguments: [1, 2, 3, 4])
+    "parsing a randomly mutated Set-Cookie line terminates, and the cookie is within the limits",
+    arguments: [1, 2, 3, 4])
   func mutations(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let source = try #require(CookieSource("https://www.example.com/dir/page".asURL()))
@@ -50,9 +51,9 @@ import Testing
     for _ in 0..<count {
       let line = random.mutation(of: lines[Int.random(in: lines.indices, using: &random)], inserting: telling)
       for part in JoinedSetCookie.lines(of: line) { _ = try? SetCookie(part) }
-      guard let wish = try? SetCookie(line) else { continue }
+      guard let parsed = try? SetCookie(line) else { continue }
       let cookie = try? Cookie(
-        wish, from: source, now: SetCookieVector.now, isPublicSuffix: { SetCookieVector.suffixes.contains($0) })
+        parsed, from: source, now: SetCookieVector.now, isPublicSuffix: { SetCookieVector.suffixes.contains($0) })
       guard let cookie else { continue }
       keptCount += 1
       let isSound =

@@ -29,7 +29,7 @@ struct SetCookieVector: Sendable, CustomTestStringConvertible {
   }
 
   static let page = "https://www.example.com/dir/page?query/with/slashes"
-  /// 2023-11-14 22:13:20 GMT.
+  /// The time at which the lines are received: 2023-11-14 22:13:20 GMT.
   static let now = Date(timeIntervalSince1970: 1_700_000_000)
   static let suffixes = PublicSuffixes(
     list: Array("// a comment\ncom\nuk\nco.uk\nio\ngithub.io\n*.ck\n!www.ck\njp\n*.kobe.jp\n!city.kobe.jp\n".utf8))

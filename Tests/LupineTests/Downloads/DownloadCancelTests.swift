@@ -15,7 +15,7 @@ import Testing
 
   // MARK: Canceling
 
-  @Test("cancelling without resume data leaves neither resume data nor a file", arguments: [true, false])
+  @Test("cancelling a download without resume data leaves neither resume data nor a file", arguments: [true, false])
   func cancel(isExplicit: Bool) async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
       try await withSession { session in
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "cancelling with resume data passes it to the request, the response and the closure",
+    "cancelling a download with resume data passes the data to the request, the response and the closure",
     arguments: [true, false])
   func cancelProducing(byClosure: Bool) async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
@@ -60,7 +60,8 @@ import Testing
     }
   }
 
-  @Test("the closure for resume data is called once, even before the start, after the end or after a cancellation")
+  @Test(
+    "the closure for resume data is called once, even if the download hasn't started, has ended or was cancelled")
   func closureAlways() async throws {
     try await withServer { _ in
       .text("short")
@@ -68,7 +69,7 @@ import Testing
       try await withSession(startRequestsImmediately: false) { session in
         try await withDownloadFolder { folder in
           let given = Recorder<Data?>()
-          // Not started, finished, and cancelled before.
+          // The three downloads are cancelled before the start, after the end, and for a second time.
           session.download(origin.url).cancel { given.record($0) }
           #expect(await given.next() == .some(nil))
           let finished = session.download(origin.url, to: into(folder))
@@ -86,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("the first cancellation determines whether resume data is kept")
+  @Test("if a download is cancelled twice, the first call determines whether resume data is kept")
   func firstCounts() async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
       try await withSession { session in
@@ -108,7 +109,7 @@ import Testing
   // MARK: Lost connections
 
   @Test(
-    "a lost connection provides resume data in the request, the response and the error",
+    "after the connection is lost, the request, the response and the error contain resume data",
     arguments: ["ETag", "Last-Modified"])
   func cut(validator: String) async throws {
     var resource = resource
@@ -133,7 +134,9 @@ import Testing
     }
   }
 
-  @Test("a download that can't be resumed leaves neither resume data nor a file", arguments: ["weak", "none", "gzip"])
+  @Test(
+    "a failed download that can't be resumed leaves neither resume data nor a file",
+    arguments: ["weak", "none", "gzip"])
   func cutForGood(kind: String) async throws {
     var resource = resource
     if kind == "weak" { resource.fields["ETag"] = "W/\"1\"" } else { resource.fields["ETag"] = nil }
@@ -159,7 +162,8 @@ import Testing
     }
   }
 
-  @Test("cancelling a resumed download leaves neither resume data nor a file", arguments: [true, false])
+  @Test(
+    "cancelling a resumed download without resume data leaves neither resume data nor a file", arguments: [true, false])
   func cancelResumed(isUnderWay: Bool) async throws {
     let (resource, place) = (resource, place)
     try await withScripts([

@@ -43,7 +43,7 @@ import Testing
     try #require(throws: CocoaError.self) { try destination.move(from: source) }
   }
 
-  @Test("a moved file is at its destination, and no longer at its source")
+  @Test("after a move, the downloaded file is at its destination and no longer at its source")
   func moved() throws {
     try withSource { source, folder in
       let url = folder.appending(path: "a b%20ä")
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("an existing file remains, unless removesPreviousFile permits replacing it", arguments: fileSystems)
+  @Test("an existing file at the destination is kept unless removesPreviousFile is set", arguments: fileSystems)
   func existing(elsewhere: Bool) throws {
     try withSource(elsewhere: elsewhere) { source, folder in
       let url = folder.appending(path: "file")
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("missing folders are created only with createsIntermediateDirectories")
+  @Test("missing folders are created only if createsIntermediateDirectories is set")
   func folders() throws {
     try withSource { source, folder in
       let url = folder.appending(path: "a/b/c")
@@ -88,7 +88,7 @@ import Testing
       try destination.move(from: source)
       let isIntact = content(url) == bytes
       #expect(isIntact)
-      // Existing folders are no error.
+      // If the folders already exist, the move succeeds.
       try Data([2]).write(to: source)
       try DownloadDestination(url: url, createsIntermediateDirectories: true, removesPreviousFile: true)
         .move(from: source)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a destination below a file is refused, with and without creation of folders")
+  @Test("a destination whose parent is a file is refused, whether or not folders may be created")
   func belowFile() throws {
     try withSource { source, folder in
       try Data([1]).write(to: folder.appending(path: "file"))
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("a folder at the destination is never removed", arguments: fileSystems)
+  @Test("a folder at the destination is never replaced by the downloaded file", arguments: fileSystems)
   func folderInTheWay(elsewhere: Bool) throws {
     try withSource(elsewhere: elsewhere) { source, folder in
       let url = folder.appending(path: "documents")
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(
-    "a file that is moved to another file system is copied, and its source is removed",
+    "a file that is moved to another file system is copied, and the source is deleted",
     .enabled(if: hasSecondFileSystem))
   func otherFileSystem() throws {
     try withSource(elsewhere: true) { source, folder in
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("a symbolic link at the destination is replaced, not followed")
+  @Test("a symbolic link at the destination is replaced, and not followed")
   func link() throws {
     try withSource { source, folder in
       let (url, target) = (folder.appending(path: "link"), folder.appending(path: "target"))
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("a destination that is the source itself is refused, even if a previous file may be removed")
+  @Test("a destination that is the same file as the source is refused, even if removesPreviousFile is set")
   func samePlace() throws {
     try withSource { source, folder in
       let detour = folder.appending(path: "../source")
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test("a missing source, a file name that is too long and a URL without the file scheme are refused")
+  @Test("moving fails for a missing source, a file name that is too long, and a URL that isn't a file URL")
   func unusable() throws {
     try withSource { source, folder in
       let missing = folder.appending(path: "missing")

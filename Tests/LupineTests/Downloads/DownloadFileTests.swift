@@ -34,9 +34,7 @@ import Testing
       validator: .entityTag("\"1\""), path: path, receivedByteCount: received, totalByteCount: total)
   }
 
-  @Test(
-    "a finished file contains all pieces, has a random name in the temporary folder, and is readable only by its owner"
-  )
+  @Test("a finished download file is complete, has a random name, and is readable only by its owner")
   func finished() throws {
     let file = try DownloadFile.create(from: Self.source)
     defer { try? FileManager.default.removeItem(at: file.url) }
@@ -55,7 +53,7 @@ import Testing
     #expect(other.url != url)
   }
 
-  @Test("an abandoned file is removed, and later writes are ignored")
+  @Test("an abandoned download file is deleted, and later writes to it are ignored")
   func abandoned() throws {
     try withFolder { folder in
       let file = try DownloadFile.create(in: folder, from: nil)
@@ -73,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("a file that is released unfinished is removed, and a finished file remains")
+  @Test("releasing an unfinished download file deletes it, and a finished one remains")
   func released() throws {
     try withFolder { folder in
       var file: DownloadFile? = try DownloadFile.create(in: folder, from: nil)
@@ -87,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("a kept file is continued at the received byte count, and any bytes beyond that are removed")
+  @Test("a partial file is truncated to the byte count in the resume data, and continued there")
   func resumed() throws {
     try withFolder { folder in
       let first = try DownloadFile.create(in: folder, from: nil)
@@ -103,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("a kept file that is missing, too short, a link or a folder isn't continued or changed")
+  @Test("a partial file isn't continued or changed if it is missing, too short, a link or a folder")
   func notResumed() throws {
     try withFolder { folder in
       let path = folder.appending(path: DownloadFileName.random()).path
@@ -120,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("startAfresh removes the file's content")
+  @Test("startAfresh deletes the content of the download file")
   func afresh() throws {
     try withFolder { folder in
       let file = try DownloadFile.create(in: folder, from: nil, total: 7)
@@ -132,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("a write to a full disk fails with path, progress, cause and remedy, and the file is removed")
+  @Test("writing to a full disk fails with path, byte count, cause and remedy, and the file is deleted")
   func noSpace() throws {
     try withFolder { folder in
       let file = try file(in: folder, writingTo: "/dev/full", total: 5_000_000, holding: 1_048_576)
@@ -146,14 +144,14 @@ import Testing
           there, or choose another temporary directory (TMPDIR).
           """)
       #expect(try names(in: folder).isEmpty)
-      // Later pieces are ignored, and the end throws the first error.
+      // Later writes are ignored. `finish` and `keep` throw the first error.
       try file.write(bytes)
       #expect(throws: error) { try file.finish() }
       #expect(throws: error) { try file.keep() }
     }
   }
 
-  @Test("a failed close fails the download, and the file is removed")
+  @Test("if closing the file fails, the download fails and the file is deleted")
   func notClosed() throws {
     try withFolder { folder in
       for end in [{ _ = try $0.finish() }, { try $0.keep() }] as [(DownloadFile) throws -> Void] {
@@ -172,7 +170,7 @@ import Testing
   }
 
   @Test(
-    "finishing a file with the wrong byte count fails, and the file is removed",
+    "finishing a file that has the wrong size fails, and the file is deleted",
     arguments: [2, 4] as [UInt64])
   func incomplete(due: UInt64) throws {
     try withFolder { folder in
@@ -191,7 +189,7 @@ import Testing
     }
   }
 
-  @Test("a kept file that exists but can't be opened is an error")
+  @Test("if a partial file can't be opened, resuming the download fails with cannotOpenFile and the path")
   func notOpened() throws {
     let path = "/\(String(repeating: "x", count: 256))/\(DownloadFileName.random())"
     let error = try #require(throws: URLError.self) { _ = try DownloadFile.reopen(resumeData(path, received: 5)) }
@@ -200,7 +198,7 @@ import Testing
   }
 
   @Test(
-    "the error for a file that can't be created contains the path and a remedy", arguments: ["missing", "file/below"])
+    "if a file can't be created, the error contains the path and a remedy", arguments: ["missing", "file/below"])
   func notCreated(name: String) throws {
     try withFolder { folder in
       try Data().write(to: folder.appending(path: "file"))
@@ -214,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("each system error has a text and a remedy, with and without a total byte count")
+  @Test("the text for each system error contains the byte count, the cause and a remedy")
   func texts() {
     func text(_ code: CInt, _ received: (UInt64, UInt64?)?) -> String {
       var failure = DownloadFileFailure(

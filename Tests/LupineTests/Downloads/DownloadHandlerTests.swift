@@ -15,7 +15,7 @@ import Testing
 
   // MARK: Events and progress
 
-  @Test("monitors receive the events of a download in order")
+  @Test("monitors receive a download's events in order")
   func events() async throws {
     try await withServer { _ in
       .text("body")
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("progress never decreases, and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
+  @Test("a download's progress never decreases, and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
   func progress(byteCount: UInt64) async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: byteCount))
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("progress and response handlers run on the main queue by default")
+  @Test("by default, a download's progress and response handlers run on the main queue")
   func mainQueue() async throws {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("a slow disk doesn't block other requests, and the download stops at its window")
+  @Test("a slow disk doesn't delay other requests, and its download is received only up to the receive window")
   func slowDisk() async throws {
     let (byteCount, mayWrite) = (32 << 20, Gate())
     let sent = Mutex(0)
@@ -107,7 +107,7 @@ import Testing
           download.resume()
           for _ in 0..<50 { #expect(await session.request(origin.url + "/").outcome().error == nil) }
           #expect(download.task?.countOfBytesReceived == 0)
-          // Besides the window, the kernel's buffers hold a few MiB on loopback.
+          // On loopback, the kernel's buffers hold a few MiB in addition to the window.
           #expect(sent.withLock { $0 } < byteCount * 3 / 4)
           mayWrite.open()
           let response = await download.outcome()
@@ -120,7 +120,7 @@ import Testing
 
   // MARK: Serializers
 
-  @Test("every serializer reads the file, for completion handlers and async callers")
+  @Test("every serializer, with a completion handler or in async code, reads the downloaded file")
   func serializers() async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Type": "application/json; charset=utf-8"], .bytes(Array("{\"name\":\"ü\"}".utf8)))
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("JSON and property lists are read from the file")
+  @Test("JSON and property lists are read from the downloaded file")
   func trees() async throws {
     let list = try PropertyListEncoder().encode(["a": 1])
     try await withServer { request in
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test("an empty file fails serialization unless the status code or the method allows it")
+  @Test("serializing an empty file fails unless the status code or the method allows an empty body")
   func empty() async throws {
     try await withServer { request in
       Reply(status: request.path == "/204" ? 204 : 200)
@@ -200,7 +200,7 @@ import Testing
 
   // MARK: Validation
 
-  @Test("each validation receives the file, and fails with its own error")
+  @Test("each validation closure receives the file's URL, and the response fails with the validation's error")
   func validation() async throws {
     try await withServer { request in
       request.path == "/none" ? Reply(.bytes([1])) : .text(request.path == "/empty" ? "" : "body")
@@ -249,7 +249,7 @@ import Testing
     }
   }
 
-  @Test("without a file, content type validation and serialization fail with specific errors")
+  @Test("if there is no file, content type validation fails with dataFileNil, and serializers fail with inputFileNil")
   func withoutFile() async throws {
     final class Ignorant: SessionDelegate, @unchecked Sendable {
       override func urlSession(

@@ -12,7 +12,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadLeftoverTests {
-  @Test("downloads that are cancelled at random times leave no file")
+  @Test("downloads that are cancelled at random times leave no files")
   func cancelledAnytime() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("downloads in flight leave no file when their session is released or invalidated")
+  @Test("releasing or invalidating a session while downloads are running leaves no files")
   func sessionGoes() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("a body of 256 MiB is written to its file with at most 24 MiB of memory")
+  @Test("writing a body of 256 MiB to its file takes at most 24 MiB of memory")
   func memory() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -73,7 +73,7 @@ import Testing
               let before = try residentBytesMax()
               let response = await session.download(origin.url, to: into(folder)).outcome()
               let growth = try residentBytesMax() - before
-              #expect(Left.isSanitized || growth < 24 << 20, "\(growth) bytes")
+              #expect(Resources.isSanitized || growth < 24 << 20, "\(growth) bytes")
               #expect(response.error == nil)
               let file = try FileHandle(forReadingFrom: #require(response.fileURL))
               #expect(try file.seekToEnd() == UInt64(byteCount))
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("a full disk fails the download, and the file's space is freed", .enabled(if: SmallDisk.isAvailable))
+  @Test("on a full disk, the download fails and the file's space is freed", .enabled(if: SmallDisk.isAvailable))
   func fullDisk() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("the error for an unwritable destination or temporary folder contains its path")
+  @Test("if the destination or the temporary folder isn't writable, the error contains its path")
   func readOnly() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -158,7 +158,7 @@ private func endSession(_ end: (inout Session?) -> Void) async throws {
   let resource = Resource()
   try await withScripts([{ try resource.answer($0, on: $1, .hold(at: 70_000)) }]) { origin, _ in
     var session: Session? = Session()
-    // At most as many as can be connected at the same time.
+    // There are no more requests than connections, so that none waits for a connection.
     let requests = (0..<5).compactMap { _ in session?.download(origin.url) }
     for request in requests { await request.receives(70_000) }
     end(&session)

@@ -27,7 +27,7 @@ import Testing
     #expect(left.serializationDuration == right.serializationDuration)
   }
 
-  @Test("value and error are those of the result")
+  @Test("a download response's value and error are those of its result")
   func parts() throws {
     let success: AFDownloadResponse<Int> = DownloadResponse(
       request: nil, response: nil, fileURL: nil, resumeData: nil, metrics: nil, serializationDuration: 0,
@@ -37,7 +37,7 @@ import Testing
     #expect(failure.value == nil && failure.error == Failure(number: 1))
   }
 
-  @Test("a transformation changes only the value or the error")
+  @Test("transforming a download response changes only the value or the error")
   func transformations() throws {
     let success = try response(Result<Int, Failure>.success(7))
     let failure = try response(Result<Int, Failure>.failure(Failure(number: 1)))
@@ -65,7 +65,7 @@ import Testing
     #expect(success.tryMapError { $0 }.value == 7)
   }
 
-  @Test("the description is the result, and the debug description contains all parts")
+  @Test("a download response's description is its result, and the debug description contains all parts")
   func descriptions() throws {
     let response = try response(.success("text"))
     #expect(response.description == "success(\"text\")")

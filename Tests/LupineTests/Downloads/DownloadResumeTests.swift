@@ -46,7 +46,9 @@ import Testing
 
   // MARK: Resuming
 
-  @Test("only the rest is requested and appended, and progress starts at the received byte count")
+  @Test(
+    "a resumed download requests and appends only the missing bytes, and its progress starts at the received byte count"
+  )
   func append() async throws {
     let requests = try await withScripts([
       { [resource, place] in try resource.answer($0, on: $1, .cut(at: place)) },
@@ -80,7 +82,7 @@ import Testing
     #expect(requests[1].fields.list("accept-encoding") == "identity")
   }
 
-  @Test("a changed resource replaces the received bytes")
+  @Test("if the resource has changed, its new content replaces the received bytes")
   func changed() async throws {
     var other = resource
     (other.fields["ETag"], other.shift, other.byteCount) = ("\"v2\"", 7, 50_000)
@@ -93,7 +95,7 @@ import Testing
     #expect(requests.count == 1)
   }
 
-  @Test("a download of unknown length that has all bytes but not the end is completed")
+  @Test("a download of unknown length that lacks only the end of its body is completed")
   func onlyTheEnd() async throws {
     let small = Resource(byteCount: place)
     let requests = try await withScripts([
@@ -117,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "a part of another range or representation is discarded, and the entire resource is requested",
+    "if a 206 has another range or is of another representation, the entire resource is requested",
     arguments: [
       "Content-Range: bytes 70001-199999/200000\r\nETag: \"v1\"", "Content-Range: bytes 70000-199999/200001",
       "Content-Range: bytes 70000-199999/200000\r\nETag: \"v2\"", "X-Nothing: 1",
@@ -138,7 +140,7 @@ import Testing
   }
 
   @Test(
-    "bytes of two representations are never joined, even if the part has the right offset and length",
+    "bytes of two representations are never joined, even if a 206 has the right range",
     arguments: [
       "Content-Range: bytes 70000-199999/200000\r\nETag: \"v2\"", "Content-Range: bytes 70000-199999/200000",
       "Content-Range: bytes 70000-199999/200000\r\nETag: W/\"v1\"",
@@ -159,7 +161,9 @@ import Testing
     #expect(requests.map { $0.fields.first("range") } == ["bytes=70000-", nil])
   }
 
-  @Test("an unrelated response is delivered, and the received bytes can be resumed later", arguments: [503, 401, 404])
+  @Test(
+    "an error response to a resuming request is delivered, and the received bytes can be resumed later",
+    arguments: [503, 401, 404])
   func unrelated(status: Int) async throws {
     _ = try await resuming { _, peer in
       try peer.respond(status: status, body: Array("later".utf8))
@@ -171,7 +175,7 @@ import Testing
     }
   }
 
-  @Test("a resumed download that loses its connection, or gets none, can be resumed again")
+  @Test("a resumed download that loses its connection, or can't connect, can be resumed again")
   func cutAgain() async throws {
     let (resource, place) = (resource, place)
     try await withScripts([
@@ -222,7 +226,7 @@ import Testing
     }
   }
 
-  @Test("an unrelated response that is cut off leaves no file, and the received bytes can still be resumed")
+  @Test("if an error response to a resuming request is truncated, the received bytes can still be resumed")
   func unrelatedCut() async throws {
     let (resource, place) = (resource, place)
     try await withScripts([
@@ -246,7 +250,9 @@ import Testing
     }
   }
 
-  @Test("a download restarts if its file is missing or too short", arguments: [true, false])
+  @Test(
+    "a resumed download starts from the beginning if its partial file is missing or too short",
+    arguments: [true, false])
   func fileGone(isShorter: Bool) async throws {
     let resource = resource
     let requests = try await resuming {
@@ -264,11 +270,13 @@ import Testing
     #expect(requests.map { $0.fields.first("range") } == [nil])
   }
 
-  @Test("a download that was restarted and cut off can be resumed", arguments: [true, false])
+  @Test(
+    "a resumed download that had to start from the beginning can be resumed after another lost connection",
+    arguments: [true, false])
   func freshAndCut(isFileGone: Bool) async throws {
     let (resource, place) = (resource, place)
     let part: @Sendable (ReceivedRequest, Peer) throws -> Void = { _, peer in
-      // A part of something else, so that the whole is requested.
+      // The part has another range, so the entire resource is requested.
       try peer.respond(
         status: 206, fields: ["Content-Range": "bytes 1-2/3", "ETag": "\"v1\""], body: [1, 2])
     }
@@ -291,7 +299,7 @@ import Testing
     }
   }
 
-  @Test("a redirected download is resumed at its first URL")
+  @Test("a redirected download is resumed with its original URL")
   func redirected() async throws {
     let (resource, place) = (resource, place)
     try await withScripts([
@@ -314,7 +322,7 @@ import Testing
     }
   }
 
-  @Test("malformed resume data is an error, and no request is sent")
+  @Test("malformed resume data causes an error, and no request is sent")
   func unreadable() async throws {
     try await withSession { session in
       let request = session.download(resumingWith: Data("nonsense".utf8))

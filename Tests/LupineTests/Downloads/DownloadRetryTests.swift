@@ -25,7 +25,7 @@ import Testing
 
   // MARK: Retries
 
-  @Test("a retry replaces the file of the failed attempt")
+  @Test("the file downloaded by a retry replaces that of the failed attempt")
   func retryOverFile() async throws {
     try await withScripts([
       { try $1.respond(status: 503, body: Array("later, and longer".utf8), to: $0) },
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("a retry after a lost connection downloads the entire resource again and removes the partial file")
+  @Test("after a lost connection, a retry downloads the entire resource again, and the partial file is deleted")
   func retryAfterCut() async throws {
     let resource = Resource()
     try await withScripts([
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("a retry starts without the file, resume data, progress and error of the failed attempt")
+  @Test("a retry has none of the failed attempt's file, resume data, progress and error")
   func reset() async throws {
     try await withScripts([{ try $1.respond(status: 503, body: [1, 2], to: $0) }]) { origin, _ in
       try await withSession(startRequestsImmediately: false) { session in
@@ -86,7 +86,7 @@ import Testing
             }, to: into(folder))
           made.validate().downloadProgress(queue: .global()) { _ in }
           request.withLock { $0 = made }
-          // Last, because handlers added to a running request may be too late for its first attempt.
+          // The request is resumed last, because handlers added to a running request may miss its first attempt.
           made.resume()
           let response = await made.outcome()
           #expect(response.error?.responseCode == 503 && response.content == Data([1, 2]) && made.retryCount == 1)
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("a resumed download is retried from the bytes received so far")
+  @Test("a retry of a resumed download continues after all bytes received so far")
   func retryResumed() async throws {
     let resource = Resource()
     try await withScripts([
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("a serializer's failure is retried, and each handler is called once")
+  @Test("if a serializer fails, the download is retried, and each response handler is called once")
   func retryAfterSerializer() async throws {
     try await withScripts([
       { try $1.respond(body: Array("{}".utf8), to: $0) },
@@ -133,7 +133,8 @@ import Testing
           let heard = Recorder<String>()
           request.responseString(queue: request.underlyingQueue) { heard.record($0.value ?? "-") }
           let decoded = request.serializingDecodable(Item.self)
-          // Resumed only with both handlers; otherwise the first could be called before the second is added.
+          // The request is resumed after both handlers are added; otherwise the first could be called before the
+          // second is added.
           request.resume()
           let response = await decoded.response
           #expect(response.value == Item(name: "n"))
@@ -147,7 +148,7 @@ import Testing
   // MARK: Async code
 
   @Test(
-    "cancelling the task that awaits a download cancels the download if automaticallyCancelling is true",
+    "if automaticallyCancelling is true, cancelling the task that awaits a download cancels the download",
     arguments: [true, false])
   func automaticCancel(isAutomatic: Bool) async throws {
     let (resource, mayEnd) = (Resource(), Gate())
@@ -177,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("a suspended download continues when it is resumed, and its download task can cancel it")
+  @Test("a download can be suspended, resumed and cancelled through its request and its DownloadTask")
   func control() async throws {
     let (resource, mayAnswer) = (Resource(), Gate())
     try await withOrigin { peer in

@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "the file exists during didFinishDownloadingTo, and remains only if the delegate moves it",
+    "the file exists while didFinishDownloadingTo is called, and afterward only if the delegate has moved it",
     arguments: [true, false])
   func file(isMoved: Bool) async throws {
     try await withServer { _ in
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("cancel(byProducingResumeData:) calls its closure before the task ends, and another task resumes with the data")
+  @Test("cancel(byProducingResumeData:) calls its closure before the task ends, and the data resumes another task")
   func resumes() async throws {
     let resource = Resource()
     try await withScripts([
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("a task that is cancelled before it ran returns the resume data with which it was created")
+  @Test("cancelling a resumed task before it starts returns the resume data with which it was created")
   func neverRan() async throws {
     let resource = Resource()
     try await withScripts([{ try resource.answer($0, on: $1, .cut(at: 70_000)) }]) { origin, _ in

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DownloadTests {
   // MARK: Destinations
 
-  @Test("the default destination is in the temporary folder, named Alamofire_ and the temporary name")
+  @Test("the default destination is in the temporary folder, with the name Alamofire_ and the temporary file's name")
   func defaultDestination() async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Disposition": "attachment; filename=evil"], .pattern(byteCount: 300_000))
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("the destination closure receives the complete temporary file and the response")
+  @Test("the destination closure receives the response and the URL of the complete temporary file")
   func destination() async throws {
     try await withServer { _ in
       Reply(status: 203, .pattern(byteCount: 1000))
@@ -58,7 +58,8 @@ import Testing
   }
 
   @Test(
-    "an existing file is replaced with removePreviousFile, and otherwise the move fails", arguments: [true, false])
+    "an existing file at the destination is replaced if removePreviousFile is set; otherwise, the move fails",
+    arguments: [true, false])
   func previousFile(isReplaced: Bool) async throws {
     try await withServer { _ in
       .text("new")
@@ -87,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("the move fails if a folder is missing and may not be created")
+  @Test("moving a download fails if a folder is missing and createIntermediateDirectories isn't set")
   func missingFolder() async throws {
     try await withServer { _ in
       .text("new")
@@ -104,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("the suggested destination is in the folder, with the last component of the server's file name")
+  @Test("suggestedDownloadDestination is the given folder with the file name that the server suggests")
   func suggestedDestination() throws {
     let folder = try #require(FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first)
     let temporary = URL(filePath: "/tmp/x.tmp")
@@ -125,7 +126,7 @@ import Testing
     #expect(url.deletingLastPathComponent().path == documents?.path && options == [])
   }
 
-  @Test("the file manager of the session's delegate moves the file")
+  @Test("the downloaded file is moved by the session delegate's file manager")
   func fileManager() async throws {
     final class Mover: FileManager, @unchecked Sendable {
       override func moveItem(at source: URL, to destination: URL) throws {
@@ -147,7 +148,7 @@ import Testing
 
   // MARK: Content
 
-  @Test("the body of a response with an error status is saved", arguments: [404, 503, 302, 401])
+  @Test("the body of a response with an error status is saved to the file", arguments: [404, 503, 302, 401])
   func errorStatus(status: Int) async throws {
     try await withServer { _ in
       .text("what happened", status: status)
@@ -164,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is saved as an empty file, and a coded body is saved decoded")
+  @Test("an empty body is saved as an empty file, and a compressed body is saved decompressed")
   func bodies() async throws {
     try await withServer { request in
       switch request.path {
@@ -194,7 +195,7 @@ import Testing
   }
 
   @Test(
-    "redirects are followed, and a redirect that isn't followed results in an empty file", arguments: [true, false])
+    "a download follows redirects; a redirect that isn't followed results in an empty file", arguments: [true, false])
   func redirects(isFollowed: Bool) async throws {
     try await withServer { request in
       request.path == "/end" ? .text("end") : Reply(status: 302, fields: ["Location": "/end"])
@@ -214,7 +215,7 @@ import Testing
 
   // MARK: Requests
 
-  @Test("a download can be built from a URL with encoded parameters and a modifier, or from a URLRequest")
+  @Test("a download can be created from a URL with parameters and a modifier, or from a URLRequest")
   func factories() async throws {
     try await withServer { request in
       .text("\(request.method) \(request.target) \(request.fields.first("x-a") ?? "-")")
@@ -241,7 +242,7 @@ import Testing
     }
   }
 
-  @Test("a request that can't be built or sent fails without a file")
+  @Test("a download whose request can't be created or sent fails without a file")
   func unbuilt() async throws {
     try await withSession { session in
       let response = await session.download("").outcome()
@@ -252,7 +253,7 @@ import Testing
     }
   }
 
-  @Test("a challenge is answered with the credential, and the file contains only the final response")
+  @Test("a challenge is answered with the request's credential, and only the final response is written to the file")
   func challenge() async throws {
     try await withServer { request in
       request.fields.first("authorization") == nil
@@ -271,7 +272,7 @@ import Testing
     }
   }
 
-  @Test("an eager session creates the task before the download is resumed")
+  @Test("if the request setup is eager, a download's task is created before the download is resumed")
   func eager() async throws {
     try await withServer { _ in
       .text("here")

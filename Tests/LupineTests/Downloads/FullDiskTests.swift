@@ -13,7 +13,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folder.path)
   }
 
-  @Test("a write to a full disk fails with the progress so far and frees the file's space")
+  @Test("writing to a full disk fails with the number of bytes written, and the file's space is freed")
   func writing() throws {
     let disk = try SmallDisk()
     let file = try DownloadFile.create(in: disk.folder, from: URL(string: "https://h/large"), total: 100_000)
@@ -31,7 +31,7 @@ import Testing
     #expect(try Data(contentsOf: other.finish()).count == 60_000)
   }
 
-  @Test("a move to a full disk leaves only the source and the existing file")
+  @Test("a failed move to a full disk keeps the source and the existing file, and leaves no other file")
   func moving() throws {
     let disk = try SmallDisk()
     try withFolder { folder in

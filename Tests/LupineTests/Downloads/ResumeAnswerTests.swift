@@ -20,12 +20,12 @@ import Testing
       path: "/tmp/\(DownloadFileName.random())", receivedByteCount: 50, totalByteCount: total)
     let response = HTTPURLResponse(
       url: url, statusCode: status, fields: Fields(fields), isContentDecoded: isContentDecoded)
-    return ResumeAnswer.judge(response, to: resumeData)
+    return ResumeAnswer.interpret(response, to: resumeData)
   }
 
   private static let tag = ("ETag", "\"v1\"")
 
-  @Test("a part that is exactly the missing one is appended")
+  @Test("a 206 is appended if its range is exactly the missing one")
   func part() throws {
     let range = ("Content-Range", "bytes 50-99/100")
     let append = ResumeAnswer.append(at: 50, total: 100)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "a part of another range is discarded, and the entire resource is requested",
+    "a 206 with another range is discarded, and the entire resource is requested",
     arguments: [
       // Another start, another end, another total, and values that aren't a single byte range.
       "bytes 0-99/100", "bytes 49-99/100", "bytes 51-99/100", "bytes 50-98/100", "bytes 50-99/101", "bytes 50-100/101",
@@ -54,7 +54,7 @@ import Testing
     #expect(try answer(206, [("Content-Range", range), Self.tag]) == .askAgain)
   }
 
-  @Test("a 206 is discarded if it has several parts or ranges, no range, no known end, another length or a coding")
+  @Test("a 206 is discarded if it has several ranges, an unknown total, a wrong length or a decoded content coding")
   func unusableParts() throws {
     let tag = Self.tag
     #expect(try answer(206, [tag]) == .askAgain)
@@ -66,7 +66,7 @@ import Testing
     #expect(try answer(206, [range, tag], isContentDecoded: true) == .askAgain)
   }
 
-  @Test("a part of another representation is discarded, and the entire resource is requested")
+  @Test("a 206 of another representation is discarded, and the entire resource is requested")
   func changedPart() throws {
     let range = ("Content-Range", "bytes 50-99/100")
     // Without an entity tag, the representation of the part is unknown.
@@ -78,13 +78,13 @@ import Testing
     }
   }
 
-  @Test("a 200 replaces the received bytes")
+  @Test("a 200 response replaces the received bytes")
   func whole() throws {
     #expect(try answer(200) == .startAfresh)
     #expect(try answer(200, [("Content-Range", "bytes 50-99/100"), ("ETag", "\"v1\"")]) == .startAfresh)
   }
 
-  @Test("a 416 means that the file is complete only if the resource has exactly the received byte count")
+  @Test("a 416 means that the file is complete only if the resource has exactly the number of bytes received")
   func unsatisfied() throws {
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: nil) == .complete)
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: 50) == .complete)
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "a response with any other status is unrelated, and the file remains",
+    "a response with any other status isn't part of the download, and the partial file is kept",
     arguments: [201, 204, 301, 304, 401, 403, 404, 407, 412, 429, 500, 503])
   func unrelated(status: Int) throws {
     #expect(try answer(status, [("Content-Range", "bytes 50-99/100")]) == .unrelated)

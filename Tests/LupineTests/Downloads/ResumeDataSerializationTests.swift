@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("resume data is read back unchanged, with its fields in order")
+  @Test("deserialized resume data equals the original, with its header fields in order")
   func roundTrip() throws {
     let fields = Fields((0..<50).map { ("X-\($0 * 7 % 50)", "ä\"\\\u{1F600} \($0)") })
     for validator in [.entityTag("\"\\\""), .lastModified("Wed, 21 Oct 2015 07:28:00 GMT")] as [ResumeData.Validator] {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("resume data that would be too long to be read is never produced")
+  @Test("resume data that would be too long to deserialize is never produced")
   func tooLarge() throws {
     let fields: Fields = ["X": String(repeating: "x", count: 256 * 1024)]
     #expect(try resumeData(fields: fields).serialized == nil)
@@ -57,7 +57,7 @@ import Testing
     #expect(ResumeData.make(request: request, response: response, file: file, receivedByteCount: 5) != nil)
   }
 
-  @Test("a path that isn't that of a download's file is refused")
+  @Test("resume data is refused unless its path is that of a download's temporary file")
   func otherFiles() throws {
     let name = DownloadFileName.random()
     let paths = [
@@ -73,7 +73,7 @@ import Testing
     #expect(!isRefused(try #require(try resumeData(path: "/var/\(name)").serialized)))
   }
 
-  @Test("impossible byte counts and validators are refused")
+  @Test("resume data with impossible byte counts or validators is refused")
   func impossible() throws {
     let impossible = [
       try resumeData(received: 0), try resumeData(received: 101), try resumeData(received: 1 << 63, total: nil),
@@ -83,7 +83,7 @@ import Testing
     for resumeData in impossible { #expect(isRefused(try #require(resumeData.serialized))) }
   }
 
-  @Test("another version and malformed data are refused")
+  @Test("malformed resume data, and resume data of another version, are refused")
   func foreign() throws {
     let text = String(decoding: try #require(try resumeData().serialized), as: UTF8.self)
     #expect(!isRefused(Data(text.utf8)))
@@ -100,7 +100,7 @@ import Testing
     #expect(isRefused(Data([0xFF, 0xFE, 0x00])))
   }
 
-  @Test("damaged resume data is refused or names a download's file, and never crashes")
+  @Test("randomly changed resume data is refused, or still names the temporary file of a download")
   func damaged() throws {
     let original = try #require(try resumeData().serialized)
     var random = SplitMix64(seed: 1)

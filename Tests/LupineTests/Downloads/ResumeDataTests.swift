@@ -21,8 +21,8 @@ import Testing
       url: try Self.url.asURL(), statusCode: status, fields: Fields(fields), isContentDecoded: isContentDecoded)
   }
 
-  /// Returns the resume data after a response with these fields, besides Accept-Ranges, a strong entity tag and
-  /// Content-Length. A field with an empty value is left out.
+  /// Returns the resume data for a response with Accept-Ranges, a strong entity tag and Content-Length, changed by these
+  /// fields. A field with an empty value is left out.
   private func made(
     _ fields: [String: String] = [:], status: Int = 200, isContentDecoded: Bool = false, received: UInt64 = 50,
     changing change: (inout URLRequest) -> Void = { _ in }
@@ -37,7 +37,7 @@ import Testing
       now: Self.now)
   }
 
-  @Test("resume data contains the request, the validator, the file and the byte counts")
+  @Test("resume data contains the request, the validator, the file's path and the byte counts")
   func resumable() throws {
     let resumeData = try #require(
       try made {
@@ -65,7 +65,7 @@ import Testing
       fresh.headers.dictionary == ["Authorization": "Bearer t", "X-A": "1", "Accept-Encoding": "br, gzip"])
   }
 
-  @Test("a download that can't be resumed has no resume data")
+  @Test("no resume data is produced for a download that can't be resumed")
   func unresumable() throws {
     #expect(try made() != nil)
     #expect(try made(received: 0) == nil)
@@ -82,7 +82,8 @@ import Testing
     #expect(try made { $0.headers["range"] = "bytes=10-" } == nil)
   }
 
-  @Test("resume data is produced despite a list of range units, capitals, an undecoded coding or an unknown length")
+  @Test(
+    "resume data is produced if Accept-Ranges lists several units, a coding isn't decoded, or the length is unknown")
   func resumableToo() throws {
     #expect(try made(["Accept-Ranges": "items, Bytes"]) != nil)
     // No coding was decoded, so offsets in the file are offsets in the representation.
@@ -91,7 +92,7 @@ import Testing
     #expect(resumeData.totalByteCount == nil)
   }
 
-  @Test("a timeout without a limit is preserved, and a file that isn't a download's file has no resume data")
+  @Test("resume data keeps a disabled timeout, and is produced only for a download's temporary file")
   func kept() throws {
     for timeout in [TimeInterval.infinity, 0] {
       #expect(try made { $0.timeoutInterval = timeout }?.makeRequest().explicitTimeoutInterval == 0)
@@ -106,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "a weak or malformed entity tag isn't a validator, even if there is a date",
+    "a weak or malformed entity tag isn't used as a validator, even if there is a date",
     arguments: [
       "W/\"v1\"", "w/\"v1\"", "v1", "\"", "\"v1", "\"v1\", \"v2\"", "\"a b\"", "\"\u{7F}\"", "\"é\"", "\"a\nb\"",
     ])
@@ -114,7 +115,7 @@ import Testing
     #expect(try made(["ETag": tag, "Last-Modified": Self.lastModified]) == nil)
   }
 
-  @Test("an entity tag may be empty and contain any visible character")
+  @Test("an entity tag used as a validator may be empty and contain any visible character")
   func tags() throws {
     for tag in ["\"\"", "\"W/x\"", "\"!#~'<>\\\""] {
       #expect(try made(["ETag": tag])?.validator == .entityTag(tag))
@@ -122,7 +123,7 @@ import Testing
   }
 
   @Test(
-    "a date is a validator if it is a second before Date, or a minute before the clock without Date",
+    "Last-Modified is a validator if it is 1 s before Date, or 60 s before the local clock if there is no Date",
     arguments: [
       ("Thu, 15 Jan 2026 12:00:01 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
       ("Thu, 15 Jan 2026 12:00:02 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", false),
@@ -142,7 +143,7 @@ import Testing
     #expect(resumeData.makeRequest().headers["If-Range"] == lastModified)
   }
 
-  @Test("resume data of a resumed download contains the first request and the new byte count")
+  @Test("the resume data of a resumed download contains the original request and the new byte count")
   func again() throws {
     let earlier = try #require(try made { $0.headers = ["X-A": "1", "Accept-Encoding": "gzip"] })
     let fields = ["Content-Range": "bytes 50-99/100", "Content-Length": "50", "ETag": "\"v1\""]
@@ -155,7 +156,7 @@ import Testing
     #expect(resumeData.validator == earlier.validator)
     #expect(resumeData.makeFreshRequest() == earlier.makeFreshRequest())
     #expect(resumeData.makeRequest().headers["Range"] == "bytes=70-")
-    // A part at another offset gives no resume data.
+    // A 206 at another offset gives no resume data.
     let other = try response(["Content-Range": "bytes 60-99/100"], status: 206)
     #expect(
       ResumeData.make(
@@ -164,7 +165,7 @@ import Testing
   }
 
   @Test(
-    "earlier resume data remains valid until a response changes the file")
+    "the earlier resume data of a resumed download remains usable until a response changes the file")
   func earlierStays() throws {
     let earlier = try #require(try made { $0.headers = ["X-A": "1"] })
     func next(_ response: HTTPURLResponse?, received: UInt64) -> ResumeData? {

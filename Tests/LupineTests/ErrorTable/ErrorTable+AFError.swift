@@ -1,8 +1,9 @@
-// The rows of AFError and its reasons.
+// The rows of the error table for AFError and its reasons.
 
 import Foundation
 import LupineEngine
 import LupineLoopback
+import Testing
 
 @testable import Lupine
 @testable import LupineURLSession
@@ -154,12 +155,23 @@ extension ErrorTable {
     case .trustEvaluationFailed: (name, next) = ("trustEvaluationFailed (with an error)", try pinning().certificate)
     case .certificatePinningFailed: (name, next) = ("certificatePinningFailed", try pinning().key)
     case .publicKeyPinningFailed: (name, next) = ("publicKeyPinningFailed", .customEvaluationFailed(error: cause))
-    case .customEvaluationFailed: (name, next) = ("customEvaluationFailed", nil)
+    case .customEvaluationFailed: (name, next) = ("customEvaluationFailed", .revocationPolicyCreationFailed)
+    case .revocationPolicyCreationFailed: (name, next) = ("revocationPolicyCreationFailed", try revocation)
+    case .revocationCheckFailed: (name, next) = ("revocationCheckFailed", nil)
     }
     return (
       "serverTrustEvaluationFailed(.\(name))",
       next.map { .serverTrustEvaluationFailed(reason: $0) } ?? .sessionDeinitialized
     )
+  }
+
+  private static var revocation: AFError.ServerTrustFailureReason {
+    get throws {
+      let authority = try ThrowawayAuthority()
+      let trust = try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority)
+      let options: RevocationTrustEvaluator.Options = [.ocsp, .networkAccessDisabled, .requirePositiveResponse]
+      return try trustFailure(of: RevocationTrustEvaluator(options: options), trust)
+    }
   }
 
   private static func pinning() throws -> (

@@ -1,4 +1,4 @@
-// The rows of the engine's errors: EngineError and ProxyError.
+// The rows of the error table for the engine's errors: EngineError and ProxyError.
 
 import Foundation
 
@@ -15,13 +15,13 @@ extension ErrorTable {
     EngineError.Code.allCases.flatMap { code in
       examples(of: code).map { detail, error in
         let name = detail.isEmpty ? code.rawValue : "\(code.rawValue) (\(detail))"
-        let code = URLError(error, url: nil).code
+        let code = URLError(error, url: nil, isOffline: { false }).code
         return ErrorRow(name: "EngineError.Code.\(name)", code: code, message: error.description)
       }
     }
   }
 
-  /// Returns an error for each of the code's messages, with the words that tell them apart.
+  /// Returns an example error for each message of the code, with a detail that distinguishes the examples.
   private static func examples(of code: EngineError.Code) -> [(detail: String, error: EngineError)] {
     func one(_ phase: Phase, _ cause: EngineError.Cause? = nil) -> [(detail: String, error: EngineError)] {
       [("", EngineError(code, phase, origin, cause: cause))]
@@ -36,9 +36,21 @@ extension ErrorTable {
         ("host", SocketAddress(numeric: "169.254.169.254", port: 443)),
         ("socket", SocketAddress(socketPath: "/run/docker.sock")),
       ].map { ($0, EngineError(code, .resolve, origin, cause: .refusal(.addresses([$1].compactMap(\.self))))) }
-        + [("proxy", EngineError(code, .resolve, origin, cause: .refusal(.proxy)))]
+        + [
+          ("proxy", EngineError(code, .resolve, origin, cause: .refusal(.proxy))),
+          (
+            "cellular",
+            EngineError(
+              code, .resolve, origin,
+              cause: .refusal(.cellular([SocketAddress(numeric: "192.0.2.1", port: 443)].compactMap(\.self))))
+          ),
+        ]
     case .connectionRefused: one(.connect)
-    case .connectFailed: one(.connect, system("connect", ENETUNREACH))
+    case .connectFailed:
+      [
+        ("no network", EngineError(code, .connect, origin, cause: system("connect", ENETUNREACH))),
+        ("host", EngineError(code, .connect, origin, cause: system("connect", EHOSTUNREACH))),
+      ]
     case .proxyFailed: one(.proxy, .proxy(ProxyError(.refused(status: 403), "http://proxy.example:1080")))
     case .tlsFailed: one(.tls, .tls(.closed(peer: "example.org")))
     case .timedOut:
@@ -80,13 +92,16 @@ extension ErrorTable {
     let rows = chain(from: ProxyError.Cause.malformedHost) { cause -> (name: String, next: ProxyError.Cause?) in
       switch cause {
       case .malformedHost: ("malformedHost", .malformedPort)
-      case .malformedPort: ("malformedPort", .unsupportedScheme("https"))
-      case .unsupportedScheme("https"): ("unsupportedScheme (https)", .unsupportedScheme("socks4"))
+      case .malformedPort: ("malformedPort", .unsupportedScheme("socks4"))
       case .unsupportedScheme("socks4"): ("unsupportedScheme (SOCKS 4)", .unsupportedScheme("ftp"))
       case .unsupportedScheme: ("unsupportedScheme", .malformedCredentials)
       case .malformedCredentials: ("malformedCredentials", .colonInUser)
       case .colonInUser: ("colonInUser", .credentialsLength)
-      case .credentialsLength: ("credentialsLength", .hostNameTooLong(300))
+      case .credentialsLength: ("credentialsLength", .notSOCKS4(version: 0x48))
+      case .notSOCKS4: ("notSOCKS4", .refusedBySOCKS4(91))
+      case .refusedBySOCKS4(91): ("refusedBySOCKS4 (in general)", .refusedBySOCKS4(92))
+      case .refusedBySOCKS4: ("refusedBySOCKS4 (user name)", .noIPv6)
+      case .noIPv6: ("noIPv6", .hostNameTooLong(300))
       case .hostNameTooLong: ("hostNameTooLong", .notSOCKS5(version: 0x48))
       case .notSOCKS5: ("notSOCKS5", .noAcceptableMethod(hasCredentials: false))
       case .noAcceptableMethod(hasCredentials: false):
@@ -97,13 +112,14 @@ extension ErrorTable {
       case .credentialsRefused: ("credentialsRefused", .refusedBySOCKS(.generalFailure))
       case .refusedBySOCKS(let refusal): socks(refusal)
       case .unexpectedAddressType:
-        ("unexpectedAddressType", .credentialsRequired(schemes: ["Digest"], hadCredentials: false))
-      case .credentialsRequired(["Digest"], _):
-        ("credentialsRequired (no Basic)", .credentialsRequired(schemes: ["Basic"], hadCredentials: false))
+        ("unexpectedAddressType", .credentialsRequired(schemes: ["Bearer"], hadCredentials: false))
+      case .credentialsRequired(["Bearer"], _):
+        ("credentialsRequired (unknown scheme)", .credentialsRequired(schemes: ["Basic"], hadCredentials: false))
       case .credentialsRequired(_, hadCredentials: false):
         ("credentialsRequired", .credentialsRequired(schemes: ["Basic"], hadCredentials: true))
       case .credentialsRequired: ("credentialsRequired (refused)", .refused(status: 403))
-      case .refused: ("refused", .wire(.malformedStatusLine(offset: 9)))
+      case .refused: ("refused", .identityUnproven)
+      case .identityUnproven: ("identityUnproven", .wire(.malformedStatusLine(offset: 9)))
       case .wire: ("wire", .truncated(received: 3))
       case .truncated: ("truncated", nil)
       }

@@ -1,4 +1,4 @@
-// The rows of the errors beside AFError: those of encoders, serializers and interceptors.
+// The rows of the error table for the errors of encoders, serializers and interceptors.
 
 import Foundation
 import Testing
@@ -24,7 +24,7 @@ extension ErrorTable {
     ]
   }
 
-  /// Returns the error of a form whose root is an array.
+  /// Returns the error that the form encoder throws for an array as the root.
   private static func formError() -> URLEncodedFormEncoder.Error {
     do {
       let _: String = try URLEncodedFormEncoder().encode([1, 2])

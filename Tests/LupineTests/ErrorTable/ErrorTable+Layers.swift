@@ -1,4 +1,4 @@
-// The rows of the errors below the engine: WireError, URIError, TLSError and CodingError.
+// The rows of the error table for the layers below the engine: WireError, URIError, TLSError and CodingError.
 
 import Foundation
 
@@ -68,12 +68,13 @@ extension ErrorTable {
   }
 
   static func codingErrors() -> [ErrorRow] {
-    let rows = chain(from: CodingError.Cause.unknownCoding("zstd")) {
+    let rows = chain(from: CodingError.Cause.unknownCoding("lz4")) {
       cause -> (name: String, next: CodingError.Cause?) in
       switch cause {
       case .unknownCoding: ("unknownCoding", .tooManyLayers(max: 5))
       case .tooManyLayers: ("tooManyLayers", .tooManyBrotliLayers(max: 1))
-      case .tooManyBrotliLayers: ("tooManyBrotliLayers", .corrupt("invalid block type"))
+      case .tooManyBrotliLayers: ("tooManyBrotliLayers", .tooManyZstdLayers(max: 1))
+      case .tooManyZstdLayers: ("tooManyZstdLayers", .corrupt("invalid block type"))
       case .corrupt: ("corrupt", .checksum("incorrect data check"))
       case .checksum: ("checksum", .truncated)
       case .truncated: ("truncated", .trailingBytes)
@@ -87,7 +88,7 @@ extension ErrorTable {
     return rows.map { row in
       let isOfField =
         switch row.example {
-        case .unknownCoding, .tooManyLayers, .tooManyBrotliLayers: true
+        case .unknownCoding, .tooManyLayers, .tooManyBrotliLayers, .tooManyZstdLayers: true
         default: false
         }
       let error = CodingError(row.example, coding: isOfField ? nil : .gzip, codedOffset: isOfField ? nil : 512)

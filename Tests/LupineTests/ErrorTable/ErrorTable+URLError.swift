@@ -1,5 +1,5 @@
-// The rows of the URLErrors that have no EngineError: those of local URLs, of downloads' files, of Digest and of the engine's
-// start.
+// The rows of the error table for the URLErrors without an EngineError: local URLs, download files, authentication, and
+// the engine's start.
 
 import Foundation
 import LupineEngine
@@ -10,8 +10,9 @@ import LupineEngine
 extension ErrorTable {
   static func urlErrors() -> [ErrorRow] {
     let start = URLError(SystemError(call: "epoll_create1", code: EMFILE))
-    let proof = URLError(wrongDigestProofFrom: URL(string: "http://server.example/"))
-    return [row("the engine's start", start), row("Digest", proof)] + fileErrors() + dataErrors() + downloadErrors()
+    let proof = URLError(untrustedResponseFrom: URL(string: "http://server.example/"))
+    return [row("the engine's start", start), row("authentication", proof)] + fileErrors() + dataErrors()
+      + downloadErrors()
   }
 
   private static func row(_ name: String, _ error: URLError) -> ErrorRow {

@@ -14,7 +14,7 @@ struct ErrorRow {
   var code: URLError.Code?
   let message: String
 
-  /// The message without its last sentence, and that sentence, which is the remedy. Nil if there is only one sentence.
+  /// The message split before its last sentence. That sentence is the remedy, or nil if the message has only one sentence.
   private var sentences: (event: Substring, remedy: Substring?) {
     var rest = message[...]
     while let end = rest.range(of: ". ", options: .backwards) {
@@ -40,7 +40,7 @@ struct ErrorRow {
     }
   }
 
-  /// `URLError.Code` doesn't know the names of its values.
+  /// The names of the codes, because `URLError.Code` doesn't provide them.
   static let codeNames: [URLError.Code: String] = [
     .badServerResponse: "badServerResponse",
     .badURL: "badURL",
@@ -60,6 +60,7 @@ struct ErrorRow {
     .networkConnectionLost: "networkConnectionLost",
     .noPermissionsToReadFile: "noPermissionsToReadFile",
     .redirectToNonExistentLocation: "redirectToNonExistentLocation",
+    .notConnectedToInternet: "notConnectedToInternet",
     .requestBodyStreamExhausted: "requestBodyStreamExhausted",
     .resourceUnavailable: "resourceUnavailable",
     .secureConnectionFailed: "secureConnectionFailed",
@@ -88,10 +89,10 @@ enum ErrorTable {
     return try head + rows().map { $0.markdown + "\n" }.joined()
   }
 
-  /// Returns the examples of a type, one per case, from the first one on.
+  /// Returns one example for each case of a type, beginning with `first`.
   ///
-  /// `step` returns the name of an example's case and the example of the next case, by a switch without a default: a
-  /// new case doesn't compile without a row.
+  /// `step` returns the name of an example's case, and the example of the next case. It should be a switch without a
+  /// default, so that the tests don't compile if a case has no example.
   static func chain<Example>(
     from first: Example, _ step: (Example) throws -> (name: String, next: Example?)
   ) rethrows -> [(name: String, example: Example)] {

@@ -1,4 +1,4 @@
-// ErrorTableTests: the table of errors in Errors.md equals the one that the code yields.
+// ErrorTableTests: the error table in Errors.md equals the table that the code generates.
 
 import Foundation
 import Testing
@@ -8,7 +8,7 @@ struct ErrorTableTests {
     .deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Sources/Lupine/Lupine.docc/Errors.md")
 
-  @Test("the table of errors in Errors.md equals the messages in the code; make tables writes it")
+  @Test("the error table in Errors.md has the same messages as the code; make tables updates it")
   func table() throws {
     let text = try String(contentsOf: Self.article, encoding: .utf8)
     let (start, end) = ErrorTable.markers
@@ -27,7 +27,7 @@ struct ErrorTableTests {
     }
   }
 
-  @Test("each row has a unique name, each code has a name, and each message is one line")
+  @Test("each row of the error table has a unique name and a message of one line, and each URLError code has a name")
   func rows() throws {
     let rows = try ErrorTable.rows()
     #expect(Set(rows.map(\.name)).count == rows.count)

@@ -36,7 +36,7 @@ import Testing
     { .sessionInvalidated(error: $0) }, { .sessionTaskFailed(error: $0) },
   ]
 
-  @Test("the table contains every case and reason that wraps one error")
+  @Test("these tests cover every case and reason of AFError that wraps a single error")
   func table() {
     let wrapping = AFErrorTests.table.filter { $0.wraps && !$0.error.isRequestRetryError }
     #expect(
@@ -44,14 +44,14 @@ import Testing
     #expect(wrapping.count == Self.wrappers.count)
   }
 
-  @Test("an error that is wrapped twice in the same case is described once")
+  @Test("if an error is wrapped twice in the same AFError case, the description contains that case's text once")
   func same() {
     for wrap in Self.wrappers {
       #expect(wrap(wrap(Broken())).localizedDescription == wrap(Broken()).localizedDescription)
     }
   }
 
-  @Test("the description of a wrapped error that states a remedy ends with that remedy")
+  @Test("the description of an AFError ends with the wrapped error's description, including its remedy")
   func remedies() {
     let inner: [any Error] = [
       AFError.explicitlyCancelled, AuthenticationError.missingCredential, PropertyListError.unknownFormat,
@@ -69,13 +69,13 @@ import Testing
     }
   }
 
-  @Test("a failed retry describes each failure once, regardless of how many retriers have failed")
+  @Test("the description of a failed retry contains each failure once, however many retriers have failed")
   func retries() {
     func failed(_ retry: any Error, _ original: any Error) -> String {
       AFError.requestRetryFailed(retryError: retry, originalError: original).localizedDescription
     }
     let original = AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 418))
-    let once = "The request failed: \(original.localizedDescription) Its retrier failed too: The thing broke."
+    let once = "The request failed: \(original.localizedDescription) The request's retrier failed too: The thing broke."
     #expect(failed(Broken(), original) == once)
     let first = AFError.requestRetryFailed(retryError: Broken(), originalError: original)
     #expect(failed(Broken(), first) == once)
@@ -90,7 +90,7 @@ import Testing
     #expect(failed(timeout, transfer) == "The request failed: \(transfer.localizedDescription)")
   }
 
-  @Test("if a retrier fails, the request describes its own error and the retrier's once each")
+  @Test("if a retrier fails, the description contains the request's error once and the retrier's error once")
   func retrier() async throws {
     try await withServer { _ in
       .text("no", status: 418)
@@ -101,14 +101,14 @@ import Testing
         let error = try #require(await request.serializingData().response.error)
         #expect(error.isRequestRetryError)
         let text = error.localizedDescription
-        for part in ["The request failed", "418", "Its retrier", "The thing broke."] {
+        for part in ["The request failed", "418", "retrier failed too", "The thing broke."] {
           #expect(text.components(separatedBy: part).count == 2, "\(part) in: \(text)")
         }
       }
     }
   }
 
-  @Test("a failed move contains each path once and one remedy")
+  @Test("the description of a failed file move contains each path once, and one remedy")
   func moves() async throws {
     try await withServer { _ in
       .text("here")

@@ -78,6 +78,7 @@ struct AFErrorTests {
     (.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: nil)), "serverTrustEvaluation", false),
     (.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: Broken())), "serverTrustEvaluation", true),
     (.serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: Broken())), "serverTrustEvaluation", true),
+    (.serverTrustEvaluationFailed(reason: .revocationPolicyCreationFailed), "serverTrustEvaluation", false),
     (.sessionDeinitialized, "sessionDeinitialized", false),
     (.sessionInvalidated(error: nil), "sessionInvalidated", false),
     (.sessionInvalidated(error: Broken()), "sessionInvalidated", true),
@@ -85,7 +86,7 @@ struct AFErrorTests {
     (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), nil, false),
   ]
 
-  @Test("at most one is…Error property is true for each error")
+  @Test("at most one of AFError's properties is…Error is true for each error")
   func cases() {
     for (error, property, _) in Self.table {
       let answers = [
@@ -110,7 +111,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("underlyingError returns a wrapped error, and the description contains the wrapped error's description")
+  @Test("underlyingError returns the wrapped error, whose description is part of the AFError's description")
   func underlying() {
     for (error, _, wraps) in Self.table {
       #expect((error.underlyingError is Broken) == wraps, "\(error)")
@@ -118,7 +119,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("all errors have different descriptions, which end with a period")
+  @Test("no two AFErrors have the same description, and each description ends with a period")
   func sentences() {
     let sentences = Self.table.compactMap(\.error.errorDescription)
     #expect(Set(sentences).count == Self.table.count)
@@ -128,15 +129,21 @@ struct AFErrorTests {
   }
 
   @Test(
-    "a description contains the associated values of its error",
+    "an AFError's description contains its associated values",
     arguments: [
       (AFError.invalidURL(url: "ht!tp"), "ht!tp"),
       (.sessionTaskFailed(error: URLError(.timedOut)), URLError(.timedOut).localizedDescription),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)), "418"),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "401: the server requires a credential"),
-      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "supports only Basic and Digest"),
+      (
+        .responseValidationFailed(reason: .unacceptableStatusCode(code: 401)),
+        "supports Basic, Digest, NTLM and Negotiate"
+      ),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 407)), "407: the proxy requires a credential"),
-      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 407)), "Only Basic is supported"),
+      (
+        .responseValidationFailed(reason: .unacceptableStatusCode(code: 407)),
+        "Basic, Digest, NTLM and Negotiate are supported"
+      ),
       (.responseSerializationFailed(reason: .invalidEmptyResponse(type: "Thing")), "Thing"),
       (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), "3 bytes"),
       (.parameterEncoderFailed(reason: .missingRequiredComponent(.httpMethod(rawValue: "BREW"))), "BREW"),
@@ -172,7 +179,7 @@ struct AFErrorTests {
     return answers.compactMapValues { $0 }
   }
 
-  @Test("each property has a value for the errors with that detail, and is nil for all others")
+  @Test("each property of AFError returns the matching associated value, or nil for a case without it")
   func details() {
     for (error, property, _) in Self.table {
       let expected: [String: String] =
@@ -192,7 +199,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("downloadResumeData returns the resume data in the transfer's error")
+  @Test("downloadResumeData returns the resume data in the underlying URLError")
   func resumeData() {
     let data = Data("etag".utf8)
     #expect(URLSessionDownloadTaskResumeData == "NSURLSessionDownloadTaskResumeData")
@@ -210,7 +217,7 @@ struct AFErrorTests {
     #expect(error.localizedDescription.contains(URLError(.timedOut).localizedDescription))
   }
 
-  @Test("url returns the file of a multipart error if the description names one, and nil for other errors")
+  @Test("a multipart error's property url is the file in its description, and is nil for other errors")
   func multipartFile() {
     for (error, property, _) in Self.table {
       let names = error.localizedDescription.contains("/folder/file")
@@ -223,7 +230,7 @@ struct AFErrorTests {
     #expect(Self.table.count { $0.error.url != nil } == 11)
   }
 
-  @Test("the error for a pin contains the host, the number of pins and the number of certificates or keys")
+  @Test("the error for a failed pinning contains the host and the numbers of pins and of certificates or keys")
   func pinning() throws {
     let authority = try ThrowawayAuthority()
     let trust = try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority)
@@ -244,7 +251,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("the error for a wrong stream length contains the announced and the actual length")
+  @Test("the error for a wrong multipart stream length contains the declared and the actual length")
   func unexpectedLength() {
     var error = AFError.UnexpectedInputStreamLength(bytesExpected: 5, bytesRead: 4)
     #expect(error.localizedDescription.hasPrefix("5 bytes were announced, but only 4 were read."))
@@ -252,7 +259,7 @@ struct AFErrorTests {
     #expect(error.localizedDescription.hasPrefix("5 bytes were announced, but at least 6 were read."))
   }
 
-  @Test("asAFError returns an AFError unchanged, and the alternative for any other error")
+  @Test("asAFError returns an AFError unchanged, or the given alternative for any other error")
   func casting() {
     let wrapped: any Error = AFError.explicitlyCancelled
     #expect(wrapped.asAFError?.isExplicitlyCancelledError == true)

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "a scheme other than http and https fails with unsupportedURL",
+    "a URL with a scheme other than http and https fails with unsupportedURL",
     arguments: ["ftp://127.0.0.1/a", "mailto:a@b", "/path"])
   func unsupportedScheme(url: String) async throws {
     try await withSession { session in
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("a field with a line break fails with badURL, and nothing is sent")
+  @Test("a request with a line break in a field fails with badURL, and isn't sent")
   func invalidField() async throws {
     try await withServer { _ in
       Reply()
@@ -54,7 +54,7 @@ import Testing
 
   // MARK: No connection
 
-  @Test("a host that doesn't exist fails with cannotFindHost")
+  @Test("a request to a host name that doesn't exist fails with cannotFindHost")
   func unknownHost() async throws {
     try await withSession { session in
       // "invalid" never exists (RFC 6761 §6.4). Without a name server, the error is dnsLookupFailed.
@@ -71,7 +71,8 @@ import Testing
 
   // Port 1 is never assigned by the system. A port that was free a moment ago may belong to another test by now.
   @Test(
-    "a port without a listener fails with cannotConnectToHost", arguments: ["http://127.0.0.1:1", "http://[::1]:1"])
+    "a request to a port on which no server listens fails with cannotConnectToHost",
+    arguments: ["http://127.0.0.1:1", "http://[::1]:1"])
   func refused(url: String) async throws {
     try await withSession { session in
       let response = await session.request(url).outcome()
@@ -91,7 +92,7 @@ import Testing
     var testDescription: String { name }
   }
 
-  @Test("a connection that nginx closes without a response fails with networkConnectionLost")
+  @Test("if nginx closes the connection without a response, the request fails with networkConnectionLost")
   func noReply() async throws {
     let url = try await TestServers.nginx + "/empty"
     try await withSession { session in
@@ -170,7 +171,7 @@ import Testing
     try await expectFailure(script, .badServerResponse, .malformedResponse) { _ in }
   }
 
-  @Test("an endless head fails with badServerResponse at its limit")
+  @Test("an endless response head fails with badServerResponse at the size limit")
   func endlessHead() async throws {
     let left = Gate()
     try await withOrigin { peer in
@@ -228,7 +229,7 @@ import Testing
 
   // MARK: After a complete reply
 
-  @Test("validation fails for the status, the content type or the caller's rule, and stops at the first failure")
+  @Test("validation fails for the status code, the content type or the caller's rule, and stops at the first failure")
   func validation() async throws {
     struct Own: Error {}
     try await withServer { request in
@@ -275,7 +276,7 @@ import Testing
     }
   }
 
-  @Test("the head and data of a response that can't be decoded are kept")
+  @Test("if a response can't be decoded, its head and data remain available")
   func decoding() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in

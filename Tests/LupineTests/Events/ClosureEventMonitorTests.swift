@@ -178,7 +178,7 @@ import Testing
     #expect(heard.take().isEmpty && monitor.requestDidFinish == nil)
   }
 
-  @Test("a subclass can override events and closures")
+  @Test("a subclass of ClosureEventMonitor can override event methods and closure properties")
   func subclass() {
     final class Counting: ClosureEventMonitor, @unchecked Sendable {
       let count = Mutex(0)
@@ -203,7 +203,7 @@ import Testing
     #expect(heard.take().count == 1)
   }
 
-  @Test("a closure can set another closure while it is being called")
+  @Test("a closure of ClosureEventMonitor can set another closure while it is being called")
   func reentrance() {
     let monitor = ClosureEventMonitor()
     let fixture = EventFixture()

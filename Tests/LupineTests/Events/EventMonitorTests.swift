@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EventMonitorTests {
   // MARK: Monitors and queues
 
-  @Test("the session's monitors are notified before the request's, in the order in which they were added")
+  @Test("the session's monitors are notified before the request's, and each group in the order of addition")
   func order() async throws {
     try await withServer { _ in
       .text("here")
@@ -26,14 +26,15 @@ import Testing
         _ = await request.serializingString().response
         await queue.turn()
         let names = log.entries
-        // requestDidResume, taskDidComplete (of URLSession), requestDidCompleteTaskWithError and requestDidFinish.
+        // The events are requestDidResume, taskDidComplete, requestDidCompleteTaskWithError and requestDidFinish. A request's
+        // monitors don't receive taskDidComplete, because that is an event of URLSession.
         let (sessions, all) = (["s1", "s2"], ["s1", "s2", "r1", "r2"])
         #expect(names == all + sessions + all + all)
       }
     }
   }
 
-  @Test("a request's monitor receives the request's events in order, and none of URLSession's events")
+  @Test("a monitor of a request receives the request's events in order, but no events of URLSession")
   func requestEvents() async throws {
     try await withServer { _ in
       .text("here")
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "a request's monitors receive no URLSession events, for each kind of request, with and without session monitors",
+    "a request's own monitors receive no URLSession events, whether or not the session has monitors",
     arguments: [true, false])
   func everyKind(isMonitored: Bool) async throws {
     try await withServer { request in
@@ -93,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("a request's monitor receives only that request's events, and a session's monitor those of all requests")
+  @Test("a monitor of a request receives only that request's events, and a monitor of a session those of all requests")
   func twoRequests() async throws {
     try await withServer { _ in
       .text("here")
@@ -113,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("a monitor is called on the main queue by default")
+  @Test("by default, a monitor is called on the main queue")
   func defaultQueue() async throws {
     try await withServer { _ in
       .text("here")
@@ -134,7 +135,7 @@ import Testing
     #expect(ClosureEventMonitor().queue.label == DispatchQueue.main.label)
   }
 
-  @Test("a session without requests notifies its monitors of its invalidation")
+  @Test("a session's monitors are notified of its invalidation, even if it has no requests")
   func invalidation() async throws {
     let names = Recorder<EventName>()
     let monitor = ClosureEventMonitor(queue: .global())
@@ -147,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("eventMonitor is nil without monitors, and otherwise lists the session's monitors first")
+  @Test("a request's eventMonitor is nil without monitors; otherwise, the session's monitors come first")
   func monitorsOfARequest() async throws {
     let (one, two) = (EventRecorder(), EventRecorder())
     try await withMonitoredSession([]) { session in
@@ -164,7 +165,7 @@ import Testing
 
   // MARK: Number of events
 
-  @Test("a hundred concurrent calls of resume, suspend or cancel cause one event each of the request and its task")
+  @Test("a hundred concurrent calls of resume, suspend or cancel cause one event for the request and one for its task")
   func concurrentCalls() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -191,7 +192,7 @@ import Testing
     }
   }
 
-  @Test("the events of concurrent resumes and suspensions have the order of the transitions")
+  @Test("if resume and suspend are called concurrently, their events arrive in the order of the state changes")
   func alternation() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -217,7 +218,7 @@ import Testing
     }
   }
 
-  @Test("each of 500 requests with a small body causes each event once")
+  @Test("for each of 500 requests with a small body, every event occurs exactly once")
   func smallBodies() async throws {
     try await withServer { _ in
       .text("here")
@@ -236,7 +237,7 @@ import Testing
 
   // MARK: Parameters of events
 
-  @Test("the event of a task's completion contains the task's error, not that of a validation")
+  @Test("the event for a task's completion contains the task's error, not a validation error")
   func completionErrors() async throws {
     try await withServer { request in
       .text("here", status: request.path == "/bad" ? 404 : 200)

@@ -12,9 +12,9 @@ import Testing
 extension EventOrderTests {
   // MARK: Retries
 
-  // An interceptor with a retrier is also asked to adapt, so each attempt has an adaptation event.
+  // A retrier belongs to an interceptor, which adapts too, so each attempt has an adaptation event.
 
-  @Test("each attempt has a separate task, and the request is resumed and finishes once")
+  @Test("each attempt of a retried request has its own task, but the request is resumed and finishes only once")
   func retries() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -36,7 +36,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("after a URLRequest couldn't be created, a retry creates it again")
+  @Test("if creating the URLRequest failed, a retry creates it again")
   func retriedBuild() async throws {
     try await withMonitoredSession([recorder]) { session in
       let request = session.request("").retry(
@@ -50,7 +50,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request that is retried after a failed serialization finishes and serializes twice")
+  @Test("if a request is retried because a serializer failed, its finish and serialization events occur twice")
   func retriedSerialization() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -81,7 +81,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request that is cancelled while its task is running gathers metrics before its task completes")
+  @Test("if a request is cancelled while its task is running, metrics are gathered before the task completes")
   func cancelWhileRunning() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -102,7 +102,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a task that was never resumed is cancelled with its request")
+  @Test("cancelling a request cancels its task, even if the task was never resumed")
   func cancelOfUnresumedTask() async throws {
     try await withMonitoredSession([recorder], setup: .eager) { session in
       let request = session.request("http://127.0.0.1:1")
@@ -115,7 +115,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("an eager request that is resumed while its task is being created resumes before its task")
+  @Test("if an eager request is resumed while its task is being created, its resume event precedes the task's events")
   func resumedWhileTaskIsMade() async throws {
     try await withServer { _ in
       .text("here")
@@ -132,7 +132,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("if a request is resumed and suspended before its task exists, its events precede the task's events")
+  @Test("if a request is resumed and suspended before its task exists, the request's events precede the task's")
   func steeredBeforeItIsMade() async throws {
     try await withServer { _ in
       .text("here")
@@ -171,7 +171,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a finished request ignores cancel, suspend and resume")
+  @Test("a finished request ignores calls of cancel, suspend and resume")
   func steeringAfterTheEnd() async throws {
     try await withServer { _ in
       .text("here")

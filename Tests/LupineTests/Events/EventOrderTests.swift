@@ -14,7 +14,7 @@ import Testing
 
   // MARK: One attempt
 
-  @Test("a lazy request is created after it is resumed")
+  @Test("with lazy setup, a request is created after it is resumed")
   func lazy() async throws {
     try await withServer { _ in
       .text("here")
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("an eager request is created immediately, and is resumed after its task exists")
+  @Test("with eager setup, a request is created immediately, and resumed after its task exists")
   func eager() async throws {
     try await withServer { _ in
       .text("here")
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "separate queues for building and serializing don't change the order of events",
+    "using separate queues for creating and serializing requests doesn't change the order of events",
     arguments: [Session.RequestSetup.lazy, .eager])
   func otherQueues(setup: Session.RequestSetup) async throws {
     try await withServer { _ in
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("adapters of the session and of the request cause a single adaptation event")
+  @Test("the adapters of the session and of the request together cause one adaptation event")
   func adapters() async throws {
     try await withServer { _ in
       .text("here")
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("each redirect causes an event of the same task, which gathers metrics once")
+  @Test("each redirect causes an event with the same task, and metrics are gathered once")
   func redirects() async throws {
     try await withServer { request in
       switch request.path {
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("validations run before the task's completion, up to the first failure")
+  @Test("validations run before the task's completion event, and stop at the first failure")
   func validation() async throws {
     try await withServer { request in
       .text("here", status: request.path == "/good" ? 200 : 404)
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("each response handler causes one event, for the raw or the serialized response")
+  @Test("each response handler causes one event, with or without a serializer")
   func handlers() async throws {
     try await withServer { _ in
       .text("here")
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("an unreachable server causes no events for a response or data, but one for metrics")
+  @Test("a request to an unreachable server causes a metrics event, but none for a response or data")
   func connectionFailure() async throws {
     try await withMonitoredSession([recorder]) { session in
       await recorder.expect(

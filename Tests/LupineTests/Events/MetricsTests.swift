@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("the phases of a request with a lookup and TLS are in order, within the task's interval")
+  @Test("the dates of lookup, connection, TLS, request and response are in order, within the task's interval")
   func phases() async throws {
     let url = try await TestServers.TLS.good.url + "/text.txt"
     try await withSession {
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("properties of the network that Linux doesn't report have neutral values")
+  @Test("metrics that can't be determined on Linux are unknown or false")
   func network() async throws {
     try await withServer { _ in
       .text("here")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("raw values equal those of Foundation and of the TLS protocol")
+  @Test("the raw values of the metrics' enums equal those of Foundation, and the TLS versions those of the protocol")
   func numbers() {
     let protocols: [URLSessionTaskMetrics.DomainResolutionProtocol] = [.unknown, .udp, .tcp, .tls, .https]
     #expect(protocols.map(\.rawValue) == [0, 1, 2, 3, 4])
@@ -95,7 +95,7 @@ import Testing
     #expect(versions.map(\.rawValue) == [0x0301, 0x0302, 0x0303, 0x0304, 0xFEFF, 0xFEFD])
   }
 
-  @Test("TLS 1.2 and its cipher suite are reported")
+  @Test("the metrics of a TLS 1.2 connection contain its version and cipher suite")
   func oldTLS() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("a request on a reused connection has no dates for the lookup, the connect and TLS")
+  @Test("the metrics of a request on a reused connection have no dates for lookup, connection and TLS")
   func reuse() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("heads and bodies are counted in bytes, and a response's body before and after decoding")
+  @Test("the metrics count the bytes of heads and bodies, and those of a response's body before and after decoding")
   func bytes() async throws {
     try await withServer { request in
       .json(["head": .number(request.rawHead.count), "body": .number(request.body.count)], coding: .gzip)

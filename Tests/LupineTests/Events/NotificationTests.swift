@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("the notifications have Alamofire 5's eight names")
+  @Test("the eight notifications have the same names as in Alamofire 5")
   func publishedNames() {
     for (name, event) in Self.names {
       #expect(name.rawValue == "org.alamofire.notification.name.request.\(event)")
@@ -50,7 +50,7 @@ import Testing
     #expect(Self.names.count == 8)
   }
 
-  @Test("a request that is suspended, resumed and answered posts each event in order")
+  @Test("a request that is suspended, resumed and answered posts a notification for each event, in order")
   func answered() async throws {
     let posted = try await notifications { request, arrived, mayAnswer in
       request.resume()
@@ -66,7 +66,7 @@ import Testing
       ])
   }
 
-  @Test("a request that is cancelled while its task runs posts its own cancellation and the task's")
+  @Test("cancelling a running request posts a notification for the request and one for its task")
   func cancelled() async throws {
     let posted = try await notifications { request, arrived, _ in
       request.resume()
@@ -76,7 +76,7 @@ import Testing
     #expect(posted == ["didResume", "didResumeTask", "didCancel", "didCancelTask", "didCompleteTask", "didFinish"])
   }
 
-  @Test("a request that is suspended and cancelled before its first resume posts no task events")
+  @Test("a request that is suspended and cancelled before it is resumed posts no task notifications")
   func neverStarted() async throws {
     let posted = try await notifications { request, _, _ in
       request.suspend()
@@ -85,7 +85,7 @@ import Testing
     #expect(posted == ["didSuspend", "didCancel", "didFinish"])
   }
 
-  @Test("a session without monitors posts nothing")
+  @Test("a session without monitors posts no notifications")
   func none() async throws {
     let posted = try await notifications(eventMonitors: []) { request, _, mayAnswer in
       request.resume()
@@ -94,7 +94,7 @@ import Testing
     #expect(posted.isEmpty)
   }
 
-  @Test("notifications are posted with another monitor present, and for a request with its own monitor")
+  @Test("AlamofireNotifications posts notifications beside a session's other monitors, and as a request's monitor")
   func withOthers() async throws {
     let expected = ["didResume", "didResumeTask", "didCompleteTask", "didFinish"]
     let recorder = EventRecorder()
@@ -113,7 +113,7 @@ import Testing
     #expect(own == expected)
   }
 
-  @Test("a session whose only monitor posts notifications reports no other events")
+  @Test("if a session's only monitor posts notifications, its requests report no other events")
   func cost() {
     let session = Session(startRequestsImmediately: false)
     let request = session.request("http://127.0.0.1:1")
@@ -123,13 +123,13 @@ import Testing
     #expect(request.monitors != nil)
   }
 
-  @Test("a session has one default monitor, which posts notifications")
+  @Test("a session has one default event monitor, which posts notifications")
   func defaultMonitors() {
     let session: any MonitoredByDefault = Session(eventMonitors: [])
     #expect(session.defaultEventMonitors.count == 1 && session.defaultEventMonitors[0] is AlamofireNotifications)
   }
 
-  @Test("a notification that Lupine hasn't posted has no request")
+  @Test("a notification that wasn't posted by a session contains no request")
   func foreign() {
     #expect(Notification(name: Notification.Name("other")).request == nil)
     #expect(Notification(name: Notification.Name("other"), userInfo: ["key": 1]).request == nil)
@@ -153,7 +153,7 @@ private final class NotificationObserver: Sendable {
     var misplacedCount = 0
   }
 
-  /// An observer's token in the notification center, to remove it by.
+  /// The notification center's token for an observer, which is needed to remove the observer.
   private struct Token: @unchecked Sendable {
     let object: any NSObjectProtocol
   }
@@ -180,7 +180,7 @@ private final class NotificationObserver: Sendable {
 
   /// The events posted so far, oldest first.
   var posted: [String] { log.withLock { $0.names } }
-  /// The number of notifications not posted on the request's queue, or without the request as their only content.
+  /// The number of notifications that weren't posted on the request's queue, or don't contain only the request.
   var misplacedCount: Int { log.withLock { $0.misplacedCount } }
 
   func stop() {

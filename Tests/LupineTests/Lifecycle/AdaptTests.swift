@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AdaptTests {
-  @Test("the session's adapter runs first, followed by the request's adapters in the order in which they were added")
+  @Test("the session's adapter runs first, then the request's adapters in the order of their addition")
   func order() async throws {
     try await withServer { request in
       .text(request.fields.first("X-Way") ?? "none")
@@ -19,7 +19,7 @@ import Testing
           .adapt(using: Signpost("adapter")).interceptor(Signpost("interceptor")).retry(using: ScriptedRetrier([]))
         let response = await request.serializingString().response
         #expect(response.value == "session given adapter interceptor")
-        // The built request comes first, and then the adapted request, whose field the response repeats.
+        // `requests` contains the created request, without the field, and the adapted one, whose field the server has returned.
         #expect(request.requests.map { $0.headers["X-Way"] } == [nil, response.value])
         #expect(response.request == request.lastRequest && request.firstRequest?.headers["X-Way"] == nil)
         #expect(request.performedRequests == [request.lastRequest])
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("no adapter is called after one that fails, and its error is wrapped in requestAdaptationFailed")
+  @Test("after an adapter fails, no other adapter is called, and the error is wrapped in requestAdaptationFailed")
   func firstFailure() async throws {
     try await withServer { _ in
       Reply()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("an adapter that implements the method with state receives the request's id and session")
+  @Test("an adapter that implements adapt(_:using:) receives the request's id and session")
   func state() async throws {
     struct Curious: RequestInterceptor {
       let told: Log<(UUID, Session)>
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("a body that an adapter adds to a GET request is refused")
+  @Test("a GET request is refused if an adapter adds a body")
   func bodyByAdapter() async throws {
     try await withServer { _ in
       Reply()
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(
-    "only an adapter's first answer has an effect, on any thread", arguments: [true, false],
+    "only an adapter's first result has an effect, whichever thread delivers it", arguments: [true, false],
     [true, false])
   func answers(isElsewhere: Bool, isOnOwnQueue: Bool) async throws {
     try await withServer { request in
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("an adapter's answer after a cancellation has no effect", arguments: [true, false])
+  @Test("an adapter's result has no effect after the request was cancelled", arguments: [true, false])
   func lateAnswer(isFailure: Bool) async throws {
     try await withServer { _ in
       Reply()
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("a replaced redirect handler is released outside the lock")
+  @Test("replacing a redirect handler whose deinit reads the request's state doesn't deadlock")
   func replaced() async throws {
     // A handler that reads the request's state in its deinit, which would deadlock under the request's lock.
     final class Curious: RedirectHandler {
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test("replaced closures are released outside the lock")
+  @Test("replacing a closure whose captured object uses the request in its deinit doesn't deadlock")
   func replacedClosures() async throws {
     // Calls a closure in its deinit, which runs when the closures that capture it are released.
     final class Goodbye: Sendable {
@@ -213,7 +213,7 @@ import Testing
     #expect(said.entries == ["initialized", "progress", "unset"])
   }
 
-  @Test("ten thousand adapters and retriers don't overflow the stack")
+  @Test("chains of 10,000 adapters and retriers don't overflow the stack")
   func many() async throws {
     try await withServer { request in
       .text(request.fields.first("X-Count") ?? "", status: 500)
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test("fifty concurrent requests with an expired token refresh it once")
+  @Test("fifty concurrent requests with an expired token cause a single refresh of the token")
   func authentication() async throws {
     try await withServer { request in
       request.fields.first("Authorization") == "Bearer new" ? .text("here") : Reply(status: 401)

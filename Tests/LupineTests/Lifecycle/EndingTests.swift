@@ -23,7 +23,8 @@ import Testing
   typealias Outcomes = [AFDataResponse<Int>]
 
   @Test(
-    "each handler is called once, with the right error, and nothing is retained", arguments: Stage.allCases,
+    "a request that is ended in any stage calls each response handler once, with the right error, and leaks nothing",
+    arguments: Stage.allCases,
     End.allCases)
   func end(stage: Stage, end: End) async throws {
     try await withServer { request in
@@ -35,8 +36,8 @@ import Testing
       default: .text("here")
       }
     } _: { origin in
-      let rig = EndingRig(stage)
-      let outcomes = try await rig.run(origin.url, end: end)
+      let held = HeldRequest(stage)
+      let outcomes = try await held.run(origin.url, end: end)
       #expect(outcomes.count == 3)
       for (index, outcome) in outcomes.enumerated() {
         expect(outcome, of: index, at: stage, after: end)
@@ -68,7 +69,7 @@ import Testing
 }
 
 /// A session whose request is held in one stage.
-private final class EndingRig: Sendable {
+private final class HeldRequest: Sendable {
   typealias Stage = EndingTests.Stage
 
   let stage: Stage

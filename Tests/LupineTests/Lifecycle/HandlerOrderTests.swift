@@ -40,7 +40,7 @@ import Testing
       hasEnded.open()
     }
 
-    /// Waits for the response handler and everything queued on the two queues by then, and returns all notes.
+    /// Waits for the response handler and for everything queued on both queues until then, and returns all notes.
     func entries() async -> [String] {
       await hasEnded.wait()
       await root.drain()
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "progress on the root queue is complete before the response handler runs on any queue",
+    "progress handlers on the root queue run before the response handler, whatever its queue",
     arguments: Kind.allCases, Place.allCases)
   func progress(kind: Kind, place: Place) async throws {
     try await withServer { _ in
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("monitors are notified of the end only after the handlers enqueued on the root queue have run")
+  @Test("monitors are notified that a request finished only after its handlers on the root queue have run")
   func monitoredEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .other)
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(
-    "the curl command of a request that can't be built or adapted is delivered before the response",
+    "if a request can't be created or adapted, its curl command is still delivered before the response",
     arguments: Place.allCases)
   func failedBuilds(place: Place) async throws {
     try await withSession(startRequestsImmediately: false) { session in
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("handlers added during validation run before the response handler", arguments: Place.allCases)
+  @Test("handlers that are added during validation run before the response handler", arguments: Place.allCases)
   func lateHandlers(place: Place) async throws {
     try await withServer { _ in
       .text("here")
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("if there is no task, the closure for resume data is called before the response handler")
+  @Test("if a cancelled download has no task, its closure for resume data is called before the response handler")
   func resumeData() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .root)
@@ -174,7 +174,7 @@ import Testing
   enum Pair: CaseIterable, Sendable { case rootAndRoot, rootAndOther, otherAndSame }
 
   @Test(
-    "monitors on the root queue or the handler's queue receive all events before the response handler runs",
+    "a monitor on the root queue or the response handler's queue receives all events before the handler runs",
     arguments: Pair.allCases, [false, true])
   func monitors(pair: Pair, isOfSession: Bool) async throws {
     try await withServer { _ in
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test("a stream's completion is delivered after work that its last piece enqueues on the handler's queue")
+  @Test("a stream's completion is delivered after work that was enqueued while the last part was being handled")
   func streamEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let request = session.streamRequest("http://127.0.0.1:1")

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct InvalidationTests {
-  @Test("invalidateAndCancel ends requests in flight with sessionInvalidated, without calling a retrier")
+  @Test("invalidateAndCancel ends running requests with sessionInvalidated, without calling a retrier")
   func cancelling() async throws {
     let arrived = Recorder<Void>()
     try await withServer { _ in
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("finishTasksAndInvalidate lets requests in flight succeed or fail as usual")
+  @Test("finishTasksAndInvalidate lets running requests complete")
   func finishing() async throws {
     let (arrived, mayAnswer) = (Recorder<Void>(), Gate())
     try await withOrigin { peer in
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "invalidating a session while a request's task is created ends that request too", arguments: [true, false])
+    "invalidating a session while a request's task is being created ends that request too", arguments: [true, false])
   func whileTaskIsMade(cancelling: Bool) async throws {
     try await withServer { _ in
       Reply()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("a request created after invalidation fails with sessionInvalidated, regardless of its retriers")
+  @Test("a request created after the invalidation fails with sessionInvalidated, without being retried")
   func afterwards() async throws {
     try await withServer { _ in
       Reply()
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("a retained request doesn't keep the connections of a released session open")
+  @Test("after a session is released, its connections are closed, even if one of its requests is retained")
   func nothingIsKept() async throws {
     try await withServer { _ in
       .text("here")

@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LoadTests {
   // The test runs in a dedicated process, so that no other test affects memory and descriptors.
-  @Test("ten thousand requests with adapters and retriers, a tenth of them cancelled, release all resources")
+  @Test("10,000 requests with adapters and retriers, a tenth of them cancelled, release all resources")
   func tenThousand() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let report = try await Load.run()
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "ten thousand handlers are called in order, once each, even after a cancellation", arguments: [true, false])
+    "10,000 response handlers are called once each and in order, even after a cancellation", arguments: [true, false])
   func manyHandlers(isCancelled: Bool) async throws {
     try await withServer { _ in
       .text("here")
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "the retrier decides about each of a thousand failing serializers, immediately or later",
+    "the retrier is called for each of 1,000 failing serializers, whether it decides immediately or later",
     arguments: [true, false])
   func manyQuestions(isLater: Bool) async throws {
     try await withServer { _ in
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("two thousand monitors are notified of a request")
+  @Test("2,000 monitors receive a request's events")
   func manyMonitors() async throws {
     try await withServer { _ in
       .text("here")
@@ -118,7 +118,7 @@ private enum Load {
     try await batch(of: count, origin.url, session)
     let growth = residentByteCount - before
     // If 10,000 requests were retained, they would take at least 50 MB.
-    if !Left.isSanitized, growth > 10_000_000 { left.append("\(growth) bytes") }
+    if !Resources.isSanitized, growth > 10_000_000 { left.append("\(growth) bytes") }
     if await !session.running.isEmpty { left.append("requests") }
     if await !session.session.allTasks.isEmpty { left.append("tasks") }
     // The server's threads notice only later that a cancelled request has closed its connection.

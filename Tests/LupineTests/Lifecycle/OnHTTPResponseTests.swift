@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct OnHTTPResponseTests {
-  @Test("the handler receives the response head on its queue, before the body")
+  @Test("the onHTTPResponse handler receives the response head on its own queue, before the body")
   func head() async throws {
     let mayEnd = Gate()
     try await withOrigin { peer in
@@ -34,7 +34,9 @@ import Testing
     }
   }
 
-  @Test("cancelling in the handler leaves no data, and fails with explicitlyCancelled", arguments: [true, false])
+  @Test(
+    "if the onHTTPResponse handler cancels, no data is kept and the request fails with explicitlyCancelled",
+    arguments: [true, false])
   func cancel(isEndless: Bool) async throws {
     let serve: @Sendable (Peer) throws -> Void = { peer in
       _ = try peer.readRequest()
@@ -58,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("the body waits for a late answer on any thread, and is then delivered completely")
+  @Test("the body is delivered completely after the onHTTPResponse handler decides, even late and on another thread")
   func late() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 3_000_000))
@@ -78,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("the handler receives the final response of each attempt, and only the handler set last is called")
+  @Test("the onHTTPResponse handler set last receives the final response of each attempt")
   func finalResponse() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {

@@ -20,7 +20,7 @@ import Testing
     return request
   }
 
-  @Test("a redirect from https to http remains refused if a handler changes a field")
+  @Test("a redirect from https to http is refused even if a redirect handler changes a field")
   func downgrade() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer { _ in
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "a handler that changes a field doesn't restore a secret that was removed for another origin",
+    "a redirect handler that changes a field doesn't restore secret fields removed for another origin",
     arguments: [true, false])
   func secrets(isSessions: Bool) async throws {
     try await withServer {
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "a field that the session declares secret isn't sent to another origin, with or without a handler's changes",
+    "a field that the session declares secret isn't sent to another origin, even if a redirect handler changes a field",
     arguments: [true, false], [true, false])
   func declaredSecret(isSessions: Bool, isMarked: Bool) async throws {
     let secret: HTTPHeaders = ["X-Api-Key": "secret", "X-Own": "kept"]
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("a field that the session declares secret isn't sent to another origin that a handler chooses")
+  @Test("a field that the session declares secret isn't sent to another origin that a redirect handler has chosen")
   func chosenElsewhere() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("a handler that changes a field doesn't restore a content field after the body was removed")
+  @Test("a redirect handler that changes a field doesn't restore content fields removed with the body")
   func contentFields() async throws {
     try await withServer { request in
       request.path == "/"
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("redirects that a handler changes are counted, and the 21st fails with httpTooManyRedirects")
+  @Test("redirects changed by a handler count toward the limit, and the 21st fails with httpTooManyRedirects")
   func limit() async throws {
     try await withServer { request in
       // Ends after about 40 redirects, so that the test ends even if the client doesn't count.
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(
-    "a credential from a URL or for a challenge isn't sent to another origin that a handler chooses",
+    "if a redirect handler chooses another origin, neither the URL's credential nor the request's is sent there",
     arguments: [true, false])
   func credential(isChallenged: Bool) async throws {
     try await withServer {
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("a handler's Authorization replaces the credential for a challenge, and is sent once")
+  @Test("an Authorization field set by a redirect handler replaces the request's credential, and is sent once")
   func authorization() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {

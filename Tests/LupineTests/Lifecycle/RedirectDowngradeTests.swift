@@ -86,7 +86,7 @@ import Testing
     session.request(origin.url, headers: [.authorization(bearerToken: "secret")]).redirect(using: redirector)
   }
 
-  @Test("a redirect from https to http remains refused unless a handler changes the scheme", arguments: changes)
+  @Test("a redirect from https to http is refused unless a redirect handler changes the scheme", arguments: changes)
   func refused(change: Change) async throws {
     try await withDowngrade(to: { $0 }) { plain, secure, session in
       let response = await request(session, secure, change.redirector).outcome()
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a refused redirect is followed if a handler changes its URL to https")
+  @Test("a redirect from https to http is followed if a redirect handler changes its URL to https")
   func ledToHTTPS() async throws {
     try await withDowngrade(to: { $0 }) { plain, secure, session in
       let url = secure.url
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "a redirect is followed if a handler changes its scheme to http, without the origin's Authorization",
+    "if a redirect handler changes the scheme to http, the redirect is followed without Authorization",
     arguments: ["/there", "myapp://there"])
   func chosen(location: String) async throws {
     try await withDowngrade(to: { _ in location }) { plain, secure, session in
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "a redirect to a Unix socket remains refused unless a handler changes the scheme",
+    "a redirect to a Unix socket is refused unless a redirect handler changes the scheme",
     arguments: ["http", "https"])
   func socket(scheme: String) async throws {
     let path = try await TestServers.nginxSocket.replacing("/", with: "%2F")

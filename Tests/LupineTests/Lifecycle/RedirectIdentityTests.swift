@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("the client certificate isn't presented to another origin after a redirect", arguments: [302, 307])
+  @Test("after a redirect to another origin, the client certificate isn't presented", arguments: [302, 307])
   func proposed(status: Int) async throws {
     try await withIdentity { url, session in
       try await withServer { _ in
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "the client certificate isn't presented to an origin that a handler chooses, or after a redirect through another origin"
+    "the client certificate isn't presented to an origin chosen by a redirect handler, or after a detour via another origin"
   )
   func led() async throws {
     try await withIdentity { url, session in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("the client certificate is presented after a redirect from http to https on the same host")
+  @Test("after a redirect from http to https on the same host, the client certificate is presented")
   func upgraded() async throws {
     try await withIdentity { url, session in
       try await withServer { _ in

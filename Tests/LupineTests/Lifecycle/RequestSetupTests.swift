@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestSetupTests {
-  @Test("an eager session creates the task immediately, and sends nothing until the request is resumed")
+  @Test("with eager setup, the task is created immediately, but isn't sent before resume")
   func eager() async throws {
     try await withServer { _ in
       .text("here")
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "a released session finishes the setup of its requests: each gets a task, which then ends",
+    "if a session is released while its requests are being created, each request gets a task that then ends",
     arguments: [Session.RequestSetup.eager, .lazy], [false, true])
   func released(setup: Session.RequestSetup, hasRequestQueue: Bool) async throws {
     try await withServer { _ in
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "shouldAutomaticallyResume of an eager request overrides the session's startRequestsImmediately",
+    "an eager request's shouldAutomaticallyResume overrides the session's startRequestsImmediately",
     arguments: [true, false])
   func eagerAndResumed(isOwn: Bool) async throws {
     try await withServer { _ in
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("an eager request that is cancelled before it is resumed ends and leaves no task")
+  @Test("an eager request that is cancelled before it is resumed finishes, and leaves no task")
   func eagerAndCancelled() async throws {
     try await withServer { _ in
       .text("here")
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(
-    "a POST or PUT with a body has the content type of a form by default, even after a redirect that keeps the method",
+    "a POST or PUT with a body has the form content type by default, even after a redirect that keeps the method",
     arguments: [
       ("POST", "a=1", nil, "application/x-www-form-urlencoded"), ("POST", "a=1", "text/plain", "text/plain"),
       ("POST", "", nil, "none"),
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("the first handler resumes a request, and its creation doesn't")
+  @Test("creating a request doesn't resume it, but adding its first response handler does")
   func firstHandler() async throws {
     try await withServer { _ in
       .text("here")
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test("the first handler resumes a suspended request, and later handlers don't")
+  @Test("adding the first response handler resumes a suspended request, and adding later ones doesn't")
   func suspendedBefore() async throws {
     let mayAnswer = Gate()
     try await withOrigin { peer in
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test("a request that is resumed, suspended and resumed in a row creates one task")
+  @Test("a request that is resumed, suspended and resumed again immediately creates only one task")
   func quickly() async throws {
     try await withServer { _ in
       .text("here")
@@ -220,7 +220,7 @@ import Testing
   }
 
   @Test(
-    "resuming, suspending and cancelling on several threads at the same time causes one completion and leaves no task")
+    "after concurrent calls of resume, suspend and cancel, a request completes once and leaves no task")
   func contention() async throws {
     let rounds = 10_000
     try await withServer { _ in

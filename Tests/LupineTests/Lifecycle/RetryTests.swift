@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
-  @Test("the session's retrier decides first, and the next one only after doNotRetry")
+  @Test("the session's retrier is called first, and the next retrier only after doNotRetry")
   func order() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("doNotRetryWithError ends the request with requestRetryFailed, without calling further retriers")
+  @Test("doNotRetryWithError ends the request with requestRetryFailed, and no other retrier is called")
   func otherError() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -57,7 +57,8 @@ import Testing
   enum Failure: CaseIterable, Sendable { case building, adapting, sending, validating, serializing }
 
   @Test(
-    "retriers decide about a failure in every stage, and a later attempt may succeed", arguments: Failure.allCases)
+    "retriers are called for failures in every stage of a request, and a later attempt may succeed",
+    arguments: Failure.allCases)
   func everywhere(failure: Failure) async throws {
     let rounds = Atomic(0)
     try await withOrigin { peer in
@@ -105,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("retriers decide about the failure, and again for each response handler that fails")
+  @Test("retriers are called when a request fails, and again for each response handler that fails")
   func eachHandler() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -123,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("an attempt that ends with a serializer's failure calls no handler")
+  @Test("if an attempt is retried because a serializer failed, none of its response handlers is called")
   func dropped() async throws {
     let rounds = Atomic(0)
     try await withServer { _ in
@@ -148,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("each attempt builds, modifies and adapts the request again, without the results of the previous attempt")
+  @Test("each attempt creates and adapts the request again, without data, progress or errors of the previous attempt")
   func reset() async throws {
     let states = Log<String>()
     let rounds = Atomic(0)
@@ -185,7 +186,7 @@ import Testing
   }
 
   @Test(
-    "only a retrier's first answer has an effect, after a failed request and after a failed serializer",
+    "only a retrier's first decision has an effect, for a failed request and for a failed serializer",
     arguments: [true, false])
   func twice(isSerializer: Bool) async throws {
     let rounds = Atomic(0)
@@ -234,7 +235,7 @@ import Testing
     }
   }
 
-  @Test("a cancellation at any moment of a starting retry leaves an error")
+  @Test("a request that is cancelled at any moment while a retry starts ends with an error")
   func cancelledMeanwhile() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -290,7 +291,7 @@ import Testing
     }
   }
 
-  @Test("retryRequest has no effect on a request that hasn't failed")
+  @Test("calling retryRequest for a request that hasn't failed has no effect")
   func uncalledFor() async throws {
     let (arrived, mayAnswer) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -318,7 +319,7 @@ import Testing
     }
   }
 
-  @Test("a timeout of a millisecond fails with URLError.timedOut in sessionTaskFailed, and the policy retries twice")
+  @Test("a timeout of 1 ms fails with URLError.timedOut in sessionTaskFailed, and the retry policy retries twice")
   func policy() async throws {
     try await withServer { _ in
       .hold
@@ -340,7 +341,7 @@ import Testing
     }
   }
 
-  @Test("ConnectionLostRetryPolicy retries after a lost connection")
+  @Test("ConnectionLostRetryPolicy retries a request after a lost connection")
   func connectionLost() async throws {
     let connections = Atomic(0)
     try await withOrigin { peer in

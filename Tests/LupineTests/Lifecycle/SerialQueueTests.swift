@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SerialQueueTests {
   @Test(
-    "work is performed in order and one piece at a time, including work that other work adds",
+    "a serial queue performs work in order and one item at a time, including work added by other work",
     arguments: URLSessionTests.Queue.allCases)
   func order(queue: URLSessionTests.Queue) async {
     let delivery = SerialQueue(queue.operations ?? OperationQueue(serial: DispatchQueue(label: "own")))
@@ -41,7 +41,7 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("work submitted with atOnce is performed immediately on the queue, and otherwise later")
+  @Test("immediate work is performed directly if it is submitted on the queue itself, and asynchronously otherwise")
   func here() async {
     let queue = DispatchQueue(label: "user's")
     let isOnQueue = queue.marked()
@@ -49,14 +49,14 @@ import Testing
     let steps = Log<String>()
     await withCheckedContinuation { continuation in
       queue.async {
-        delivery.perform(.atOnce) { steps.note("at once") }
+        delivery.perform(.immediate) { steps.note("at once") }
         steps.note("behind it")
         continuation.resume()
       }
     }
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
-        delivery.perform(.atOnce) {
+        delivery.perform(.immediate) {
           steps.note("later \(isOnQueue())")
           continuation.resume()
         }

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct SessionQueueTests {
-  @Test("a concurrent root queue becomes the target of a serial root queue")
+  @Test("a session created with a concurrent root queue uses a serial queue that targets it")
   func concurrentRoot() async throws {
     let given = DispatchQueue(label: "root", attributes: .concurrent)
     let isOnGiven = given.marked()
@@ -30,7 +30,7 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("the main queue is used unchanged as the root queue")
+  @Test("the main queue can be the root queue, and isn't replaced by another queue")
   func mainRoot() async throws {
     try await withServer { _ in
       .text("here")
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "requests are built and adapted on the request queue, and serialized on the serialization queue",
+    "requests are created and adapted on the request queue, and serialized on the serialization queue",
     arguments: [true, false])
   func ownQueues(isConcurrent: Bool) async throws {
     let attributes: DispatchQueue.Attributes = isConcurrent ? .concurrent : []
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("without separate queues, requests are built, retried and serialized on the root queue")
+  @Test("without other queues, requests are created, retried and serialized on the root queue")
   func rootForAll() async throws {
     try await withServer { _ in
       .text("here")
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("handlers are called on the main queue by default, and curl commands are delivered on the root queue")
+  @Test("by default, handlers are called on the main queue, and curl commands are delivered on the root queue")
   func defaultQueues() async throws {
     try await withServer { _ in
       .text("here")
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("async results are delivered while the main thread is blocked")
+  @Test("awaited results are delivered even while the main thread is blocked")
   func busyMain() async throws {
     try await withServer { _ in
       .text("here")
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test("a session may be released on its own root queue")
+  @Test("a session can be released on its own root queue")
   func releasedOnRoot() async throws {
     let arrived = Gate()
     try await withServer { _ in

@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("a delegate receives the events of data tasks in order, one call at a time", arguments: Queue.allCases)
+  @Test("a delegate receives the events of data tasks in order and one at a time", arguments: Queue.allCases)
   func steps(queue: Queue) async throws {
     try await withServer { request in
       .text(request.path)
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a delegate decides about redirects, challenges and response bodies")
+  @Test("a delegate can follow or decline redirects, answer challenges and refuse response bodies")
   func decisions() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("a cancelled task completes once, whether or not it was started, and regardless of the number of cancellations")
+  @Test("a cancelled task completes once, whether or not it was started, and however often it is cancelled")
   func cancel() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("a task that is cancelled while it starts completes once")
+  @Test("a task that is cancelled while it is starting completes once")
   func cancelAtStart() async throws {
     try await withServer { _ in
       .text("here")
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("a task of an invalidated session fails, and the session becomes invalid once")
+  @Test("a task created in an invalidated session fails, and the delegate is notified of the invalidation only once")
   func afterInvalidation() async throws {
     let delegate = Witness()
     let session = URLSession(configuration: .forTests, delegate: delegate, delegateQueue: nil)
@@ -167,7 +167,7 @@ import Testing
   }
 }
 
-/// A delegate that records its callbacks by task identifier, and those about the session at 0.
+/// A delegate that records its callbacks by task identifier, and those about the session under 0.
 // Unchecked, because NSObject isn't final. All state is in mutexes and atomics.
 private final class Witness: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   let isOver = Gate()

@@ -60,7 +60,7 @@ import Testing
     Vector("data:text/plain;charset=utf-8;base64,w6k", "text/plain", "utf-8", "é"),
   ]
 
-  @Test("a data URL decodes to its content, media type and charset", arguments: vectors)
+  @Test("a data URL is decoded to its content, media type and charset", arguments: vectors)
   func decodes(vector: Vector) throws {
     let data = try DataURL(vector.url)
     #expect(Array(data.content) == vector.content)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "a malformed data URL is refused with the reason",
+    "a malformed data URL is refused with an error that states the reason",
     arguments: [
       ("http://a/,b", .otherScheme), ("dat", .otherScheme), ("", .otherScheme), ("file:///a,b", .otherScheme),
       ("data:", .missingComma), ("data:text/plain", .missingComma), ("data:text/plain#,", .missingComma),
@@ -96,7 +96,7 @@ import Testing
     #expect(throws: error) { try DataURL(url) }
   }
 
-  @Test("every byte is decoded from percent-encoding and base64, for every length of the last group")
+  @Test("every byte can be decoded from percent-encoding and from base64, with any padding")
   func everyByte() throws {
     let bytes = (0...255).map(UInt8.init)
     for count in 250...256 {
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "a request for a data URL returns its content and a URLResponse with its type and length, not an HTTPURLResponse")
+    "a data URL is loaded with a URLResponse that has its media type and length, and isn't an HTTPURLResponse")
   func request() async throws {
     try await withSession { session in
       let request = session.request("data:text/html;charset=UTF-8,%3Cp%3Ehi").validate()
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("a data URL of 5 MB is loaded completely, in memory and into a file")
+  @Test("a data URL of 5 MB is loaded completely, into memory and into a file")
   func large() async throws {
     let content = Pattern.data(5_000_000)
     let url = "data:application/octet-stream;base64,\(content.base64EncodedString())"
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("a request for a malformed data URL fails with badURL, and the error doesn't contain the content")
+  @Test("a malformed data URL fails with badURL, and the error doesn't contain the URL's content")
   func malformedRequest() async throws {
     try await withSession { session in
       let url = "data:;base64," + String(repeating: "-", count: 10_000)

@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "the error for a file URL that can't be read contains the reason, the URL and a remedy",
+    "if a file URL can't be read, the error contains the cause, the URL and a remedy",
     arguments: [
       ("file:///nonexistent/lupine", .fileDoesNotExist, "doesn't exist"),
       ("file:///etc/passwd/below", .fileDoesNotExist, "doesn't exist"),
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a FIFO, a link to a device and a dangling link are refused immediately, without blocking")
+  @Test("opening a FIFO, a link to a device or a dangling link fails immediately")
   func special() throws {
     try withFolder { folder in
       let fifo = folder.appending(path: "fifo")
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "only GET and HEAD without a body are allowed, and other requests fail with unsupportedURL",
+    "a file URL can be requested only by GET or HEAD without a body; others fail with unsupportedURL",
     arguments: ["file", "data"])
   func methods(scheme: String) async throws {
     try await withDownloadFolder { folder in

@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("a request for a file returns its content and passes validation, without an HTTPURLResponse")
+  @Test("a request for a file: URL returns the file's content, and passes validation without an HTTPURLResponse")
   func request() async throws {
     try await withFile("a.json", Data("{\"a\":1}".utf8)) { file, session in
       let request = session.request(file).validate().onHTTPResponse { _ in Issue.record("an HTTP response") }
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "a file URL may have every form that names an absolute path on this machine",
+    "a file: URL can have each form that names an absolute path on this machine",
     arguments: [
       ("file://%@", "a.txt"), ("file://localhost%@", "a.txt"), ("FILE://LOCALHOST%@", "a.txt"), ("file:%@", "a.txt"),
       ("file://%@?query=1#fragment", "a.txt"), ("file://%@", "a b%c?#é.txt"), ("file://%@", "../%@/a.txt"),
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "a file with an unknown extension is application/octet-stream, an empty file has no data, and HEAD only the length")
+    "file: URLs: an unknown extension is application/octet-stream, an empty file has no data, and HEAD gets the length")
   func content() async throws {
     try await withDownloadFolder { folder in
       let unknown = folder.appending(path: "x.lupine-unknown")
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("a download copies the file to the default destination, because there is no HTTP response")
+  @Test("a download of a file: URL uses the default destination, because the destination closure requires a response")
   func download() async throws {
     try await withFile("file.bin", Pattern.data(600_000)) { file, session in
       let folder = file.deletingLastPathComponent()
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("a cancelled download leaves neither a file nor resume data, and the source remains")
+  @Test("cancelling the download of a file: URL leaves neither a copy nor resume data, and keeps the source")
   func cancelledDownload() async throws {
     try await withFile("file.bin", Pattern.data(600_000)) { file, session, delegate in
       let folder = file.deletingLastPathComponent()
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("a stream delivers the pieces in order, and a slow loop stops reading")
+  @Test("a stream of a file: URL delivers its parts in order, and a slow reader slows down the reading of the file")
   func stream() async throws {
     try await withFile("file.bin", Pattern.data(2_000_000)) {
       $0.engine.windowBytes = 100_000
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("a suspended task delivers nothing more until it is resumed")
+  @Test("a suspended task stops delivering a file's data until it is resumed")
   func suspend() async throws {
     let queue = DispatchQueue(label: "delegate")
     try await withFile("file.bin", Pattern.data(1_000_000), queue: OperationQueue(serial: queue)) {
@@ -188,7 +188,8 @@ import Testing
     }
   }
 
-  @Test("a data task's delegate receives the response, the data, the metrics and the completion, in this order")
+  @Test(
+    "a data task for a file: URL calls its delegate with response, data, metrics and completion, in order")
   func delegate() async throws {
     try await withFile("a.txt", Data("text".utf8)) { file, session, delegate in
       session.dataTask(with: URLRequest(url: file)).resume()
@@ -198,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("a request for a file has the same events as one over HTTP, except that no response can be cached")
+  @Test("a request for a file: URL causes the same events as one over HTTP, except that no response can be cached")
   func events() async throws {
     try await withLocalFile("a.txt", Data("text".utf8)) { file in
       let recorder = EventRecorder()
@@ -209,7 +210,7 @@ import Testing
     }
   }
 
-  @Test("the metrics contain one transaction from an unknown source, without a connection")
+  @Test("the metrics of a request for a file: URL have one transaction of unknown fetch type, without a connection")
   func metrics() async throws {
     try await withFile("a.txt", Data("text".utf8)) { file, session in
       let metrics = try #require(await session.request(file).outcome().metrics)
@@ -242,7 +243,7 @@ private final class TaskDelegate: NSObject, URLSessionDataDelegate, URLSessionDo
   let events = Log<String>()
   let pieces = Log<Data>()
   let ended = Recorder<(any Error)?>()
-  /// Called with the number of each piece, or with the bytes that a download has written.
+  /// Called at each piece with the number of pieces so far, or with the number of bytes that a download has written.
   let onData = Mutex<@Sendable (Int) -> Void>({ _ in })
 
   func urlSession(

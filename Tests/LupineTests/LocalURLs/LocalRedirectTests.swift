@@ -13,7 +13,7 @@ import Testing
     "file:///etc/hostname", "file:/etc/hostname", "FILE://localhost/etc/hostname", "data:,x",
   ]
 
-  @Test("a redirect to a file or data URL isn't followed, with or without a handler", arguments: locations)
+  @Test("a redirect to a file or data URL isn't followed, with or without a redirect handler", arguments: locations)
   func redirect(location: String) async throws {
     try await withServer { _ in
       Reply(status: 302, fields: ["Location": location])
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "a redirect handler can't choose a file or data URL, regardless of the URL to which the server redirects",
+    "a redirect handler can't choose a file or data URL, wherever the server redirects",
     arguments: locations)
   func handler(location: String) async throws {
     for target in ["/there", "ftp://a.example/", "file:///etc/passwd"] {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("resume data with a file or data URL is refused", arguments: ["file:///etc/hostname", "data:,x"])
+  @Test("resume data that contains a file or data URL is refused", arguments: ["file:///etc/hostname", "data:,x"])
   func resumeData(location: String) async throws {
     let stored = ResumeData(
       url: try #require(URL(string: location)), fields: [:], timeoutInterval: nil, handlesCookies: true,

@@ -13,17 +13,17 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct LocalTransferTests {
   /// Records the transfer's callbacks.
   private final class Observer: TransferObserver {
-    struct Seen: Sendable {
+    struct Callbacks: Sendable {
       var body = Data()
       var pieceCount = 0
       var answer: (@Sendable (Bool) -> Void)?
       var end: URLError??
     }
 
-    let seen = Mutex(Seen())
+    let seen = Mutex(Callbacks())
     let ended = Recorder<URLError?>()
     let decidesOnResponse: Bool
-    /// Called with the number of each piece.
+    /// Called at each piece with the number of pieces so far.
     private let onPiece: @Sendable (Int) -> Void
 
     init(decides: Bool = false, onPiece: @escaping @Sendable (Int) -> Void = { _ in }) {
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// A transfer on two queues, with a function that waits until both are idle.
-  private final class Rig: Sendable {
+  private final class TransferFixture: Sendable {
     let files = DispatchQueue(label: "files")
     let delivery = DispatchQueue(label: "delivery")
     let observer: Observer
@@ -91,77 +91,78 @@ import Testing
 
   /// Calls `body` with a file, and a transfer of it that has delivered all that its window and observer allow.
   private func withTransfer(
-    windowBytes: Int? = nil, _ observer: Observer = Observer(), _ body: (URL, Rig) async throws -> Void
+    windowBytes: Int? = nil, _ observer: Observer = Observer(), _ body: (URL, TransferFixture) async throws -> Void
   ) async throws {
     try await withFile { file in
-      let rig = Rig(file, windowBytes: windowBytes, observer)
-      rig.transfer.send()
-      await rig.settle()
-      try await body(file, rig)
+      let fixture = TransferFixture(file, windowBytes: windowBytes, observer)
+      fixture.transfer.send()
+      await fixture.settle()
+      try await body(file, fixture)
     }
   }
 
   /// Expects that the transfer ends without an error, with the whole file.
-  private func expectWhole(_ rig: Rig) async {
-    #expect(await rig.observer.ended.next() == .some(nil))
-    let isWhole = rig.observer.seen.withLock { $0.body } == Pattern.data(byteCount)
+  private func expectWhole(_ fixture: TransferFixture) async {
+    #expect(await fixture.observer.ended.next() == .some(nil))
+    let isWhole = fixture.observer.seen.withLock { $0.body } == Pattern.data(byteCount)
     #expect(isWhole)
   }
 
-  @Test("at most the window is delivered until half of it is granted again")
+  @Test("a file transfer delivers at most its window, and continues when half of the window is free again")
   func window() async throws {
-    try await withTransfer(windowBytes: 100_000) { _, rig in
-      #expect(rig.observer.byteCount == 100_000 && rig.transfer.receivedByteCount == 100_000)
-      rig.transfer.grant(49_999)
-      await rig.settle()
-      #expect(rig.observer.byteCount == 100_000)
-      rig.transfer.grant(1)
-      await rig.settle()
-      #expect(rig.observer.byteCount == 150_000 && !rig.observer.isOver)
-      rig.transfer.grant(.max / 2)
-      await expectWhole(rig)
+    try await withTransfer(windowBytes: 100_000) { _, fixture in
+      #expect(fixture.observer.byteCount == 100_000 && fixture.transfer.receivedByteCount == 100_000)
+      fixture.transfer.extendWindow(by: 49_999)
+      await fixture.settle()
+      #expect(fixture.observer.byteCount == 100_000)
+      fixture.transfer.extendWindow(by: 1)
+      await fixture.settle()
+      #expect(fixture.observer.byteCount == 150_000 && !fixture.observer.isOver)
+      fixture.transfer.extendWindow(by: .max / 2)
+      await expectWhole(fixture)
     }
   }
 
-  @Test("without a window, a large file is delivered in pieces of at most 256 KiB")
+  @Test("without a receive window, a large file is delivered in parts of at most 256 KiB")
   func pieces() async throws {
-    try await withTransfer { _, rig in
-      await expectWhole(rig)
-      #expect(rig.observer.seen.withLock { $0.pieceCount } == 4)
+    try await withTransfer { _, fixture in
+      await expectWhole(fixture)
+      #expect(fixture.observer.seen.withLock { $0.pieceCount } == 4)
     }
   }
 
-  @Test("a paused transfer neither opens nor delivers the file, and continues where it was paused")
+  @Test("a suspended file transfer doesn't open or deliver the file, and continues at the same offset when resumed")
   func pause() async throws {
     try await withFile { file in
-      let rig = Rig(file, windowBytes: 200_000)
-      rig.transfer.setSuspended(true, change: 1)
-      rig.transfer.send()
-      await rig.settle()
-      #expect(rig.transfer.response == nil && rig.observer.byteCount == 0)
-      rig.transfer.setSuspended(false, change: 2)
-      await rig.settle()
-      #expect(rig.observer.byteCount == 200_000 && rig.transfer.response?.expectedContentLength == Int64(byteCount))
-      rig.transfer.setSuspended(true, change: 3)
-      rig.transfer.grant(.max / 2)
-      await rig.settle()
-      #expect(rig.observer.byteCount == 200_000 && !rig.observer.isOver)
-      rig.transfer.setSuspended(false, change: 4)
-      await expectWhole(rig)
+      let fixture = TransferFixture(file, windowBytes: 200_000)
+      fixture.transfer.setSuspended(true, change: 1)
+      fixture.transfer.send()
+      await fixture.settle()
+      #expect(fixture.transfer.response == nil && fixture.observer.byteCount == 0)
+      fixture.transfer.setSuspended(false, change: 2)
+      await fixture.settle()
+      #expect(
+        fixture.observer.byteCount == 200_000 && fixture.transfer.response?.expectedContentLength == Int64(byteCount))
+      fixture.transfer.setSuspended(true, change: 3)
+      fixture.transfer.extendWindow(by: .max / 2)
+      await fixture.settle()
+      #expect(fixture.observer.byteCount == 200_000 && !fixture.observer.isOver)
+      fixture.transfer.setSuspended(false, change: 4)
+      await expectWhole(fixture)
     }
   }
 
   @Test(
-    "a transfer that is cancelled at any time before its end ends once, with cancelled")
+    "a file transfer that is cancelled at any moment before its end ends once, with the error cancelled")
   func cancel() async throws {
     try await withFile { file in
-      let unstarted = Rig(file)
+      let unstarted = TransferFixture(file)
       unstarted.transfer.cancel()
       unstarted.transfer.send()
       #expect(await unstarted.observer.ended.next()??.code == .cancelled)
       #expect(unstarted.transfer.response == nil)
 
-      let asked = Rig(file, Observer(decides: true))
+      let asked = TransferFixture(file, Observer(decides: true))
       asked.transfer.send()
       await asked.settle()
       let answer = try #require(asked.observer.seen.withLock { $0.answer })
@@ -169,65 +170,66 @@ import Testing
       #expect(await asked.observer.ended.next()??.code == .cancelled)
       answer(true)
 
-      let reading = Rig(file, windowBytes: 100_000)
+      let reading = TransferFixture(file, windowBytes: 100_000)
       reading.transfer.send()
       await reading.settle()
       reading.transfer.cancel()
       reading.transfer.cancel()
-      reading.transfer.grant(.max / 2)
+      reading.transfer.extendWindow(by: .max / 2)
       #expect(await reading.observer.ended.next()??.code == .cancelled)
 
-      for rig in [unstarted, asked, reading] {
-        await rig.settle()
-        #expect(rig.observer.byteCount == (rig === reading ? 100_000 : 0))
+      for fixture in [unstarted, asked, reading] {
+        await fixture.settle()
+        #expect(fixture.observer.byteCount == (fixture === reading ? 100_000 : 0))
       }
     }
   }
 
   @Test(
-    "nothing is read before the observer answers, and only its first answer has an effect", arguments: [true, false])
+    "a file isn't read before the observer accepts the response, and only the observer's first decision has an effect",
+    arguments: [true, false])
   func answers(isWanted: Bool) async throws {
-    try await withTransfer(Observer(decides: true)) { _, rig in
-      #expect(rig.observer.byteCount == 0 && !rig.observer.isOver)
-      let answer = try #require(rig.observer.seen.withLock { $0.answer })
+    try await withTransfer(Observer(decides: true)) { _, fixture in
+      #expect(fixture.observer.byteCount == 0 && !fixture.observer.isOver)
+      let answer = try #require(fixture.observer.seen.withLock { $0.answer })
       answer(isWanted)
       answer(!isWanted)
-      let end = try #require(await rig.observer.ended.next())
+      let end = try #require(await fixture.observer.ended.next())
       #expect(end?.code == (isWanted ? nil : .cancelled))
-      #expect(rig.observer.byteCount == (isWanted ? byteCount : 0))
+      #expect(fixture.observer.byteCount == (isWanted ? byteCount : 0))
     }
   }
 
-  @Test("a file that is truncated while it is read fails with the number of bytes read")
+  @Test("if a file is truncated while it is being read, the transfer fails with the number of bytes read")
   func truncated() async throws {
-    try await withTransfer(windowBytes: 100_000) { file, rig in
+    try await withTransfer(windowBytes: 100_000) { file, fixture in
       try #require(Glibc.truncate(file.path, 120_000) == 0)
-      rig.transfer.grant(.max / 2)
-      let error = try #require(await rig.observer.ended.next() ?? nil)
-      #expect(error.code == .resourceUnavailable && rig.observer.byteCount == 120_000)
+      fixture.transfer.extendWindow(by: .max / 2)
+      let error = try #require(await fixture.observer.ended.next() ?? nil)
+      #expect(error.code == .resourceUnavailable && fixture.observer.byteCount == 120_000)
       #expect(error.localizedDescription.contains("it had 1000000 bytes but ended after 120000"))
     }
   }
 
-  @Test("a file that grows while it is read is read up to the length in its response")
+  @Test("if a file grows while it is being read, only the length in the response is read")
   func grown() async throws {
-    try await withTransfer(windowBytes: 100_000) { file, rig in
+    try await withTransfer(windowBytes: 100_000) { file, fixture in
       let handle = try FileHandle(forWritingTo: file)
       try handle.seekToEnd()
       try handle.write(contentsOf: Data(repeating: 0, count: 500_000))
-      rig.transfer.grant(.max / 2)
-      #expect(await rig.observer.ended.next() == .some(nil))
-      #expect(rig.observer.byteCount == byteCount)
+      fixture.transfer.extendWindow(by: .max / 2)
+      #expect(await fixture.observer.ended.next() == .some(nil))
+      #expect(fixture.observer.byteCount == byteCount)
     }
   }
 
-  @Test("a file that is replaced while it is read is read as it was when opened, and closed at the end")
+  @Test("if a file is replaced while it is being read, the original file is read to its end and closed")
   func replaced() async throws {
-    try await withTransfer(windowBytes: 100_000) { file, rig in
+    try await withTransfer(windowBytes: 100_000) { file, fixture in
       try Data("other".utf8).write(to: file, options: .atomic)
       #expect(Self.descriptors(of: file) == 1)
-      rig.transfer.grant(.max / 2)
-      await expectWhole(rig)
+      fixture.transfer.extendWindow(by: .max / 2)
+      await expectWhole(fixture)
       #expect(Self.descriptors(of: file) == 0)
     }
   }

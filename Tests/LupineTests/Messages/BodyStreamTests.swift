@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("bytes are sent unchanged, and a missing body is sent as an empty one")
+  @Test("a body stream's bytes are sent unchanged, and a request without a stream sends an empty body")
   func bytes() async throws {
     var request = try request(nil)
     #expect(try await send(request, expecting: Data()) == "0 true")
@@ -39,27 +39,32 @@ import Testing
     #expect(try await send(request, expecting: Pattern.data(10)) == "10 true")
   }
 
-  @Test("a stream of any size without a Content-Length is sent chunked", arguments: [0, 1, 65_536, 65_537, 1_000_000])
+  @Test(
+    "a stream of any size without a Content-Length field is sent in chunks",
+    arguments: [0, 1, 65_536, 65_537, 1_000_000])
   func chunked(byteCount: Int) async throws {
     let data = Pattern.data(byteCount)
     let stream = InputStream(data: data)
     #expect(try await send(try request(stream), expecting: data) == "chunked true")
   }
 
-  @Test("a stream is sent with the request's Content-Length")
+  @Test("a body stream is sent with its request's Content-Length field")
   func length() async throws {
     let data = Pattern.data(100_000)
     let stream = InputStream(data: data)
     #expect(try await send(try request(stream, length: "100000"), expecting: data) == "100000 true")
   }
 
-  @Test("a malformed Content-Length is ignored", arguments: ["+5", "-5", "5 ", "", "99999999999999999999"])
+  @Test(
+    "a body stream with a malformed Content-Length field is sent in chunks",
+    arguments: ["+5", "-5", "5 ", "", "99999999999999999999"])
   func malformedLength(length: String) async throws {
     let stream = InputStream(data: Pattern.data(5))
     #expect(try await send(try request(stream, length: length), expecting: Pattern.data(5)) == "chunked true")
   }
 
-  @Test("a stream with more or fewer bytes than the request's Content-Length is an error", arguments: ["4", "6"])
+  @Test(
+    "a body stream with more or fewer bytes than the request's Content-Length causes an error", arguments: ["4", "6"])
   func wrongLength(length: String) async throws {
     let stream = InputStream(data: Pattern.data(5))
     let error = await #expect(throws: EngineError.self) {
@@ -68,7 +73,7 @@ import Testing
     #expect(error?.code == .bodyUnreadable)
   }
 
-  @Test("a file's stream is sent from its current position to its end")
+  @Test("a body stream of a file is sent from its current position to its end")
   func file() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -82,7 +87,7 @@ import Testing
     #expect(try await send(try request(stream), expecting: data.dropFirst(1000)) == "chunked true")
   }
 
-  @Test("a stream that can't be read is an error")
+  @Test("a body stream that can't be read causes an error")
   func unreadable() async throws {
     let stream = try #require(InputStream(fileAtPath: "/nonexistent/lupine"))
     let error = await #expect(throws: EngineError.self) {
@@ -91,7 +96,7 @@ import Testing
     #expect(error?.code == .bodyUnreadable)
   }
 
-  @Test("a second pass starts from the beginning and ends the first, or is an error if the stream can't be reopened")
+  @Test("reading a body stream again stops the first reader and starts over, or fails if the stream can't be reopened")
   func secondReading() async throws {
     let once = BodyStream.box(PatternStream(1000))
     var first = try await once.open()
@@ -109,7 +114,7 @@ import Testing
     #expect(fresh.byteCount == 1000)
   }
 
-  @Test("a stream has one box at a time, which is released with its last user")
+  @Test("wrapping an InputStream again returns the same BodyStream while it is in use")
   func boxes() throws {
     let stream = PatternStream(1)
     weak var box: BodyStream?
@@ -122,7 +127,7 @@ import Testing
     #expect(BodyStream.box(stream) == BodyStream.box(stream))
   }
 
-  @Test("sending a stream again is an error instead of sending an empty body")
+  @Test("resending a body stream that has been consumed fails, instead of sending an empty body")
   func exhausted() async throws {
     let request = try request(InputStream(data: Pattern.data(5)))
     #expect(try await send(request, expecting: Pattern.data(5)) == "chunked true")

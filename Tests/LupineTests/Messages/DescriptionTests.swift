@@ -15,13 +15,13 @@ import Testing
     "Adapter", "AlamofireNotifications", "AuthenticationInterceptor", "ClosureEventMonitor", "CompositeEventMonitor",
     "CompositeTrustEvaluator", "ConnectionLostRetryPolicy", "DataResponseSerializer", "DecodableResponseSerializer",
     "DefaultTrustEvaluator", "DisabledTrustEvaluator", "Interceptor", "JSONParameterEncoder", "JSONResponseSerializer",
-    "NetworkReachabilityManager", "PinnedCertificatesTrustEvaluator", "PropertyListParameterEncoder",
-    "PropertyListResponseSerializer",
-    "PublicKeysTrustEvaluator", "Retrier", "RetryPolicy", "ServerTrustManager", "StringResponseSerializer",
+    "NWPathMonitor", "NetworkReachabilityManager", "OfflineRetrier", "PinnedCertificatesTrustEvaluator",
+    "PropertyListParameterEncoder", "PropertyListResponseSerializer", "PublicKeysTrustEvaluator", "Retrier",
+    "RetryPolicy", "RevocationTrustEvaluator", "ServerTrustManager", "StringResponseSerializer",
     "URLEncodedFormEncoder", "URLEncodedFormParameterEncoder",
   ]
 
-  /// The targets whose public classes programs see.
+  /// The targets whose public classes are visible to programs.
   private static let targets: Set<Substring> = ["Lupine", "LupineURLSession", "LupineCookies", "LupineFormats"]
 
   private let url: URL
@@ -62,6 +62,9 @@ import Testing
     let credential = URLCredential(user: "user", password: "secret", persistence: .none)
     let authority = try ThrowawayAuthority()
     let certificate = try SecCertificate.pem(authority.certificatePEM)
+    let own = try authority.issue(commonName: "A client", purpose: .client)
+    let identity = try SecIdentity(
+      certificatePEM: Data(own.certificatePEM), privateKeyPEM: Data(own.privateKeyPEM))
     return [
       request, session.upload(Data([1]), to: origin), session.download(origin), session.streamRequest(origin),
       session, session.session, session.session.configuration, session.delegate, data, upload, download,
@@ -76,12 +79,12 @@ import Testing
       URLCredentialStorage(), credential, space,
       URLAuthenticationChallenge(
         protectionSpace: space, proposedCredential: credential, previousFailureCount: 1, failureResponse: nil),
-      certificate, certificate.publicKey,
+      certificate, certificate.publicKey, identity, SecPolicyCreateSSL(true, "h"),
       try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority), MultipartFormData(),
     ]
   }
 
-  @Test("every public class has a description with more than its name and address, and without a password")
+  @Test("no public class has a description that contains a memory address or a password")
   func everyClass() async throws {
     let declarations = try declarations()
     #expect(declarations.count > 40)
@@ -110,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("a response's description contains its status, its URL without user information, and its fields")
+  @Test("a response's description contains the status, the fields, and the URL without the user and password")
   func responses() throws {
     let response = try #require(
       HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: ["Content-Length": "7", "A": "b"]))
@@ -128,7 +131,7 @@ import Testing
   }
 
   @Test(
-    "a URL is described without its user information",
+    "the description of a URL doesn't contain its user and password",
     arguments: [
       ("https://u:p@h/", "https://h/"), ("https://u@h:1", "https://h:1"), ("https://h/u:p@x", "https://h/u:p@x"),
       ("https://h?u:p@x", "https://h?u:p@x"), ("https://h#@", "https://h#@"), ("file:///u@h", "file:///u@h"),
@@ -140,7 +143,7 @@ import Testing
     #expect(URLRequest(url: url).description == printed)
   }
 
-  @Test("an error contains a URL without its user information")
+  @Test("errors contain a URL without its user and password")
   func errors() async throws {
     let other = try #require(URL(string: "ftp://user:secret@example.org/"))
     let unsupported = await AF.request(other).outcome().error
@@ -156,7 +159,7 @@ import Testing
     }
   }
 
-  @Test("a task's description contains its number, request, state, and its status or error")
+  @Test("a task's description contains its number, its request, its state, and its status or error")
   func tasks() async throws {
     try await withServer { _ in
       .text("here", status: 201)
@@ -175,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("the description of metrics contains each request's connection, phases and bytes")
+  @Test("the description of metrics contains each transaction's connection, phases and byte counts")
   func metrics() throws {
     @Sendable func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
     let transaction = URLSessionTaskTransactionMetrics(
@@ -196,14 +199,13 @@ import Testing
         received: 120 bytes of head, 2.5 MB of body (3.0 GB without codings)
       """
     #expect(transaction.description == text)
-    let metrics = URLSessionTaskMetrics {
+    let metrics = URLSessionTaskMetrics(
       URLSessionTaskMetrics.Values(
-        transactionMetrics: [transaction], taskInterval: DateInterval(start: date(0), end: date(5)), redirectCount: 0)
-    }
+        transactionMetrics: [transaction], taskInterval: DateInterval(start: date(0), end: date(5)), redirectCount: 0))
     #expect(metrics.description == "URLSessionTaskMetrics: 1 request, 0 redirects, 5.00 s\n\(text)")
   }
 
-  @Test("the descriptions of storages and forms contain the number and size of their contents")
+  @Test("the descriptions of storages and forms contain the number and the size of their elements")
   func storages() throws {
     let cookies = HTTPCookieStorage()
     cookies.setCookie(
@@ -228,7 +230,7 @@ import Testing
   }
 
   @Test(
-    "a debug description contains text bodies of up to 100,000 bytes, and only the size of other bodies",
+    "a debug description contains text bodies of up to 100,000 bytes, but only the size of other bodies",
     arguments: [
       ("text/html", 100_000, true), ("text/html", 100_001, false), ("application/json", 3_000, true),
       ("application/problem+JSON; charset=utf-8", 10, true), ("application/atom+xml", 10, true),
@@ -254,7 +256,7 @@ import Testing
     #expect(download.contains("request body: \(size)") && download.contains(text) == isShown)
   }
 
-  @Test("a debug description contains only the scheme of a credential")
+  @Test("a debug description contains the scheme of an Authorization field, but not its credential")
   func credentials() {
     var request = URLRequest(url: url)
     request.headers = [.authorization(username: "user", password: "secret"), .init(name: "a", value: "b")]

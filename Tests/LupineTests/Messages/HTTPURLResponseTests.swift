@@ -14,7 +14,7 @@ struct HTTPURLResponseTests {
     HTTPURLResponse(url: url, statusCode: 200, fields: Fields(fields))
   }
 
-  @Test("the values of a repeated name are joined under its first spelling")
+  @Test("the values of a repeated field are joined under the first spelling of its name")
   func repeated() {
     let response = response([("Vary", "a"), ("X", "1"), ("VARY", "b"), ("vary", "c")])
     #expect(response.value(forHTTPHeaderField: "vary") == "a, b, c")
@@ -23,9 +23,7 @@ struct HTTPURLResponseTests {
     #expect(response.value(forHTTPHeaderField: "absent") == nil)
   }
 
-  @Test(
-    "allHeaderFields uses registered spellings, and capitalizes other names unless they begin with x-"
-  )
+  @Test("allHeaderFields uses registered names, and capitalizes other names unless they begin with x-")
   func spelling() {
     let response = response([
       ("content-type", "a"), ("ETag", "b"), ("x-request-id", "c"), ("www-authenticate", "d"), ("-a--b", "e"),
@@ -39,7 +37,7 @@ struct HTTPURLResponseTests {
     #expect(response.headers.first?.name == "content-type")
   }
 
-  @Test("the public initializer accepts a dictionary, and only status codes from 0 to 999")
+  @Test("an HTTPURLResponse can be created with a dictionary of fields and a status code from 0 to 999")
   func initialize() throws {
     let made = try #require(
       HTTPURLResponse(url: Self.url, statusCode: 201, httpVersion: "HTTP/1.1", headerFields: ["a": "1"]))
@@ -50,7 +48,7 @@ struct HTTPURLResponseTests {
     #expect(HTTPURLResponse(url: Self.url, statusCode: -1, httpVersion: nil, headerFields: nil) == nil)
   }
 
-  @Test("a plain response returns the values passed to its initializer")
+  @Test("a plain URLResponse returns the values that were passed to its initializer")
   func plain() {
     let made = URLResponse(url: Self.url, mimeType: "a/b", expectedContentLength: 7, textEncodingName: "utf-8")
     #expect(made.url == Self.url)
@@ -61,7 +59,7 @@ struct HTTPURLResponseTests {
   }
 
   @Test(
-    "Content-Type is split into the media type and the charset",
+    "Content-Type is split into its media type and its charset",
     arguments: [
       (nil, nil, nil),
       ("text/html", "text/html", nil),
@@ -80,13 +78,13 @@ struct HTTPURLResponseTests {
     #expect(response.textEncodingName == charset)
   }
 
-  @Test("the last of two Content-Type fields is used")
+  @Test("if there are two Content-Type fields, the last is used")
   func repeatedContentType() {
     #expect(response([("Content-Type", "a/b"), ("content-type", "c/d")]).mimeType == "c/d")
   }
 
   @Test(
-    "expectedContentLength is the length of the delivered content, or -1 if it is unknown",
+    "expectedContentLength is the value of Content-Length, or -1 if it is missing, malformed or ambiguous",
     arguments: [
       ([], -1),
       ([("content-length", "12")], 12),
@@ -102,7 +100,8 @@ struct HTTPURLResponseTests {
     #expect(response(fields).expectedContentLength == length)
   }
 
-  @Test("the length of a coded body is known only if it is delivered coded", arguments: [true, false])
+  @Test(
+    "expectedContentLength of a response with a content coding is -1 if its body is decoded", arguments: [true, false])
   func codedLength(isDecoded: Bool) {
     let fields = Fields([("Content-Length", "5"), ("Content-Encoding", "gzip")])
     let response = HTTPURLResponse(url: Self.url, statusCode: 200, fields: fields, isContentDecoded: isDecoded)
@@ -110,7 +109,7 @@ struct HTTPURLResponseTests {
   }
 
   @Test(
-    "a suggested file name is a single harmless path component",
+    "suggestedFilename is a single path component without control characters",
     arguments: [
       ("attachment", "last.txt"),
       ("attachment; filename=a.txt", "a.txt"),
@@ -141,13 +140,13 @@ struct HTTPURLResponseTests {
     #expect(response([("Content-Disposition", disposition)]).suggestedFilename == name)
   }
 
-  @Test("without a name in the head and the path, the suggested file name is Unknown")
+  @Test("if neither Content-Disposition nor the URL's path contains a name, suggestedFilename is Unknown")
   func fileNameFromURL() throws {
     #expect(response([], url: try "https://h/".asURL()).suggestedFilename == "Unknown")
     #expect(response([], url: try "https://h/..%2Fb".asURL()).suggestedFilename == "b")
   }
 
-  @Test("shortening a file name that is too long keeps its extension")
+  @Test("a suggestedFilename that would be too long is shortened, but keeps its extension")
   func longFileName() throws {
     let long = String(repeating: "é", count: 200)
     let kept = try #require(FileName(suggested: "\(long).tar"))
@@ -161,7 +160,7 @@ struct HTTPURLResponseTests {
   }
 
   @Test(
-    "a status code has a description, and an unknown one has that of its class",
+    "each known status code has a description, and other codes have the description of their class",
     arguments: [
       (200, "no error"), (404, "not found"), (199, "informational"), (299, "success"), (399, "redirected"),
       (499, "client error"), (599, "server error"), (-1, "unknown status"),
@@ -170,7 +169,7 @@ struct HTTPURLResponseTests {
     #expect(HTTPURLResponse.localizedString(forStatusCode: code) == text)
   }
 
-  @Test("a transaction without a response has an unknown fetch type")
+  @Test("the metrics of a transaction without a response have the fetch type unknown")
   func fetchType() {
     let request = URLRequest(url: Self.url)
     let failed = URLSessionTaskTransactionMetrics(request: request)
@@ -180,11 +179,10 @@ struct HTTPURLResponseTests {
     #expect(failed.resourceFetchType == .unknown)
     #expect(loaded.resourceFetchType == .networkLoad)
     #expect(loaded.negotiatedTLSProtocolVersion?.rawValue == 0x0304)
-    let metrics = URLSessionTaskMetrics {
+    let metrics = URLSessionTaskMetrics(
       URLSessionTaskMetrics.Values(
         transactionMetrics: [failed, loaded], taskInterval: DateInterval(start: .distantPast, duration: 2),
-        redirectCount: 1)
-    }
+        redirectCount: 1))
     #expect(metrics.transactionMetrics.count == 2)
     #expect(metrics.taskInterval.duration == 2)
     #expect(metrics.redirectCount == 1)

@@ -6,7 +6,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct MediaTypeTableTests {
-  @Test("parsing skips comments, accepts any whitespace, and uses the first of two types")
+  @Test("the media type table's parser skips comments, accepts any whitespace, and uses the first type of an extension")
   func parsing() {
     let table = MediaTypeTable(
       mimeTypes: """
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "without a system table, common extensions are known",
+    "without a system table, the media types of common extensions are known",
     arguments: [
       ("jpeg", "image/jpeg"), ("JPG", "image/jpeg"), ("png", "image/png"), ("json", "application/json"),
       ("txt", "text/plain"), ("mp4", "video/mp4"), ("pdf", "application/pdf"), ("unheard", "application/octet-stream"),
@@ -37,14 +37,14 @@ import Testing
     #expect(MediaTypeTable(mimeTypes: "").type(forExtension: fileExtension) == type)
   }
 
-  @Test("the system's table takes precedence over the built-in table")
+  @Test("the system's media type table takes precedence over the built-in one")
   func precedence() {
     let table = MediaTypeTable(mimeTypes: "image/own png")
     #expect(table.type(forExtension: "png") == "image/own")
     #expect(table.type(forExtension: "gif") == "image/gif")
   }
 
-  @Test("every built-in entry has a lowercase extension and a valid media type")
+  @Test("every entry of the built-in media type table has a lowercase extension and a valid type")
   func entries() {
     #expect(MediaTypeTable.builtIn.count > 150)
     for (fileExtension, type) in MediaTypeTable.builtIn {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("image extensions are known on this system", arguments: ["jpeg", "png", "gif"])
+  @Test("the media types of image extensions are known on this system", arguments: ["jpeg", "png", "gif"])
   func system(fileExtension: String) {
     #expect(MediaTypeTable.system.type(forExtension: fileExtension) == "image/\(fileExtension)")
   }

@@ -6,12 +6,12 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-@Suite("Registry") struct RegistryTests {
+@Suite("The registry of a session's requests") struct RegistryTests {
   private final class Member: RegistryMember {
     let registrySlot = RegistrySlot()
   }
 
-  @Test("a registry contains the same members as a Set after random insertions and removals, including repeated ones")
+  @Test("after random insertions and removals, including repeated ones, a registry has the same members as a Set")
   func comingAndGoing() {
     var generator = SystemRandomNumberGenerator()
     let members = (0..<40).map { _ in Member() }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("a registry doesn't contain a member of another registry with the same index")
+  @Test("a registry doesn't contain another registry's member with the same index")
   func another() {
     let (one, other) = (Member(), Member())
     var (registry, another) = (Registry<Member>(), Registry<Member>())
@@ -40,7 +40,7 @@ import Testing
     #expect(registry.members.count == 1 && another.contains(other))
   }
 
-  @Test("a request passed to another session is released by its own session, and never retained by the other")
+  @Test("a request that is passed to another session is released by its own session, and not retained by the other")
   func anotherSession() async throws {
     try await withServer { _ in
       Reply()

@@ -5,7 +5,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-@Suite("ShortList")
+@Suite("ShortList, compared with an array")
 struct ShortListTests {
   @Test("a list contains the elements appended to it, in order", arguments: 0...4)
   func appended(count: Int) {
@@ -23,7 +23,7 @@ struct ShortListTests {
     #expect(list.isEmpty == array.isEmpty)
   }
 
-  @Test("appending to a list doesn't change its copy", arguments: 0...3)
+  @Test("appending to a list doesn't change a copy of it", arguments: 0...3)
   func copied(count: Int) {
     var list: ShortList<Int> = []
     for number in 0..<count { list.append(number) }
@@ -39,7 +39,7 @@ struct ShortListTests {
     #expect(Array(["a", "b"] as ShortList) == ["a", "b"])
   }
 
-  @Test("an index out of range traps")
+  @Test("accessing a list at an index out of range traps")
   func outside() async {
     await #expect(processExitsWith: .failure) {
       let list: ShortList<Int> = []

@@ -11,7 +11,7 @@ struct URLRequestTests {
   private let url = URL(filePath: "/").absoluteURL
   private let request = URLRequest(url: URL(filePath: "/x"))
 
-  @Test("a new request is a GET without fields or a body that uses the session's timeout")
+  @Test("by default, a URLRequest is a GET without fields or a body, and uses the session's timeout")
   func fresh() {
     #expect(request.httpMethod == "GET")
     #expect(request.method == .get)
@@ -22,7 +22,7 @@ struct URLRequestTests {
     #expect(request.description == "file:///x")
   }
 
-  @Test("a timeout that was set on a request is explicit, even if it equals the default")
+  @Test("a timeout set on a URLRequest takes precedence over the session's, even if it is the default value")
   func timeout() {
     #expect(URLRequest(url: url, timeoutInterval: 60).explicitTimeoutInterval == 60)
     var copy = request
@@ -31,7 +31,7 @@ struct URLRequestTests {
   }
 
   @Test(
-    "the six methods that Foundation knows are uppercased, and others are unchanged",
+    "the six methods known to Foundation are converted to uppercase, and other methods are unchanged",
     arguments: [
       ("post", "POST"), ("Delete", "DELETE"), ("patch", "patch"), ("PURGE", "PURGE"), (nil, "GET"),
     ] as [(String?, String)])
@@ -41,7 +41,7 @@ struct URLRequestTests {
     #expect(copy.httpMethod == read)
   }
 
-  @Test("requests that treat cookies differently aren't equal")
+  @Test("requests that differ in their handling of cookies aren't equal")
   func cookies() throws {
     let request = URLRequest(url: try "https://example.com/".asURL())
     #expect(request.httpShouldHandleCookies && request.mainDocumentURL == nil)
@@ -53,7 +53,7 @@ struct URLRequestTests {
     #expect(other != request)
   }
 
-  @Test("fields keep their order, are found regardless of case, are joined by add and removed by nil")
+  @Test("fields keep their order, ignore case in lookups, are joined by adding, and are removed by setting nil")
   func fields() {
     var copy = request
     copy.setValue("1", forHTTPHeaderField: "z")
@@ -70,7 +70,7 @@ struct URLRequestTests {
     #expect(copy == request)
   }
 
-  @Test("a body is either data or a stream, and the last assignment applies, even if it is nil")
+  @Test("a request has either a body or a body stream, whichever was set last, even if it was set to nil")
   func bodies() {
     var copy = request
     let stream = InputStream(data: Data("stream".utf8))
@@ -86,7 +86,7 @@ struct URLRequestTests {
     #expect(copy.httpBodyStream == nil && copy == request)
   }
 
-  @Test("requests are equal if they have the same stream, but not if they have different streams with equal bytes")
+  @Test("requests with the same stream are equal, but those whose streams only have the same bytes aren't")
   func streams() {
     let stream = InputStream(data: Data("same".utf8))
     var (one, two) = (request, request)
@@ -108,7 +108,7 @@ struct URLRequestTests {
     #expect(try URLComponents(string: "https://h/p?q=1")?.asURL().absoluteString == "https://h/p?q=1")
   }
 
-  @Test("a value that can't be converted to a URL throws invalidURL with that value")
+  @Test("converting a value that isn't a URL throws invalidURL with that value")
   func notConvertible() throws {
     var components = URLComponents()
     components.host = "h"
@@ -120,7 +120,7 @@ struct URLRequestTests {
     }
   }
 
-  @Test("a request can be created from a URL, a method and fields, and converts to itself")
+  @Test("a request can be created from a URL, a method and fields, and asURLRequest returns the same request")
   func initialize() throws {
     let made = try URLRequest(url: "https://h/", method: .post, headers: ["A": "1"])
     #expect(made.method == .post)
@@ -130,7 +130,7 @@ struct URLRequestTests {
     #expect(try URLRequest(url: "https://h/", method: .query).headers.isEmpty)
   }
 
-  @Test("only a GET with a body is refused")
+  @Test("validating a request refuses a GET with a body, and nothing else")
   func validation() throws {
     var copy = request
     try copy.validate()
@@ -147,7 +147,7 @@ struct URLRequestTests {
 }
 
 struct URLSessionConfigurationTests {
-  @Test("each access returns a new configuration with the default values")
+  @Test("each access to URLSessionConfiguration.default returns a new object with the default values")
   func defaults() {
     let changed = URLSessionConfiguration.default
     changed.timeoutIntervalForRequest = 1
@@ -160,7 +160,7 @@ struct URLSessionConfigurationTests {
     #expect(fresh.headers.isEmpty)
   }
 
-  @Test("changing a configuration doesn't change its copy")
+  @Test("changing a configuration doesn't change a copy of it")
   func copying() throws {
     let original = URLSessionConfiguration.ephemeral
     original.httpMaximumConnectionsPerHost = 0
@@ -170,7 +170,7 @@ struct URLSessionConfigurationTests {
     #expect(original.snapshot.engine.pool.connectionsPerOriginMax == 9)
   }
 
-  @Test("the default configuration uses the shared credential storage, and each ephemeral one a separate storage")
+  @Test("the default configuration uses the shared credential storage, and each ephemeral configuration its own")
   func credentialStorage() throws {
     #expect(URLSessionConfiguration.default.urlCredentialStorage === URLCredentialStorage.shared)
     let ephemeral = URLSessionConfiguration.ephemeral
@@ -181,14 +181,14 @@ struct URLSessionConfigurationTests {
     #expect(ephemeral.urlCredentialStorage == nil && ephemeral.snapshot.credentialStorage == nil)
   }
 
-  @Test("a configuration has neither a background identifier nor protocol classes")
+  @Test("default and ephemeral configurations have neither a background identifier nor protocol classes")
   func absences() {
     for configuration in [URLSessionConfiguration.default, .ephemeral, .af.default] {
       #expect(configuration.identifier == nil && configuration.protocolClasses?.isEmpty == true)
     }
   }
 
-  @Test("additional fields of any type are converted to strings, and headers keep their order")
+  @Test("values in httpAdditionalHeaders are converted to strings, and fields set with headers keep their order")
   func headers() {
     let configuration = URLSessionConfiguration.default
     configuration.httpAdditionalHeaders = ["b": 1, "a": "2"]

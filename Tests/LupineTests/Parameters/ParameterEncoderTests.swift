@@ -17,7 +17,7 @@ import Testing
   private static let form = "a=%C3%A9&b=2%203"
 
   @Test(
-    "a form is added to the query for GET, HEAD and DELETE, and to the body for other methods",
+    "form parameters are added to the query for GET, HEAD and DELETE, and otherwise to the body",
     arguments: [
       (HTTPMethod.get, true), (.head, true), (.delete, true), (.post, false), (.put, false), (.patch, false),
       (.options, false), (.query, false), (HTTPMethod(rawValue: "PURGE"), false),
@@ -30,7 +30,7 @@ import Testing
     #expect(encoded.value(forHTTPHeaderField: "Content-Type") == type)
   }
 
-  @Test("a fixed destination takes precedence over the method")
+  @Test("an explicit destination for the parameters takes precedence over the method")
   func destination() throws {
     let body = try URLEncodedFormParameterEncoder(destination: .httpBody).encode(Self.parameters, into: request())
     #expect(body.url?.query == nil)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "parameters are appended to an existing query, before the fragment",
+    "parameters are appended to the URL's existing query, before the fragment",
     arguments: [
       ("https://h/p", "https://h/p?a=1"),
       ("https://h", "https://h?a=1"),
@@ -59,7 +59,7 @@ import Testing
     #expect(encoded.url?.absoluteString == expected)
   }
 
-  @Test("a relative URL is resolved against its base")
+  @Test("parameters are added to a relative URL after it has been resolved against its base URL")
   func relativeURL() throws {
     let base = try #require(URL(string: "https://example.org/a/"))
     let url = try #require(URL(string: "b", relativeTo: base))
@@ -73,14 +73,14 @@ import Testing
     #expect(encoded.url?.absoluteString == url)
   }
 
-  @Test("nil parameters don't change the request")
+  @Test("nil as parameters doesn't change the request")
   func noParameters() throws {
     let plain = try request(method: .post)
     #expect(try URLEncodedFormParameterEncoder.default.encode([String: Int]?.none, into: plain) == plain)
     #expect(try JSONParameterEncoder.default.encode([String: Int]?.none, into: plain) == plain)
   }
 
-  @Test("an existing Content-Type is kept")
+  @Test("encoding parameters keeps the request's Content-Type field")
   func existingType() throws {
     var typed = try request(method: .post)
     typed.setValue("text/x-own", forHTTPHeaderField: "content-type")
@@ -90,14 +90,14 @@ import Testing
     #expect(json.value(forHTTPHeaderField: "Content-Type") == "text/x-own")
   }
 
-  @Test("JSON is sent as the body with every method", arguments: [HTTPMethod.get, .post])
+  @Test("JSON parameters are sent as the body with every method", arguments: [HTTPMethod.get, .post])
   func json(method: HTTPMethod) throws {
     let encoded = try JSONParameterEncoder.sortedKeys.encode(Self.parameters, into: request(method: method))
     #expect(encoded.httpBody == Data(#"{"a":"é","b":"2 3"}"#.utf8))
     #expect(encoded.value(forHTTPHeaderField: "Content-Type") == "application/json")
   }
 
-  @Test("each static member creates the encoder that its name describes")
+  @Test("each static member of ParameterEncoder creates the encoder that it is named after")
   func staticMembers() throws {
     func encoded(_ encoder: some ParameterEncoder, method: HTTPMethod = .post) throws -> String {
       String(decoding: try encoder.encode(["a": 1], into: request(method: method)).httpBody ?? Data(), as: UTF8.self)
@@ -113,7 +113,7 @@ import Testing
     #expect(try encoded(.urlEncodedForm(encoder: URLEncodedFormEncoder(keyEncoding: .uppercased))) == "A=1")
   }
 
-  @Test("a value that can't be encoded throws an AFError that wraps the encoder's error")
+  @Test("encoding unsupported parameters throws an AFError that wraps the encoder's error")
   func encodingFails() throws {
     #expect {
       _ = try URLEncodedFormParameterEncoder.default.encode([1], into: request())
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("a form for the query of a request without a URL throws missingRequiredComponent")
+  @Test("encoding parameters into the query of a request without a URL throws missingRequiredComponent")
   func missingURL() throws {
     var homeless = try request()
     homeless.url = nil
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(
-    "a query with characters that a URL can't contain throws invalidURL and doesn't trap",
+    "if the encoder allows characters that a URL can't contain, encoding throws invalidURL and doesn't trap",
     arguments: ["<>", "\"", "[", " {", "^|"])
   func invalidQuery(text: String) throws {
     let allowing = URLEncodedFormEncoder(allowedCharacters: CharacterSet(charactersIn: "a" + text))

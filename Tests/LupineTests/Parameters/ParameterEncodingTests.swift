@@ -18,7 +18,7 @@ import Testing
 
   // MARK: JSON
 
-  @Test("parameters are sent as a JSON body with every method", arguments: [HTTPMethod.get, .post])
+  @Test("JSONEncoding writes the parameters to the body, whatever the method", arguments: [HTTPMethod.get, .post])
   func jsonBody(method: HTTPMethod) throws {
     let parameters: Parameters = ["a": [1, 2.5, true, "é", NSNull()] as [any Sendable], "b": ["c": "d"]]
     let encoded = try JSONEncoding(options: .sortedKeys).encode(request(method), with: parameters)
@@ -27,13 +27,13 @@ import Testing
     #expect(encoded.url?.absoluteString == "https://example.org/path")
   }
 
-  @Test("JSON distinguishes Bools from numbers")
+  @Test("JSONEncoding distinguishes Bool values from numbers")
   func jsonNumbers() throws {
     #expect(try json([NSNumber(value: true), NSNumber(value: 1), NSNumber(value: Int8(1)), 1.0]) == "[true,1,1,1]")
     #expect(try json([UInt64.max, Int64.min] as [any Sendable]) == "[18446744073709551615,-9223372036854775808]")
   }
 
-  @Test("an array is a valid JSON body, and a single value only with fragmentsAllowed")
+  @Test("JSONEncoding accepts an array, but accepts a single value only with fragmentsAllowed")
   func jsonRoots() throws {
     #expect(try json([1, 2]) == "[1,2]")
     #expect(try json([String: Int]()) == "{}")
@@ -41,14 +41,14 @@ import Testing
     #expect(throws: AFError.self) { try json("x") }
   }
 
-  @Test("prettyPrinted indents the JSON")
+  @Test("the option prettyPrinted indents the JSON")
   func prettyJSON() throws {
     #expect(try json(["a": 1], .prettyPrinted) == "{\n  \"a\" : 1\n}")
     #expect(JSONEncoding.prettyPrinted.options == .prettyPrinted)
     #expect(JSONEncoding.default.options == [])
   }
 
-  @Test("nil parameters don't change the request")
+  @Test("nil as parameters doesn't change the request")
   func noParameters() throws {
     let plain = try request()
     #expect(try JSONEncoding.default.encode(plain, with: nil) == plain)
@@ -58,7 +58,7 @@ import Testing
     #expect(try URLEncoding.default.encode(plain, with: nil) == plain)
   }
 
-  @Test("an existing Content-Type is kept")
+  @Test("encoding parameters keeps the request's Content-Type field")
   func existingType() throws {
     var typed = try request()
     typed.setValue("text/x-own", forHTTPHeaderField: "content-type")
@@ -87,7 +87,7 @@ import Testing
 
   // MARK: Property lists
 
-  @Test("parameters are encoded as a property list, in XML or binary format")
+  @Test("PropertyListEncoding writes the parameters in XML or binary format")
   func propertyList() throws {
     let parameters: Parameters = ["a": 1, "d": Data([1]), "t": Date(timeIntervalSince1970: 0), "y": true]
     let xml = try PropertyListEncoding.default.encode(request(), with: parameters)
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "a value that a property list can't represent is refused",
+    "PropertyListEncoding refuses a value that a property list can't represent",
     arguments: [["a": NSNull()], ["a": Int128.max]] as [Parameters])
   func invalidPropertyList(parameters: Parameters) throws {
     for encoding in [PropertyListEncoding.xml, .binary] {
@@ -134,7 +134,7 @@ import Testing
 
   // MARK: Sessions
 
-  @Test("a session calls the request modifier before encoding, and an encoding error fails the request")
+  @Test("the request modifier is called before the parameters are encoded, and an encoding error fails the request")
   func session() async throws {
     struct Failure: Error {}
     struct Failing: ParameterEncoding {

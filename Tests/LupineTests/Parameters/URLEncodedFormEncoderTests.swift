@@ -153,7 +153,7 @@ private struct ByHand: Encodable {
       .joined()
   }()
 
-  @Test("each kind of value is encoded in the expected form", arguments: values)
+  @Test("the form encoder encodes each kind of value as expected", arguments: values)
   func value(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
@@ -243,13 +243,13 @@ private struct ByHand: Encodable {
       }),
   ]
 
-  @Test("each option results in the expected form", arguments: options)
+  @Test("each option of the form encoder has the expected effect", arguments: options)
   func option(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
 
   @Test(
-    "camelCase keys are split as JSONEncoder splits them",
+    "each key encoding converts keys as expected, and splits camelCase like JSONEncoder",
     arguments: [
       ("oneTwoThree", "one_two_three", "OneTwoThree"),
       ("one", "one", "One"),
@@ -278,7 +278,7 @@ private struct ByHand: Encodable {
   }
 
   @Test(
-    "snake case results in the same keys as JSONEncoder",
+    "convertToSnakeCase converts a key in the same way as JSONEncoder",
     arguments: ["oneTwo", "URLs", "aURL", "ABc", "aBCDe1F", "x1Y", "HTTPSProxyURL"])
   func snakeCaseAgreesWithJSONEncoder(key: String) throws {
     let json = JSONEncoder()
@@ -288,14 +288,14 @@ private struct ByHand: Encodable {
     #expect("{\"\(form.dropLast(2))\":1}" == expected)
   }
 
-  @Test("a key encoding applies to each key of a path")
+  @Test("the key encoding is applied to each key in a path of nested keys")
   func keyEncodingOfPath() throws {
     let encoder = URLEncodedFormEncoder(keyEncoding: .convertToSnakeCase)
     let form: String = try encoder.encode(["oneTwo": ["threeFour": [1]]])
     #expect(form == "one_two%5Bthree_four%5D%5B%5D=1")
   }
 
-  @Test("without alphabetizing, pairs keep the order in which they were encoded")
+  @Test("if alphabetizing is off, key-value pairs keep the order in which they were encoded")
   func encodingOrder() throws {
     let encoder = URLEncodedFormEncoder(alphabetizeKeyValuePairs: false)
     let form: String = try encoder.encode(Person())
@@ -303,7 +303,7 @@ private struct ByHand: Encodable {
   }
 
   @Test(
-    "a root value without keys is refused",
+    "a form whose root is a value without keys is refused",
     arguments: [[1, 2] as any Encodable & Sendable, [Int](), "a", 1, Date(timeIntervalSince1970: 0)])
   func invalidRoot(root: any Encodable & Sendable) {
     #expect {
@@ -314,20 +314,20 @@ private struct ByHand: Encodable {
     }
   }
 
-  @Test("an error thrown by a custom closure is rethrown")
+  @Test("an error thrown by a custom encoding closure is rethrown")
   func closureThrows() {
     struct Refusal: Error {}
     let encoder = URLEncodedFormEncoder(dateEncoding: .custom { _ in throw Refusal() })
     #expect(throws: Refusal.self) { let _: String = try encoder.encode(["a": [Date(timeIntervalSince1970: 0)]]) }
   }
 
-  @Test("a form encoded as Data has the same bytes as the String")
+  @Test("encoding a form as Data gives the same bytes as encoding it as a String")
   func data() throws {
     let data: Data = try URLEncodedFormEncoder().encode(["a": "é"])
     #expect(data == Data("a=%C3%A9".utf8))
   }
 
-  @Test("a form with many keys encodes each of them once")
+  @Test("a form with 50,000 keys contains each of them once")
   func manyKeys() throws {
     let count = 50_000
     let form: String = try URLEncodedFormEncoder().encode(

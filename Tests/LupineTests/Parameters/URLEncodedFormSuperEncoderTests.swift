@@ -19,7 +19,7 @@ import Testing
       ListSuper(value: ["3"])),
   ]
 
-  @Test("super encoders produce the same output as Alamofire's", arguments: vectors)
+  @Test("the form encoder's superEncoder produces the same output as Alamofire's", arguments: vectors)
   func vector(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(
-    "each kind of value is encoded as the expected text",
+    "URLEncoding encodes each kind of value as the expected text",
     arguments: [
       ("x", "x"), (1, "1"), (-1, "-1"), (1.0, "1"), (0.1, "0.1"), (2.50, "2.5"), (1e20, "1e%2B20"), (-0.0, "-0"),
       (Float(0.1), "0.1"), (Float(3), "3"), (true, "1"), (false, "0"), (UInt64.max, "18446744073709551615"),
@@ -26,7 +26,7 @@ import Testing
     #expect(try form(["a": value]) == "a=\(text)")
   }
 
-  @Test("Bools are distinguished from the numbers 0 and 1")
+  @Test("URLEncoding distinguishes Bool values from the numbers 0 and 1")
   func bools() throws {
     let values: [any Sendable] = [
       true, false, NSNumber(value: true), NSNumber(value: false), 1, 0, 1.0, NSNumber(value: 1), NSNumber(value: 0),
@@ -42,13 +42,13 @@ import Testing
     #expect(parsed == ["true", "1", "0", "false"])
   }
 
-  @Test("keys are sorted on every level")
+  @Test("URLEncoding sorts the keys on every level")
   func order() throws {
     let parameters: Parameters = ["b": 1, "a": ["z": 1, "y": ["x": 2, "w": 3]] as [String: any Sendable], "B": 2]
     #expect(try form(parameters) == "B=2&a%5By%5D%5Bw%5D=3&a%5By%5D%5Bx%5D=2&a%5Bz%5D=1&b=1")
   }
 
-  @Test("the array encoding applies to the keys on every level")
+  @Test("URLEncoding applies the array encoding to arrays on every level")
   func arrays() throws {
     let parameters: Parameters = ["a": [1, [2, 3], ["k": 4]] as [any Sendable], "e": [Int]()]
     #expect(try form(parameters) == "a%5B%5D=1&a%5B%5D%5B%5D=2&a%5B%5D%5B%5D=3&a%5B%5D%5Bk%5D=4")
@@ -65,14 +65,14 @@ import Testing
         == "a.1=1&a.2=2")
   }
 
-  @Test("Foundation's collections are encoded in the same way as Swift's")
+  @Test("URLEncoding encodes Foundation's collections in the same way as Swift's")
   func foundationCollections() {
     let value = NSDictionary(dictionary: ["k": NSArray(array: [1, "x" as NSString])])
     let components = URLEncoding().queryComponents(fromKey: "a", value: value)
     #expect(components.map { "\($0)=\($1)" } == ["a%5Bk%5D%5B%5D=1", "a%5Bk%5D%5B%5D=x"])
   }
 
-  @Test("all characters except unreserved ones, / and ? are escaped in keys and values")
+  @Test("URLEncoding escapes all characters of keys and values except unreserved ones, / and ?")
   func escaping() throws {
     let ascii = String(decoding: UInt8(0x20)..<0x7F, as: UTF8.self)
     #expect(
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(
-    "the form is added to the query for GET, HEAD and DELETE, and to the body for other methods",
+    "URLEncoding adds the form to the query for GET, HEAD and DELETE, and to the body for other methods",
     arguments: [(HTTPMethod.get, true), (.head, true), (.delete, true), (.post, false), (.put, false), (.query, false)])
   func methodDependent(method: HTTPMethod, isQuery: Bool) throws {
     let encoded = try URLEncoding.default.encode(URLRequest(url: "https://h/", method: method), with: ["a": 1])
@@ -95,7 +95,7 @@ import Testing
     #expect(encoded.headers["Content-Type"] == type)
   }
 
-  @Test("a fixed destination takes precedence over the method")
+  @Test("an explicit destination of URLEncoding takes precedence over the method")
   func destination() throws {
     let body = try URLEncoding.httpBody.encode(URLRequest(url: "https://h/", method: .get), with: ["a": 1])
     #expect(body.httpBody == Data("a=1".utf8))
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "the form is appended to the URL's query, and without parameters the URL doesn't change",
+    "URLEncoding appends the form to the URL's query, and leaves the URL unchanged if there are no parameters",
     arguments: [
       ("https://h/p?x=1", ["a": 1], "https://h/p?x=1&a=1"), ("https://h/p?#f", ["a": 1], "https://h/p?a=1#f"),
       ("https://h/p", [:], "https://h/p"), ("https://h/p?x#f", [:], "https://h/p?x#f"),
@@ -116,7 +116,7 @@ import Testing
     #expect(encoded.url?.absoluteString == expected)
   }
 
-  @Test("a form for the query of a request without a URL throws missingURL")
+  @Test("URLEncoding throws missingURL for a query of a request without a URL")
   func missingURL() throws {
     var homeless = try URLRequest(url: "https://h/", method: .get)
     homeless.url = nil
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("an error of the request's conversion is rethrown")
+  @Test("URLEncoding rethrows an error of the conversion to a URLRequest")
   func invalidRequest() {
     struct Broken: URLRequestConvertible {
       func asURLRequest() throws -> URLRequest { try URLRequest(url: "", method: .get) }

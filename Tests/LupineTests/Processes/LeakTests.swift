@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LeakTests {
   // The test runs in a dedicated process, because other tests open descriptors concurrently.
-  @Test("after 500 requests with every outcome, all requests, descriptors and threads are released")
+  @Test("500 requests with all kinds of outcomes leave no request, descriptor or thread")
   func everythingGoes() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       // The first run opens what a process keeps: the runtime's descriptors and the resolver's library.
@@ -32,7 +32,7 @@ import Testing
     #expect(words.contains("left: []\n"), "\(words)")
   }
 
-  @Test("releasing the last reference to a request that was never resumed releases it and its handlers")
+  @Test("releasing the last reference to a request that was never resumed also releases its handlers")
   func neverResumed() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let weakly = Weak(session.request("http://127.0.0.1:1").response { _ in })
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("a response retains neither its request nor the uploaded data")
+  @Test("a response doesn't retain its request or the uploaded data")
   func keptResponse() async throws {
     try await withServer { _ in
       .text("here")
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a suspended request is released with its session")
+  @Test("a suspended request is released when its session is")
   func suspended() async throws {
     try await withServer { _ in
       .text("here")

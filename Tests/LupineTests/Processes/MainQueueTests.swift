@@ -12,7 +12,7 @@ import Testing
   private static let expected = ["head 200", "response here", "piece here", "end"]
 
   @Test(
-    "handlers are called in programs whose main thread is in dispatchMain or runs a RunLoop",
+    "handlers are called in a program whose main thread runs dispatchMain or a RunLoop",
     arguments: ["dispatchMain", "RunLoop"])
   func programs(way: String) async throws {
     try await withServer { _ in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("a response or a stream can be awaited while the main queue is blocked")
+  @Test("a response or a stream can be awaited even while the main queue is blocked")
   func blockedMain() async throws {
     try await withServer { _ in
       .text("here")

@@ -15,7 +15,8 @@ import Testing
   enum Body: String, CaseIterable, Codable, Sendable { case data, file, stream }
 
   @Test(
-    "a server that closes its connection in the middle of an upload raises no SIGPIPE", arguments: Body.allCases,
+    "if a server closes its connection during an upload, the client's process receives no SIGPIPE",
+    arguments: Body.allCases,
     [false, true])
   func brokenPipe(body: Body, isSecure: Bool) async throws {
     let identity = try ServerIdentity.throwaway()
@@ -33,7 +34,8 @@ import Testing
             url = origin.url as String, body = body as Body, path = file.path as String,
             pem = identity.authorityPEM as [UInt8]
           ] in
-          // The default action of a program. The test runner's parent may have set it to be ignored.
+          // Restores the default action of SIGPIPE, because the test runner's parent may have set the signal
+          // to be ignored.
           signal(SIGPIPE, SIG_DFL)
           let file = URL(filePath: path)
           try await withSession {
@@ -57,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("signals that interrupt system calls don't fail requests")
+  @Test("requests succeed even if signals interrupt their system calls")
   func interruptions() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 2_000_000))
@@ -94,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a child program inherits none of a session's descriptors")
+  @Test("a child process inherits no descriptors from a session")
   func startedPrograms() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -109,7 +111,7 @@ import Testing
           try await withSession { session in
             let request = session.download(url)
             await request.receives(4)
-            let own = Left.descriptors(below: path)
+            let own = Resources.descriptors(below: path)
             // At least these four exist: the connection, the loop's two descriptors and the temporary file.
             try #require(own.count >= 4, "\(own)")
             let after = try inherited(path)
@@ -122,13 +124,13 @@ import Testing
     }
   }
 
-  @Test("a process that was stopped processes the bytes received in the meantime before its time limit")
+  @Test("bytes that arrive while the process is stopped are handled before the expired time limit")
   func stopped() async throws {
     try await withOrigin { peer in
       while let request = try peer.readRequest() {
         try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
-        // The client stops itself when it has received this, for longer than its time limit. The rest is sent as soon
-        // as it has stopped.
+        // When the client has received this, it stops itself for longer than its time limit. The server sends the rest as
+        // soon as the client has stopped.
         if let process = Int(request.path.dropFirst()) {
           while !isStopped(process) { try peer.pause(for: .milliseconds(5)) }
         }
@@ -137,7 +139,7 @@ import Testing
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
         let session = Session(configuration: .forTests)
-        // Loads everything that is loaded on first use, so that it doesn't delay the measured request.
+        // This request loads what is loaded at the first use, so that loading doesn't delay the measured request.
         _ = try await session.request(url + "/at-once").serializingString().value
         let start = ContinuousClock.now
         let stream = session.streamRequest(
@@ -154,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("requests over TLS still succeed while the process exits")
+  @Test("TLS requests still succeed while the process is exiting")
   func end() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer(tls: identity) { _ in
@@ -186,7 +188,7 @@ import Testing
     }
   }
 
-  @Test("setting the wall clock forwards or backwards changes no time limit")
+  @Test("setting the wall clock forward or backward doesn't affect time limits")
   func clock() async throws {
     let (status, output) = try await runProgram(["LupineFaults", "clock"])
     #expect(status == 0, "\(output)")

@@ -13,7 +13,8 @@ import Testing
 
 /// The tests that change limits run in dedicated processes, because limits apply to the whole process.
 @Suite(.timeLimit(.minutes(10))) struct ProcessLimitTests {
-  @Test("without free descriptors, the engine doesn't start and the error says so, and the next request succeeds")
+  @Test(
+    "without free descriptors, the engine fails to start with an error that says so; the next request succeeds")
   func engineStart() async throws {
     try await withServer { _ in
       .text("here")
@@ -33,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("requests that find no free descriptor wait, and complete when descriptors become available")
+  @Test("requests that need a connection wait while no descriptor is free, and complete afterward")
   func connections() async throws {
     try await withServer { _ in
       .text("here")
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("the error for a request that waits too long for a descriptor mentions connections")
+  @Test("if a request waits too long for a free descriptor, the error mentions its connection")
   func connectionsTooLate() async throws {
     try await withServer { _ in
       .text("here")
@@ -81,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("a download beyond the file size limit (ulimit -f) is an error, and succeeds with a larger limit")
+  @Test("a download that exceeds the process's file size limit fails, and succeeds with a higher limit")
   func fileSize() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 200_000))
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "a download to a full disk fails, and the next one succeeds when space is available",
+    "a download to a full disk fails, and the next one succeeds once space is available",
     .enabled(if: SmallDisk.isAvailable)
   )
   func fullDisk() async throws {
@@ -129,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("the error for an unwritable destination contains its path, and the next download succeeds")
+  @Test("a download to a folder that isn't writable fails with its path, and the next download succeeds")
   func readOnlyDestination() async throws {
     try await withServer { _ in
       .text("here")
@@ -177,7 +178,7 @@ private enum Descriptors {
     try #require(await settles { sockets <= before }, "the connection isn't closed")
   }
 
-  private static var sockets: Int { Left.descriptors(below: "/no/folder").count { $0.hasPrefix("socket:") } }
+  private static var sockets: Int { Resources.descriptors(below: "/no/folder").count { $0.hasPrefix("socket:") } }
 
   /// Sets the limit so that no further descriptor can be opened; returns the previous limit.
   static func takeAll() throws -> rlimit {
@@ -199,7 +200,7 @@ private enum Descriptors {
 
 /// The descriptors of the loop that opens the next connection.
 ///
-/// Only the loop's thread lacks descriptors, for as long as it takes. Without any in the process, Dispatch would end it
+/// Only the loop's thread lacks descriptors. If the whole process lacked them, Dispatch would end the process
 /// on a busy machine: once a second, if work waits for a thread, it opens files in /proc, and traps if it can't.
 private final class LoopDescriptors: Sendable {
   private let isWanted = Atomic(false)

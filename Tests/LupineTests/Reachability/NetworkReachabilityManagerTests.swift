@@ -9,12 +9,13 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-@Suite("NetworkReachabilityManager", .timeLimit(.minutes(10)))
+@Suite("NetworkReachabilityManager: status, flags and listeners", .timeLimit(.minutes(10)))
 struct NetworkReachabilityManagerTests {
   private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
   @Test(
-    "this machine is reachable without a gateway, by name and by address", arguments: ["localhost", "127.0.0.1", "::1"])
+    "this machine is reachable by name and by address, directly and not through a gateway",
+    arguments: ["localhost", "127.0.0.1", "::1"])
   func local(host: String) throws {
     let manager = try #require(NetworkReachabilityManager(host: host))
     #expect(manager.status == .reachable(.ethernetOrWiFi))
@@ -22,7 +23,7 @@ struct NetworkReachabilityManagerTests {
     #expect(manager.flags == [.reachable, .isLocalAddress, .isDirect])
   }
 
-  @Test("a host without an address isn't reachable")
+  @Test("a host that has no address isn't reachable")
   func missing() throws {
     let manager = try #require(NetworkReachabilityManager(host: "no\0name"))
     #expect(manager.status == .notReachable)
@@ -30,7 +31,7 @@ struct NetworkReachabilityManagerTests {
     #expect(manager.flags == [])
   }
 
-  @Test("an empty host has no manager, and the internet always has one")
+  @Test("a reachability manager can't be created for an empty host; the default one always can")
   func creation() throws {
     #expect(NetworkReachabilityManager(host: "") == nil)
     let shared = try #require(NetworkReachabilityManager.default)
@@ -39,7 +40,7 @@ struct NetworkReachabilityManagerTests {
     #expect(shared.reachabilityQueue.label == "org.alamofire.reachabilityQueue")
   }
 
-  @Test("the reachability flags match the route to the host, and determine the status")
+  @Test("the route to a host determines the reachability flags, and the flags determine the status")
   func flags() {
     for (path, flags, status) in [
       (HostPath.unknown, nil, Status.unknown), (.missing, [], .notReachable),
@@ -55,7 +56,7 @@ struct NetworkReachabilityManagerTests {
     }
   }
 
-  @Test("a listener is called on its queue with the current status, and a later listener replaces it")
+  @Test("a reachability listener is called on its queue with the current status, and a new listener replaces it")
   func listening() async throws {
     let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
     for _ in 0..<3 {
@@ -74,7 +75,7 @@ struct NetworkReachabilityManagerTests {
     #expect(manager.isReachable)
   }
 
-  @Test("releasing the last reference to a listening manager releases it")
+  @Test("releasing a reachability manager while it is listening deallocates it")
   func release() throws {
     var manager = NetworkReachabilityManager(host: "localhost")
     #expect(manager?.startListening { _ in } == true)
@@ -84,7 +85,7 @@ struct NetworkReachabilityManagerTests {
   }
 
   // The test runs in a dedicated process, because other tests need descriptors.
-  @Test("without descriptors, the status is unknown, and listening isn't possible")
+  @Test("without free descriptors, the reachability status is unknown, and listening can't be started")
   func noDescriptors() async {
     await #expect(processExitsWith: .success) {
       let manager = NetworkReachabilityManager(host: "127.0.0.1")

@@ -26,12 +26,12 @@ import Testing
     _ = try? decoder.decode(Tree.self, from: data)
   }
 
-  @Test("each hostile binary list is refused with a specific error")
+  @Test("each kind of malformed binary property list is refused with a specific error")
   func binaries() {
     for vector in PropertyListVectors.binaries { expect(vector.error, vector.data, vector.name) }
   }
 
-  @Test("each hostile XML list is refused with a specific error")
+  @Test("each kind of malformed XML property list is refused with a specific error")
   func texts() {
     for vector in PropertyListVectors.texts { expect(vector.error, vector.data, vector.name) }
   }
@@ -43,7 +43,7 @@ import Testing
     read(data)
   }
 
-  @Test("lists that Foundation writes pass the check in both formats")
+  @Test("property lists written by Foundation pass the check in both formats")
   func honest() throws {
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
       try PropertyListCheck.check(written(format))
@@ -54,7 +54,7 @@ import Testing
     try PropertyListCheck.check(flat)
   }
 
-  @Test("a list that is truncated at any byte is refused, by the check or by Foundation")
+  @Test("a property list that is truncated at any byte is refused by the check or by Foundation")
   func truncated() throws {
     let decoder: any DataDecoder = PropertyListDecoder()
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("no mutation of a list makes its readers crash or hang")
+  @Test("no random mutation of a property list crashes or hangs the decoders")
   func mutations() throws {
     let originals = try [written(.xml), written(.binary)].map(Array.init)
     let inserted = ["<array>", "</array>", "<!--", "-->", "<![CDATA[", "]]>", "<?", "[", "/>", "\"", "&#0;", "<date>"]
@@ -94,7 +94,7 @@ import Testing
     #expect(passed > count / 30)
   }
 
-  @Test("a PropertyListDecoder that is used as a DataDecoder checks the data before decoding")
+  @Test("if a PropertyListDecoder is used as a DataDecoder, the data is checked before it is decoded")
   func decoder() throws {
     let decoder: any DataDecoder = PropertyListDecoder()
     #expect(try decoder.decode([String: Int].self, from: PropertyListEncoder().encode(["a": 1])) == ["a": 1])
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("each error has a different description that contains its numbers")
+  @Test("each error of the property list check has a distinct description that contains its numbers")
   func sentences() {
     let errors: [(PropertyListError, String)] = [
       (.unknownFormat, "bplist00"), (.unsupportedEncoding, "UTF-8"), (.declaresDocumentType, "entities"),

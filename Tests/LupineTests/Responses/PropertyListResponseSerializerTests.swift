@@ -30,7 +30,7 @@ import Testing
     #expect(array[5] as? Data == Data([7]))
   }
 
-  @Test("an empty body is NSNull where it is allowed, and an error otherwise")
+  @Test("an empty body is serialized as NSNull if it is allowed, and causes an error otherwise")
   func empty() throws {
     #expect(try read(nil, request: URLRequest(url: "https://h/", method: .head)) is NSNull)
     #expect {
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "a list that the check refuses causes an error with the reason",
+    "a property list that the check refuses fails with customSerializationFailed and the check's error",
     arguments: [
       ("{ a = b; }", PropertyListError.unknownFormat),
       (
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("an error of Foundation's parser becomes the underlying error")
+  @Test("an error from Foundation's property list parser is wrapped in customSerializationFailed")
   func foundationError() {
     #expect {
       _ = try read(Data("<plist><a/></plist>".utf8))
@@ -82,7 +82,7 @@ import Testing
     #expect(value as? String == "x")
   }
 
-  @Test("responsePropertyList and serializingResponse both deliver the server's property list")
+  @Test("responsePropertyList and serializingResponse deliver the server's property list")
   func request() async throws {
     try await withServer { _ in
       .text("<plist><dict><key>a</key><integer>1</integer></dict></plist>")
@@ -111,7 +111,7 @@ import Testing
     return try encoder.encode(parameters, into: request)
   }
 
-  @Test("parameters are written in the encoder's format, and decode to the same values")
+  @Test("parameters are encoded in the encoder's property list format, and can be decoded to the same values")
   func formats() throws {
     let binary = PropertyListEncoder()
     binary.outputFormat = .binary
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("an existing Content-Type is kept, and nil parameters don't change the request")
+  @Test("an existing Content-Type field is kept, and nil as parameters doesn't change the request")
   func left() throws {
     let typed = try encoded(["a": 1], .propertyList, type: "text/x-own")
     #expect(typed.value(forHTTPHeaderField: "Content-Type") == "text/x-own")
@@ -137,7 +137,7 @@ import Testing
     #expect(try PropertyListParameterEncoder.xml.encode([String: Int]?.none, into: plain) == plain)
   }
 
-  @Test("a value that a property list can't represent and a format that can't be written are errors")
+  @Test("an unsupported value and an unsupported format cause an error when a property list is encoded")
   func failures() {
     let old = PropertyListEncoder()
     old.outputFormat = .openStep

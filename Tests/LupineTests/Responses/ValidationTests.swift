@@ -10,7 +10,7 @@ import Testing
   private static let body = Data([1])
 
   @Test(
-    "only a status code in the sequence is accepted",
+    "status code validation accepts only the given codes",
     arguments: [(200, true), (204, true), (299, true), (199, false), (300, false), (404, false), (0, false)])
   func statusCode(code: Int, isAccepted: Bool) throws {
     let result = ResponseRules.validate(statusCode: code, in: ResponseRules.successfulStatusCodes)
@@ -21,13 +21,13 @@ import Testing
     }
   }
 
-  @Test("an empty sequence accepts no status code")
+  @Test("status code validation with an empty sequence accepts no status code")
   func emptySequence() {
     #expect(throws: AFError.self) { try ResponseRules.validate(statusCode: 200, in: [Int]()).get() }
   }
 
   @Test(
-    "a media type is accepted if its type and subtype match, with wildcards on either side",
+    "content type validation accepts matching types and subtypes, and wildcards for either",
     arguments: [
       ("application/json", ["application/json"], true),
       ("application/json", ["text/plain", "application/json"], true),
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "a missing or malformed media type is accepted only by */*",
+    "content type validation accepts a missing or malformed media type only if */* is acceptable",
     arguments: [nil, "", " ", ";", "/", "json", "a/", "/b", "a/b/c", "////", ";a/b", "\u{0}", "é", "\r\n/"])
   func missingType(type: String?) throws {
     try ResponseRules.validate(contentType: type, of: Self.body, in: ["text/plain", "*/*"]).get()
@@ -73,14 +73,14 @@ import Testing
     }
   }
 
-  @Test("a response without a body is accepted with any media type", arguments: [nil, Data()])
+  @Test("content type validation accepts a response without a body", arguments: [nil, Data()])
   func emptyBody(data: Data?) throws {
     try ResponseRules.validate(contentType: "text/html", of: data, in: ["application/json"]).get()
     try ResponseRules.validate(contentType: nil, of: data, in: []).get()
   }
 
   @Test(
-    "an Accept field is split at commas",
+    "an Accept field is split into media types at its commas",
     arguments: [
       (nil, ["*/*"]),
       ("text/html", ["text/html"]),

@@ -32,7 +32,8 @@ import Testing
 
   // MARK: Adapters
 
-  @Test("each adapter receives the previous adapter's request, and interceptors run after adapters")
+  @Test(
+    "each adapter receives the previous adapter's request, and an Interceptor's interceptors run after its adapters")
   func adaptersInOrder() async throws {
     let chain = Interceptor(adapters: [marking("a"), marking("b")], interceptors: [marking("c"), marking("d")])
     #expect(chain.adapters.count == 4 && chain.retriers.count == 2)
@@ -41,7 +42,7 @@ import Testing
     #expect(try trail(await chain.adapted(urlRequest, using: state)) == "a,b,c,d")
   }
 
-  @Test("the first adapter that fails ends the chain with its error")
+  @Test("the first adapter that fails ends the adaptation with its error")
   func failingAdapter() async {
     let asked = Atomic(0)
     let failing = Adapter { _, _, completion in completion(.failure(Mishap("refused"))) }
@@ -55,13 +56,13 @@ import Testing
     #expect(asked.load(ordering: .relaxed) == 0)
   }
 
-  @Test("an empty chain leaves a request unchanged and doesn't retry it")
+  @Test("an empty Interceptor neither changes a request nor retries it")
   func emptyChain() async throws {
     #expect(try await Interceptor().adapted(urlRequest, for: session).get() == urlRequest)
     #expect(await Interceptor().decision(on: request, for: session) == "no")
   }
 
-  @Test("an interceptor that implements no method leaves a request unchanged and doesn't retry it")
+  @Test("a RequestInterceptor that implements no method neither changes a request nor retries it")
   func defaults() async throws {
     struct Bystander: RequestInterceptor {}
     let state = RequestAdapterState(requestID: request.id, session: session)
@@ -70,7 +71,7 @@ import Testing
     #expect(await Bystander().decision(on: request, for: session) == "no")
   }
 
-  @Test("adapt(_:using:) is preferred, and calls adapt(_:for:) by default")
+  @Test("an Interceptor calls an adapter's adapt(_:using:), which calls adapt(_:for:) by default")
   func state() async throws {
     struct Knowing: RequestAdapter {
       func adapt(
@@ -105,7 +106,7 @@ import Testing
     #expect(try trail(result) == "\(request.id.uuidString),\(ObjectIdentifier(session))")
   }
 
-  @Test("the methods that a subclass overrides are called")
+  @Test("an Interceptor calls the methods that subclasses of Adapter and Retrier override")
   func subclasses() async throws {
     final class Refusing: Adapter, @unchecked Sendable {
       override func adapt(
@@ -133,7 +134,7 @@ import Testing
   // MARK: Retriers
 
   @Test(
-    "the first result other than doNotRetry decides",
+    "the first retrier whose result isn't doNotRetry decides",
     arguments: [
       (RetryResult.retry, "retry"), (.retryWithDelay(0.25), "retry after 0.25"),
       (.doNotRetryWithError(Mishap("given up")), "no: given up"), (.doNotRetry, "no: the last one"),
@@ -152,14 +153,14 @@ import Testing
     #expect(asked.withLock { $0 } == (decision == "no: the last one" ? ["a", "b", "c"] : ["a", "b"]))
   }
 
-  @Test("a request isn't retried if all retriers return doNotRetry")
+  @Test("if all retriers return doNotRetry, the request isn't retried")
   func nobodyRetries() async {
     let indifferent = Retrier { _, _, _, completion in completion(.doNotRetry) }
     let chain = Interceptor(retriers: [indifferent, indifferent])
     #expect(await chain.decision(on: request, for: session) == "no")
   }
 
-  @Test("a retrier receives the request, the session and the error")
+  @Test("a retrier is called with the request, the session and the error")
   func whatARetrierLearns() async {
     let retrier = Retrier { request, session, error, completion in
       completion(.doNotRetryWithError(Mishap("\(request.id) \(ObjectIdentifier(session)) \(error)")))
@@ -168,7 +169,7 @@ import Testing
     #expect(decision == "no: \(request.id) \(ObjectIdentifier(session)) cause")
   }
 
-  @Test("the properties of a RetryResult follow from its case")
+  @Test("the case of a RetryResult determines its retryRequired, delay and error")
   func results() {
     #expect(RetryResult.retry.retryRequired && RetryResult.retry.delay == nil && RetryResult.retry.error == nil)
     let delayed = RetryResult.retryWithDelay(2)
@@ -180,7 +181,7 @@ import Testing
 
   // MARK: Faulty and long chains
 
-  @Test("a chain of a hundred thousand synchronous members doesn't grow the stack")
+  @Test("100,000 synchronous adapters or retriers in a chain don't grow the stack")
   func longChain() async throws {
     let count = 100_000
     let counting = Adapter { request, _, completion in
@@ -203,7 +204,7 @@ import Testing
     #expect(asked.load(ordering: .relaxed) == count)
   }
 
-  @Test("a chain may contain members that complete synchronously and on another queue")
+  @Test("some adapters and retriers of a chain may complete synchronously, and others on another queue")
   func mixedChain() async throws {
     let queue = DispatchQueue(label: "adapters")
     let names = (0..<200).map { "\($0)" }
@@ -221,7 +222,7 @@ import Testing
   enum Repetition: CaseIterable { case bothAtOnce, onceAtOnceAndOnceLater, bothLater }
 
   @Test(
-    "an adapter that completes twice continues the chain only once, with its first result",
+    "if an adapter completes twice, the chain continues only once, with the first result",
     arguments: Repetition.allCases)
   func answeringTwice(_ repetition: Repetition) async throws {
     let queue = DispatchQueue(label: "adapter")
@@ -256,7 +257,7 @@ import Testing
 
   // MARK: Static factories
 
-  @Test("the static factories return working adapters, retriers and interceptors")
+  @Test("the static factories create working adapters, retriers and interceptors")
   func shortNames() async throws {
     func adapted(by adapter: any RequestInterceptor) async throws -> String? {
       try trail(await adapter.adapted(urlRequest, for: session))

@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("the default policy retries idempotent methods twice, after five status codes and transient URLErrors")
+  @Test("by default, RetryPolicy retries idempotent methods twice, after five status codes and transient URLErrors")
   func defaults() {
     let policy = RetryPolicy()
     #expect(policy.retryLimit == 2 && policy.exponentialBackoffBase == 2 && policy.exponentialBackoffScale == 0.5)
@@ -48,7 +48,7 @@ import Testing
     #expect(policy.retryableURLErrorCodes == Set(Self.transient))
   }
 
-  @Test("the delay is the scale times a power of the base, and nil when the limit is reached")
+  @Test("the retry delay is the scale multiplied by a power of the base; above the retry limit, there is no retry")
   func delays() {
     #expect((0...3).map { RetryPolicy().delay(afterRetries: $0) } == [0.5, 1, nil, nil])
     let policy = RetryPolicy(retryLimit: 4, exponentialBackoffBase: 3, exponentialBackoffScale: 0.1)
@@ -59,21 +59,23 @@ import Testing
     #expect(RetryPolicy(retryLimit: 0).delay(afterRetries: 0) == nil)
   }
 
-  @Test("a transient status code is retried", arguments: [408, 500, 502, 503, 504])
+  @Test("a request with a transient status code is retried", arguments: [408, 500, 502, 503, 504])
   func retriedStatus(status: Int) async throws {
     try await withAnswered(status) { session, request in
       #expect(await RetryPolicy().decision(on: request, for: session) == "retry after 0.5")
     }
   }
 
-  @Test("a status code that isn't transient isn't retried", arguments: [200, 304, 400, 401, 404, 409, 429, 501, 505])
+  @Test(
+    "a request with a status code that isn't transient isn't retried",
+    arguments: [200, 304, 400, 401, 404, 409, 429, 501, 505])
   func otherStatus(status: Int) async throws {
     try await withAnswered(status) { session, request in
       #expect(await RetryPolicy().decision(on: request, for: session) == "no")
     }
   }
 
-  @Test("a method that isn't idempotent is never retried", arguments: [HTTPMethod.post, .patch, .query])
+  @Test("a request whose method isn't idempotent is never retried", arguments: [HTTPMethod.post, .patch, .query])
   func otherMethods(method: HTTPMethod) async throws {
     try await withAnswered(503, method: method) { session, request in
       #expect(await RetryPolicy().decision(on: request, for: session) == "no")
@@ -81,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("a policy with custom methods retries only those")
+  @Test("a retry policy with custom methods retries only requests with one of them")
   func ownMethods() async throws {
     let policy = RetryPolicy(retryableHTTPMethods: [.post])
     for (method, decision) in [(HTTPMethod.post, "retry after 0.5"), (.get, "no")] {
@@ -91,14 +93,16 @@ import Testing
     }
   }
 
-  @Test("an idempotent method is retried", arguments: [HTTPMethod.delete, .get, .head, .options, .put, .trace])
+  @Test(
+    "a request with an idempotent method is retried",
+    arguments: [HTTPMethod.delete, .get, .head, .options, .put, .trace])
   func idempotentMethods(method: HTTPMethod) async throws {
     try await withAnswered(503, method: method) { session, request in
       #expect(await RetryPolicy().decision(on: request, for: session) == "retry after 0.5")
     }
   }
 
-  @Test("a transient URLError is retried, alone or inside an AFError, and other errors aren't")
+  @Test("a transient URLError is retried, alone or wrapped in an AFError, and other errors aren't")
   func urlErrors() async throws {
     try await withAnswered { session, request in
       for (codes, decision) in [(Self.transient, "retry after 0.5"), (Self.lasting, "no")] {
@@ -118,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("a timeout of 1 ms fails with timedOut and is retried")
+  @Test("a request with a timeout of 1 ms fails with timedOut, and is retried")
   func timeout() async throws {
     try await withServer { _ in
       .hold
@@ -146,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("custom methods, status codes, URLError codes and limits replace the default ones")
+  @Test("a policy's custom methods, status codes, URLError codes and limits replace the default ones")
   func choices() async throws {
     try await withAnswered(404, method: .post) { session, request in
       let byStatus = RetryPolicy(
@@ -162,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("a subclass can override shouldRetry and keeps the delays")
+  @Test("a subclass of RetryPolicy can override shouldRetry and keep the delays")
   func subclass() async throws {
     final class Insisting: RetryPolicy, @unchecked Sendable {
       override func shouldRetry(request: Request, dueTo error: any Error) -> Bool { true }
@@ -172,7 +176,7 @@ import Testing
     }
   }
 
-  @Test("ConnectionLostRetryPolicy retries only networkConnectionLost")
+  @Test("ConnectionLostRetryPolicy retries a request only after networkConnectionLost")
   func connectionLost() async throws {
     try await withAnswered(503) { session, request in
       let policy = ConnectionLostRetryPolicy()
@@ -186,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("policies can be written as static members")
+  @Test("each retry policy has a static factory")
   func shortNames() {
     func made<Policy: RequestInterceptor>(_ policy: Policy) -> Policy { policy }
     #expect(made(.retryPolicy).retryLimit == 2)

@@ -10,7 +10,8 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ProgressTests {
-  @Test("progress never decreases and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
+  @Test(
+    "a data request's progress never decreases, and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
   func monotonic(byteCount: UInt64) async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: byteCount))
@@ -38,7 +39,8 @@ import Testing
     }
   }
 
-  @Test("the total of an unknown or coded body is -1 until the end, and then the decoded body's length")
+  @Test(
+    "without a known decoded length, the progress total is -1 until the end, and then the length of the decoded body")
   func unknownLength() async throws {
     try await withServer { request in
       request.path == "/gzip"
@@ -68,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("progress of unknown length isn't finished if the body was truncated")
+  @Test("the progress of a truncated body of unknown length isn't finished")
   func cutShort() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -85,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("progress of an upload of unknown length ends at exactly 1")
+  @Test("the progress of an upload of unknown length ends at exactly 1")
   func unknownUpload() async throws {
     try await withServer { _ in
       Reply()
@@ -100,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("an empty body causes no call of the progress handler")
+  @Test("the progress handler isn't called for an empty body")
   func empty() async throws {
     try await withServer { _ in
       Reply()
@@ -116,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("suspending a request stops its body, and resuming continues it")
+  @Test("suspending a request stops the reception of its body until it is resumed")
   func suspending() async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -143,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("100,000 updates don't nest calls of the progress handler, and updates faster than its queue are merged")
+  @Test("100,000 progress updates don't overflow the stack, and are merged if the handler's queue is slower")
   func manyUpdates() async {
     let progress = TransferProgress()
     let queue = DispatchQueue(label: "progress")
@@ -161,7 +163,7 @@ import Testing
   }
 
   @Test(
-    "a body is complete after its request was suspended and resumed, over TCP and over TLS",
+    "a request that is repeatedly suspended and resumed receives its complete body, over TCP and TLS",
     arguments: [false, true])
   func whole(isTLS: Bool) async throws {
     let byteCount: UInt64 = isTLS ? 16 << 20 : 24 << 20
@@ -174,7 +176,8 @@ import Testing
       } _: { session in
         let progress = Recorder<Void>()
         let request = session.request(origin.url).downloadProgress(queue: .global()) { _ in progress.record(()) }
-        // Updates are merged, so there may be fewer than three calls on a busy machine; the end adds the missing ones.
+        // Updates may be merged into fewer than three calls on a busy machine, so the response handler adds the
+        // missing ones.
         request.response(queue: .global()) { _ in for _ in 0..<3 { progress.record(()) } }
         async let response = request.outcome()
         for _ in 0..<3 {

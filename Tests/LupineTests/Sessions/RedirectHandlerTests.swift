@@ -29,21 +29,21 @@ import Testing
 
   private let proposed = URLRequest(url: URL(filePath: "/next"))
 
-  @Test("follow returns the proposed request")
+  @Test("a Redirector with follow returns the proposed request")
   func follow() async throws {
     #expect(try await answer(of: Redirector(behavior: .follow), to: proposed).answer == proposed)
     #expect(try await answer(of: .follow, to: proposed).answer == proposed)
     #expect(try await answer(of: Redirector.follow, to: proposed).answer == proposed)
   }
 
-  @Test("doNotFollow returns no request")
+  @Test("a Redirector with doNotFollow returns no request")
   func doNotFollow() async throws {
     #expect(try await answer(of: Redirector(behavior: .doNotFollow), to: proposed).answer == nil)
     #expect(try await answer(of: .doNotFollow, to: proposed).answer == nil)
     #expect(try await answer(of: Redirector.doNotFollow, to: proposed).answer == nil)
   }
 
-  @Test("modify returns the closure's request, with a changed method and URL")
+  @Test("a Redirector with modify returns the request from its closure, with another method and URL")
   func modify() async throws {
     let seen = Recorder<(URLSessionTask, HTTPURLResponse)>()
     let outcome = try await answer(
@@ -60,7 +60,7 @@ import Testing
     #expect(try await answer(of: .modify { _, _, _ in nil }, to: proposed).answer == nil)
   }
 
-  @Test("a handler's completion needn't be Sendable")
+  @Test("a redirect handler's completion closure doesn't have to be Sendable")
   func plainCompletion() async throws {
     struct Forwarding: RedirectHandler {
       let inner: any RedirectHandler

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RequestLifecycleTests {
   // MARK: Building
 
-  @Test("neither a URLRequest nor a task is created before the request is resumed")
+  @Test("before a request is resumed, neither a URLRequest nor a task is created")
   func lazy() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession(startRequestsImmediately: false) { session in
@@ -28,7 +28,8 @@ import Testing
     }
   }
 
-  @Test("a request's shouldAutomaticallyResume overrides the session's setting", arguments: [true, false])
+  @Test(
+    "a request's shouldAutomaticallyResume overrides the session's startRequestsImmediately", arguments: [true, false])
   func automaticResume(isImmediate: Bool) async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession(startRequestsImmediately: isImmediate) { session in
@@ -42,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("handlers of the curl command are called even if the request can't be created or adapted")
+  @Test("handlers for the curl command are called even if the request can't be created or adapted")
   func commandOfFailed() async throws {
     try await withSession { session in
       let unmade = Recorder<String>()
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("a GET request with a body is refused, and nothing is sent")
+  @Test("a GET request with a body is refused, and isn't sent")
   func bodyInGet() async throws {
     try await withServer { _ in
       Reply()
@@ -83,7 +84,7 @@ import Testing
 
   // MARK: Handlers
 
-  @Test("fifty handlers run in order, once each")
+  @Test("a request's fifty response handlers run in order, once each")
   func manyHandlers() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in
@@ -96,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("a handler added to a finished request runs alone, with the state resumed until it has run")
+  @Test("a response handler added to a finished request is called alone, and meanwhile the state is resumed")
   func handlerAfterTheEnd() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in
@@ -119,7 +120,8 @@ import Testing
     }
   }
 
-  @Test("a handler added to a cancelled request receives the cancellation, and the request remains cancelled")
+  @Test(
+    "a response handler added to a cancelled request receives the cancellation error, and the request stays cancelled")
   func handlerAfterCancel() async throws {
     try await withSession { session in
       let counted = Counted("http://127.0.0.1:1")
@@ -139,7 +141,7 @@ import Testing
 
   // MARK: Suspending and cancelling
 
-  @Test("a hundred calls of resume, suspend or cancel have the effect of one")
+  @Test("a hundred calls of resume, suspend or cancel have the same effect as one")
   func idempotence() async throws {
     let mayAnswer = Gate()
     try await withOrigin { peer in
@@ -187,7 +189,7 @@ import Testing
   /// The number of repetitions, which is enough for threads to hit race windows of a few instructions.
   private static let contests = 1000
 
-  @Test("after concurrent calls of resume and suspend, one request is sent, and the last call applies")
+  @Test("after concurrent calls of resume and suspend, the last call determines the state, and one request is sent")
   func contention() async throws {
     try await withServer { _ in
       .text("here")
@@ -208,7 +210,7 @@ import Testing
     }
   }
 
-  @Test("a request that is suspended before it is built creates its task, and sends nothing until it is resumed")
+  @Test("a request that is suspended while it is being created gets a task, but isn't sent until it is resumed")
   func suspendedEarly() async throws {
     try await withServer { _ in
       .text("here")
@@ -231,7 +233,7 @@ import Testing
     }
   }
 
-  @Test("cancelling a request in flight ends it immediately with its metrics, and closes the connection")
+  @Test("cancelling a running request closes its connection, and the request ends immediately with metrics")
   func cancelInFlight() async throws {
     let (arrived, left) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -261,7 +263,7 @@ import Testing
     }
   }
 
-  @Test("cancelling in the middle of the body keeps the head and the received bytes")
+  @Test("after a cancellation in the middle of the body, the response head and the received bytes remain available")
   func cancelInBody() async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -281,7 +283,7 @@ import Testing
 
   // MARK: Sessions
 
-  @Test("requests of a released session fail with sessionDeinitialized, even if they are resumed later")
+  @Test("after a session is released, its requests fail with sessionDeinitialized, even if they are resumed later")
   func releasedSession() async throws {
     let arrived = Gate()
     try await withServer { _ in

@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestSequenceTests {
-  @Test("the sequences of upload and download progress reach the total and then end")
+  @Test("the async sequences for upload and download progress reach the total, and then end")
   func progress() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 1_000_000))
@@ -38,7 +38,7 @@ import Testing
     return counts
   }
 
-  @Test("the sequences yield each attempt's request, task, curl command and response head once, and then end")
+  @Test("the async sequences deliver request, task, curl command and response head once per attempt, and then end")
   func rounds() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("after a stream has ended, its sequences yield the last request, task and curl command, and then end")
+  @Test("after a stream has ended, new async sequences deliver the last request, task and curl command, and then end")
   func late() async throws {
     try await withServer { _ in
       .text("here")
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("httpResponses yields a stream's response head and then ends")
+  @Test("httpResponses delivers a stream request's response head, and then ends")
   func streamHead() async throws {
     try await withServer { _ in
       .text("here", status: 201)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("a buffering policy keeps all, the oldest or the newest elements until they are consumed")
+  @Test("each buffering policy keeps all, the oldest or the newest elements of an async sequence")
   func policies() async throws {
     func sequence(_ policy: StreamOf<Int>.BufferingPolicy) -> StreamOf<Int> {
       StreamOf(bufferingPolicy: policy) { continuation in
@@ -116,7 +116,9 @@ import Testing
     #expect(await sequence(.bufferingNewest(2)).reduce(into: []) { $0.append($1) } == [8, 9])
   }
 
-  @Test("the body waits until an async onHTTPResponse handler returns, and .cancel cancels the request")
+  @Test(
+    "the body isn't received before the async onHTTPResponse handler returns, and returning .cancel cancels the request"
+  )
   func awaitedHead() async throws {
     try await withServer { _ in
       .text("here")
@@ -141,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("serializers can be written as static members")
+  @Test("serializers can be created with static members")
   func serializers() async throws {
     try await withServer { _ in
       .text("here")

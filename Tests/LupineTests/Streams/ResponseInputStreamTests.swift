@@ -31,7 +31,8 @@ import Testing
   }
 
   @Test(
-    "asInputStream resumes the request, and the stream contains the whole body", arguments: [7, 65_536, 10_000_000])
+    "asInputStream resumes the request, and returns an InputStream with the complete body",
+    arguments: [7, 65_536, 10_000_000])
   func wholeBody(count: Int) async throws {
     let byteCount = count == 7 ? 100_000 : 8 * 1024 * 1024
     try await withServer { _ in
@@ -47,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("a read blocks until bytes arrive, and returns each piece as it arrives")
+  @Test("reading the InputStream blocks until bytes arrive, and returns them as they arrive")
   func blocking() async throws {
     try await withChunks([Array("one".utf8), Array("two".utf8)]) { url, gates in
       try await withSession { session in
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("a lost connection is an error after the received bytes, in every later read too")
+  @Test("if the connection is lost, the InputStream delivers the received bytes, and then every read fails")
   func connectionLost() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -91,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("the stream of a finished request is at its end, and that of a cancelled request fails")
+  @Test("the InputStream of a finished request is at its end, and that of a cancelled request fails")
   func late() async throws {
     try await withServer { _ in
       .text("piece")
@@ -109,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("closing or releasing the stream before its end cancels the request", arguments: [true, false])
+  @Test("closing or releasing the InputStream before its end cancels the request", arguments: [true, false])
   func closing(isClosed: Bool) async throws {
     let left = Gate()
     try await withOrigin { peer in
@@ -141,7 +142,7 @@ import Testing
     }
   }
 
-  @Test("closing the stream at its end doesn't change the finished request")
+  @Test("closing the InputStream after its end doesn't change the finished request")
   func closingAtEnd() async throws {
     try await withServer { _ in
       .text("piece")
@@ -158,7 +159,7 @@ import Testing
     }
   }
 
-  @Test("every method of the stream is safe in every state")
+  @Test("every method of the InputStream can be called safely in every state")
   func members() async throws {
     try await withServer { _ in
       .hold
@@ -191,7 +192,8 @@ import Testing
     }
   }
 
-  @Test("after a retry before the first read, the stream contains the last response's body; a later retry is an error")
+  @Test(
+    "a retry before the first read makes the InputStream deliver the last response; a retry after a read makes it fail")
   func retry() async throws {
     for isRead in [false, true] {
       let count = Atomic(0)

@@ -51,7 +51,7 @@ import Testing
     #expect(byteCount.contains(count), "\(count) bytes were received", sourceLocation: sourceLocation)
   }
 
-  @Test("a blocked handler stops the server, and receives the rest when it continues")
+  @Test("while a stream handler blocks, the server can't send more, and later the handler receives the rest")
   func slowHandler() async throws {
     try await withLargeBody { session, url, sentCount in
       let (goOn, ended) = (Gate(), Gate())
@@ -62,7 +62,7 @@ import Testing
         received.withLock { $0 += stream.value?.count ?? 0 }
         if stream.completion != nil { ended.open() }
       }
-      // A second handler that is quick makes no difference.
+      // A second handler, which is quick, doesn't affect the backpressure.
       request.responseStream(on: .global()) { _ in }
       await expectHeldBack(request, session, at: Self.windowBytes...Self.windowBytes)
       #expect(sentCount() < Self.byteCount)
@@ -72,7 +72,9 @@ import Testing
     }
   }
 
-  @Test("the window is the configuration's windowBytes", arguments: [1000, 1_000_000])
+  @Test(
+    "the number of bytes received before they are handled is limited by the configuration's windowBytes",
+    arguments: [1000, 1_000_000])
   func window(windowBytes: Int) async throws {
     try await withServer { request in
       request.path == "/short"
@@ -92,7 +94,8 @@ import Testing
     }
   }
 
-  @Test("elements that a loop hasn't consumed stop the server, although the buffering policy keeps all")
+  @Test(
+    "unread elements of an async sequence apply backpressure to the server, even with an unbounded buffering policy")
   func slowLoop() async throws {
     try await withLargeBody { session, url, sentCount in
       let request = session.streamRequest(url)
@@ -107,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("elements that the buffering policy drops don't stop the server")
+  @Test("elements dropped by an async sequence's buffering policy apply no backpressure to the server")
   func droppedElements() async throws {
     try await withLargeBody { session, url, _ in
       let request = session.streamRequest(url)
@@ -120,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("leaving a loop doesn't stop a request that continues")
+  @Test("after a loop over a stream is left, its unread elements apply no backpressure to the continuing request")
   func leftLoop() async throws {
     try await withLargeBody { session, url, _ in
       let request = session.streamRequest(url)
@@ -137,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("a reader of an input stream that stops reading stops the server", arguments: [0, 1024, 300_000])
+  @Test("if the InputStream isn't read, the server has to stop sending", arguments: [0, 1024, 300_000])
   func inputStream(bufferSize: Int) async throws {
     try await withLargeBody { session, url, sentCount in
       let request = session.streamRequest(url)

@@ -10,7 +10,9 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct StreamEndingTests {
-  @Test("an error that a handler throws cancels the request and becomes its error", arguments: ["/short", "/endless"])
+  @Test(
+    "an error thrown by a stream's handler cancels the request, and becomes the request's error",
+    arguments: ["/short", "/endless"])
   func throwing(path: String) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -38,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("an AFError thrown by a handler isn't wrapped")
+  @Test("an AFError thrown by a stream's handler isn't wrapped")
   func throwingAFError() async throws {
     try await withServer { _ in
       .text("piece")
@@ -57,9 +59,7 @@ import Testing
     }
   }
 
-  @Test(
-    "a piece that can't be decoded cancels the request only with automaticallyCancelOnStreamError"
-  )
+  @Test("if a part can't be decoded, the request is cancelled only if automaticallyCancelOnStreamError is true")
   func undecodable() async throws {
     try await withChunks([Array("no JSON".utf8), Array("1".utf8)]) { url, gates in
       try await withSession { session in
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("an error of a serializer is wrapped in customSerializationFailed")
+  @Test("an error thrown by a stream serializer is wrapped in customSerializationFailed")
   func serializerError() async throws {
     struct Refusing: DataStreamSerializer {
       func serialize(_ data: Data) throws -> Int { throw Mishap("refused") }
@@ -115,7 +115,7 @@ import Testing
 
   // MARK: Response heads
 
-  @Test("the response head is delivered before any piece, even if its handler is slow")
+  @Test("a stream's response head is delivered before the body, even if the head's handler is slow")
   func headFirst() async throws {
     try await withServer { _ in
       .text("piece")
@@ -140,7 +140,9 @@ import Testing
     }
   }
 
-  @Test("if the caller cancels a response at its head, no piece is delivered", arguments: [true, false])
+  @Test(
+    "if the onHTTPResponse handler cancels a stream request, no part of the body is delivered",
+    arguments: [true, false])
   func refusedByHead(isAwaited: Bool) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -163,7 +165,7 @@ import Testing
 
   // MARK: Canceling
 
-  @Test("a handler's token cancels the request, and pieces received in the meantime aren't delivered")
+  @Test("cancelling with a stream handler's token ends the request, and parts received meanwhile aren't delivered")
   func token() async throws {
     try await withChunks([Array("one".utf8), Array("two".utf8)]) { url, gates in
       try await withSession { session in
@@ -188,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("the token of a finished request has no effect and doesn't retain the request")
+  @Test("the cancellation token of a finished stream request has no effect, and doesn't retain the request")
   func lateToken() async throws {
     try await withServer { _ in
       .text("piece")
@@ -213,7 +215,7 @@ import Testing
 
   // MARK: Errors and validation
 
-  @Test("a lost connection is an error after the received pieces")
+  @Test("if the connection is lost, a stream delivers the received parts, and then the error")
   func connectionLost() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -228,7 +230,7 @@ import Testing
     }
   }
 
-  @Test("a request that can't be built ends with its error and without pieces")
+  @Test("a stream request that can't be created ends with its error and delivers no parts")
   func invalidURL() async throws {
     try await withSession { session in
       let (pieces, completion) = await session.streamRequest("").outcome()
@@ -236,7 +238,7 @@ import Testing
     }
   }
 
-  @Test("validation fails for a status, a content type or a closure's error, after the pieces")
+  @Test("a stream request's validation fails after the received parts have been delivered")
   func validation() async throws {
     try await withServer { request in
       .text("piece", status: request.path == "/404" ? 404 : 200)
@@ -268,7 +270,7 @@ import Testing
     }
   }
 
-  @Test("the content type is validated even if there is no body")
+  @Test("a stream's content type is validated even if the body is empty")
   func typeWithoutBody() async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Type": "text/plain"])
@@ -282,7 +284,7 @@ import Testing
 
   // MARK: Monitors
 
-  @Test("a monitor is notified of each parsed piece before the handler, and finally of the completion")
+  @Test("a monitor is notified of each serialized part before the handler is called, and finally of the completion")
   func monitor() async throws {
     try await withServer { _ in
       .text("1")

@@ -24,7 +24,7 @@ import Testing
     return strings
   }
 
-  @Test("text is the same whether it is whole, cut at any two positions, or cut at every byte", arguments: texts)
+  @Test("text is the same whether it arrives as a whole, split at any two positions, or byte by byte", arguments: texts)
   func everySplit(text: [UInt8]) {
     let whole = String(decoding: text, as: UTF8.self)
     #expect(joined(text.map { [$0] }).joined() == whole)
@@ -36,14 +36,14 @@ import Testing
     }
   }
 
-  @Test("a character is in the piece that completes it, and an invalid sequence isn't held back")
+  @Test("a split UTF-8 character is delivered once it is complete, and an invalid sequence immediately")
   func places() {
     #expect(joined([[0x61, 0xE2], [0x82], [0xAC, 0x62]]) == ["a", "", "€b", ""])
     #expect(joined([[0x61, 0xE2, 0x82]]) == ["a", "\u{FFFD}"])
     #expect(joined([[0xFF], [0x61]]) == ["\u{FFFD}", "a", ""])
   }
 
-  @Test("a slice whose indices don't start at 0 is aligned")
+  @Test("data whose indices don't start at 0 is split at character boundaries correctly")
   func slice() {
     var aligner = UTF8Aligner()
     let data = Data([0, 0, 0x61, 0xE2, 0x82, 0xAC]).dropFirst(2)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "every string handler joins a character that is cut between pieces, and the serializer alone doesn't",
+    "every way to stream strings joins a character that is split between parts of the body",
     arguments: ["responseStreamString", "string serializer", "streamingStrings", "streaming by serializer"])
   func requests(way: String) async throws {
     // The last character is incomplete.
@@ -90,7 +90,7 @@ import Testing
     #expect(try PassthroughStreamSerializer().serialize(Data([1])) == Data([1]))
   }
 
-  @Test("each piece is preprocessed before it is decoded")
+  @Test("each part of a stream is preprocessed before it is decoded")
   func preprocessor() throws {
     let serializer: DecodableStreamSerializer<[Int]> = .decodable(of: [Int].self, dataPreprocessor: .googleXSSI)
     #expect(try serializer.serialize(Data(")]}',\n[1]".utf8)) == [1])

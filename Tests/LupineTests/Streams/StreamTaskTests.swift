@@ -9,7 +9,8 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct StreamTaskTests {
-  @Test("every sequence receives the pieces and the completion, and its iteration resumes the request")
+  @Test(
+    "every async sequence of a stream task delivers all parts and the completion, and iterating it resumes the request")
   func kinds() async throws {
     try await withServer { _ in
       .text("12")
@@ -42,7 +43,8 @@ import Testing
     }
   }
 
-  @Test("leaving a loop cancels the request if automaticallyCancelling is true", arguments: [true, false])
+  @Test(
+    "if automaticallyCancelling is true, leaving the loop over a stream cancels the request", arguments: [true, false])
   func leaving(isAutomatic: Bool) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -66,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "cancelling the task of a loop ends the loop, and cancels the request if automaticallyCancelling is true",
+    "cancelling the task that iterates over a stream ends the loop; automaticallyCancelling cancels the request too",
     arguments: [true, false])
   func cancellingTheLoop(isAutomatic: Bool) async throws {
     try await withEndlessServer { origin in
@@ -85,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("a stream task suspends, resumes and cancels its request")
+  @Test("a stream task can suspend, resume and cancel its request")
   func control() async throws {
     try await withServer { _ in
       .hold
@@ -106,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("a request is released when its loops have ended")
+  @Test("a stream request is released once all loops over its stream have ended")
   func requestGoes() async throws {
     try await withServer { _ in
       .text("here")

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StreamTests {
   private struct Item: Codable, Sendable, Equatable { var number: Int }
 
-  @Test("five pieces received one by one cause five calls of each kind of handler, followed by the completion")
+  @Test("five parts received one by one cause five calls of each kind of stream handler, and then the completion")
   func fivePieces() async throws {
     let chunks = (0..<5).map { Array(#"{"number":\#($0)}"#.utf8) }
     try await withChunks(chunks) { url, gates in
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("the completion is delivered after the last piece of every handler, even if one of them is slow")
+  @Test("the completion is delivered after every handler, even a slow one, has received the last part")
   func endBehindEverything() async throws {
     try await withServer { _ in
       .text("piece")
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("pieces are delivered to a handler one at a time, even on concurrent queues", arguments: [true, false])
+  @Test("a stream handler receives one part at a time, even on a concurrent queue", arguments: [true, false])
   func concurrentQueues(isSerialized: Bool) async throws {
     let chunks = (0..<200).map { Array("\($0),".utf8) }
     try await withServer { _ in
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("the first handler resumes the request, and without a handler no task is created")
+  @Test("adding the first stream handler resumes the request; without a handler, no task is created")
   func lazy() async throws {
     try await withServer { _ in
       .text("here")
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("a stream request is sent with its method, parameters, fields and the modifier's changes")
+  @Test("a stream request is sent with its method, parameters and fields, and with the modifier's changes")
   func parameters() async throws {
     let seen = Recorder<ReceivedRequest>()
     try await withServer { request in
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("a retried request delivers the pieces of both responses and one completion")
+  @Test("a retried stream request delivers the parts of both responses and one completion")
   func retry() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("progress counts the received bytes")
+  @Test("a stream's progress counts the received bytes")
   func progress() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 1_000_000))
@@ -199,7 +199,9 @@ import Testing
     }
   }
 
-  @Test("an object that is released with the last reference to a request can read the task's state in its deinit")
+  @Test(
+    "when the last reference to a stream request is released, a captured object can read the task's state in its deinit"
+  )
   func lastReference() async throws {
     try await withServer { _ in
       .text("here")

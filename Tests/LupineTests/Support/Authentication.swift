@@ -32,7 +32,7 @@ final class TokenAuthenticator: Authenticator {
     /// The test completes the refresh that `nextRefresh` returns.
     case byTest
     /// Each refresh completes with the closure's result before `refresh` returns.
-    case atOnce(@Sendable (Token) -> Result<Token, any Error>)
+    case immediate(@Sendable (Token) -> Result<Token, any Error>)
   }
 
   struct Refresh: Sendable {
@@ -67,7 +67,7 @@ final class TokenAuthenticator: Authenticator {
     count.add(1, ordering: .relaxed)
     switch refreshing {
     case .byTest: refreshes.record(Refresh(credential: credential, completion: completion))
-    case .atOnce(let answer): completion(answer(credential))
+    case .immediate(let answer): completion(answer(credential))
     }
   }
 
@@ -85,7 +85,7 @@ final class TokenAuthenticator: Authenticator {
 }
 
 /// An interceptor with its authenticator and a clock that the test sets.
-final class Rig: Sendable {
+final class InterceptorFixture: Sendable {
   typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
 
   let session = Session(startRequestsImmediately: false)

@@ -1,15 +1,15 @@
-// DigestServer: an origin's Digest authentication for tests, which verifies each response by RFC 7616's formulas.
+// DigestServer: a server or proxy for tests that requires Digest authentication (RFC 7616).
 
 import LupineAuthentication
 import LupineEngine
 import LupineOrigin
 import Synchronization
 
-/// Replies to requests with 401 until they prove the password of a user, and then with 200.
+/// Replies with 200 to a request with correct Digest credentials, and with 401 or 407 to all others.
 final class DigestServer: Sendable {
   private struct State {
     var nonceCount = 0
-    /// The counts with which the current nonce was used.
+    /// The nonce counts that requests have sent with the current nonce.
     var counts: Set<String> = []
     var requests: [String] = []
   }
@@ -18,6 +18,7 @@ final class DigestServer: Sendable {
   private let protection: String
   private let usesMax: Int
   private let isForged: Bool
+  private let isProxy: Bool
   private let state = Mutex(State())
 
   /// Creates a server with the user `u` and the password `p`.
@@ -26,15 +27,17 @@ final class DigestServer: Sendable {
   ///   - function: The hash function.
   ///   - protection: The offered qop.
   ///   - usesMax: The number of requests after which a nonce is stale.
-  ///   - isForged: Whether the server's own proof is wrong.
+  ///   - isForged: Whether the server sends a wrong rspauth.
+  ///   - isProxy: Whether it is a proxy, which replies with 407.
   init(
     _ function: DigestAlgorithm.Function = .sha256, protection: String = "auth", usesMax: Int = .max,
-    isForged: Bool = false
+    isForged: Bool = false, isProxy: Bool = false
   ) {
     self.function = function
     self.protection = protection
     self.usesMax = usesMax
     self.isForged = isForged
+    self.isProxy = isProxy
   }
 
   /// The status codes of the replies, each with the request's target.
@@ -50,7 +53,10 @@ final class DigestServer: Sendable {
   }
 
   private func verified(_ request: ReceivedRequest, _ state: inout State) -> Reply {
-    guard let sent = request.fields.first("Authorization").flatMap({ Challenge.parse($0).first }),
+    guard
+      let sent = request.fields.first(isProxy ? "Proxy-Authorization" : "Authorization").flatMap({
+        Challenge.parse($0).first
+      }),
       sent.isOf(scheme: "Digest")
     else { return refusal(isStale: false, &state) }
     func parameter(_ name: String) -> String { sent.parameter(name) ?? "missing" }
@@ -65,19 +71,21 @@ final class DigestServer: Sendable {
     guard isCurrent, state.counts.insert(count).inserted else { return refusal(isStale: true, &state) }
     let proof = isForged ? "0" : hash("\(key):\(nonce):\(count):\(clientNonce):auth:\(hash(":\(request.target)"))")
     return .text("in").with(
-      "Authentication-Info", "qop=auth, rspauth=\"\(proof)\", nc=\(count), cnonce=\"\(clientNonce)\"")
+      isProxy ? "Proxy-Authentication-Info" : "Authentication-Info",
+      "qop=auth, rspauth=\"\(proof)\", nc=\(count), cnonce=\"\(clientNonce)\"")
   }
 
-  /// Offers Digest with a new nonce if the current one was used up, and a weaker function and Basic besides.
+  /// Offers Digest with `function`, Digest with MD5, and Basic. Creates a new nonce if the current one is used up.
   private func refusal(isStale: Bool, _ state: inout State) -> Reply {
     if state.nonceCount == 0 || state.counts.count >= usesMax {
       state.nonceCount += 1
       state.counts = []
     }
     let parameters = "realm=\"r\", nonce=\"n\(state.nonceCount)\", qop=\"\(protection)\", stale=\(isStale)"
-    return .text("refused", status: 401)
-      .with("WWW-Authenticate", "Basic realm=\"r\", Digest \(parameters), algorithm=MD5")
-      .with("WWW-Authenticate", "Digest \(parameters), algorithm=\(DigestAlgorithm(function).token)")
+    let field = isProxy ? "Proxy-Authenticate" : "WWW-Authenticate"
+    return .text("refused", status: isProxy ? 407 : 401)
+      .with(field, "Basic realm=\"r\", Digest \(parameters), algorithm=MD5")
+      .with(field, "Digest \(parameters), algorithm=\(DigestAlgorithm(function).token)")
   }
 
   private func hash(_ text: String) -> String {

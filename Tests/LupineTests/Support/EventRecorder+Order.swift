@@ -6,7 +6,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Sequences of events that occur without others in between.
+/// Events that occur in sequence, from which the expected events of a request are composed.
 enum EventPart {
   static let built: [EventName] = [
     .requestDidCreateInitialURLRequest, .requestDidCreateURLRequest, .requestDidCreateTask,
@@ -15,7 +15,7 @@ enum EventPart {
     .requestDidCreateInitialURLRequest, .requestDidAdaptInitialRequestToAdaptedRequest, .requestDidCreateURLRequest,
     .requestDidCreateTask,
   ]
-  /// For a response that no cache stores.
+  /// The events for a received response that isn't cacheable, such as an error.
   static let receivedError: [EventName] = [.dataTaskDidReceiveResponse, .dataTaskDidReceiveData]
   static let received: [EventName] = receivedError + [.dataTaskWillCacheResponse]
   static let measured: [EventName] = [.taskDidFinishCollectingMetrics, .requestDidGatherMetrics, .taskDidComplete]

@@ -22,7 +22,7 @@ extension RequestAdapter {
     }
   }
 
-  /// Returns the result of the variant that sessions call. A second call of the completion handler traps.
+  /// Returns the result of the method that sessions call. A second call of the completion handler traps.
   func adapted(_ request: URLRequest, using state: RequestAdapterState) async -> Result<URLRequest, any Error> {
     await withCheckedContinuation { continuation in
       adapt(request, using: state) { continuation.resume(returning: $0) }

@@ -61,7 +61,7 @@ final class Log<Entry: Sendable>: Sendable {
   }
 }
 
-/// A convertible to a request for one URL, which notes each conversion.
+/// Converts to a request for `url`, and records each conversion.
 struct Convertible: URLRequestConvertible {
   let url: String
   var method = HTTPMethod.get

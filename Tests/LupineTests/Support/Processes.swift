@@ -1,4 +1,4 @@
-// Programs that are built together with the tests, and `Left`: the descriptors, files and memory of a dedicated process.
+// Programs that are built together with the tests, and `Resources`: the descriptors, files and memory of a dedicated process.
 
 import Foundation
 import Glibc
@@ -14,7 +14,7 @@ func runProgram(_ command: [String]) async throws -> (status: Int32, output: Str
 }
 
 /// The resources that this process has left.
-enum Left {
+enum Resources {
   /// Returns the targets of open descriptors of the kinds that requests open: sockets, the event loops' epoll and
   /// eventfd, and files below the folder.
   static func descriptors(below folder: String) -> [String] {

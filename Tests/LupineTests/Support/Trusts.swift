@@ -15,18 +15,21 @@ extension SecTrust {
   /// Returns the trust of a client that trusts `roots`, for a server that presents this certificate and then `issuers`.
   static func shown(
     by identity: ThrowawayAuthority.Identity, sending issuers: [UInt8] = [], to host: String = "localhost",
-    trusting roots: ThrowawayAuthority
+    trusting roots: ThrowawayAuthority,
+    stapling response: [UInt8] = [], revocation: RevocationChecker = RevocationChecker(fetcher: .shared)
   ) throws -> SecTrust {
     let seen = Mutex<CertificateVerifier.Evidence?>(nil)
-    let verifier = CertificateVerifier { evidence in
+    let verifier = CertificateVerifier(isQuick: { _ in true }) { evidence in
       seen.withLock { $0 = evidence }
       return .accept
     }
-    let configuration = TLSConfiguration(trustRoots: [.pem(roots.certificatePEM)], verifier: verifier)
+    var configuration = TLSConfiguration(trustRoots: [.pem(roots.certificatePEM)], verifier: verifier)
+    configuration.requestsStapleForVerifier = true
     var client = try TLSSession(client: TLSContext(client: configuration), host: host, port: 443)
     var server = try TLSSession(
       server: TLSContext(
-        serverCertificatePEM: identity.certificatePEM + issuers, privateKeyPEM: identity.privateKeyPEM))
+        serverCertificatePEM: identity.certificatePEM + issuers, privateKeyPEM: identity.privateKeyPEM,
+        stapledResponse: response))
     // The client has the certificate after the server's first flight.
     for _ in 0..<2 {
       _ = try client.handshake()
@@ -34,7 +37,7 @@ extension SecTrust {
       _ = try server.handshake()
       client.receive(server.output().span.bytes)
     }
-    return SecTrust(try #require(seen.withLock { $0 }))
+    return SecTrust(try #require(seen.withLock { $0 }), revocation: revocation)
   }
 }
 

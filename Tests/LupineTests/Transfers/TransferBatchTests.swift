@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineURLSession
 
-@Suite("TransferBatch")
+@Suite("Merging of a body's received parts")
 struct TransferBatchTests {
   private func pieces(_ counts: [Int], windowBytes: Int? = 1_000_000) -> [Int] {
     var batch = TransferBatch()
@@ -21,7 +21,7 @@ struct TransferBatchTests {
     return taken.map(\.count)
   }
 
-  @Test("pieces are joined up to 256 KiB")
+  @Test("received parts of a body are merged into parts of up to 256 KiB")
   func joining() {
     #expect(pieces([1, 2, 3]) == [6])
     #expect(pieces([262_143, 1, 1]) == [262_144, 1])
@@ -30,7 +30,7 @@ struct TransferBatchTests {
     #expect(pieces([]) == [])
   }
 
-  @Test("without a window, the whole body is one piece")
+  @Test("without a receive window, all received parts of a body are merged")
   func joiningAll() {
     #expect(pieces([262_144, 65_536, 10], windowBytes: nil) == [327_690])
   }

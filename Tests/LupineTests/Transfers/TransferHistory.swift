@@ -6,28 +6,32 @@ import LupineWire
 import Testing
 
 @testable import LupineEngine
+@testable import LupineLogin
 @testable import LupineURLSession
 
 /// A history of events and expected answers, of a GET of http://h/ with a window of 100 bytes.
 ///
 /// Events of the task: "start", "cancel", "suspend CHANGE", "resume CHANGE", "discard", "replace URL", "grant BYTES".
 /// Events of submission: "submitted EXCHANGE", "failed" (to be submitted), "changed EXCHANGE" (its flow). Events of the
-/// engine: "head STATUS [FIELD: VALUE]", "body BYTES", "turn BYTES" (of the request's body), "end [CODE] [after
-/// SECONDS]". On the session's queue: "step", "ask", "asked QUESTION", "answer QUESTION ANSWER". Queries: "request",
+/// engine: "head STATUS [FIELD: VALUE]", "resent STATUS", "body BYTES", "turn BYTES" (of the request's body), "end [CODE [offline]]
+/// [after SECONDS]". On the session's queue: "step", "ask", "asked QUESTION", "answer QUESTION ANSWER". Queries: "request",
 /// "counts", "time" (the total time limit).
 struct TransferHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let url: String
+  /// Whether the transfer waits for a network.
+  let waits: Bool
   let lines: [(event: String, answer: String)]
 
-  init(_ name: String, url: String = "http://h/", _ lines: [(String, String)]) {
+  init(_ name: String, url: String = "http://h/", waits: Bool = false, _ lines: [(String, String)]) {
     testDescription = name
     self.url = url
+    self.waits = waits
     self.lines = lines
   }
 
   func run() throws {
-    var run = try TransferRun(url)
+    var run = try TransferRun(url, waits: waits)
     for (number, line) in lines.enumerated() {
       let answer = try run.answer(line.event)
       #expect(answer == line.answer, "line \(number + 1): \(line.event)")
@@ -41,13 +45,16 @@ private struct TransferRun {
   private let origin: Origin
   /// The latest redirect in a question to the observer.
   private var redirect: TransferState.Redirect?
+  /// The latest refusal in a question to the observer.
+  private var unauthorized: TransferState.Unauthorized?
 
-  init(_ url: String) throws {
+  init(_ url: String, waits: Bool) throws {
     var request = EngineRequest(uri: try URI(url))
     request.timeouts.total = .seconds(60)
     origin = request.uri.origin
     state = TransferState(
-      request, from: URLRequest(url: try #require(URL(string: url))), redirectRule: RedirectRule(), windowBytes: 100)
+      request, from: URLRequest(url: try #require(URL(string: url))), redirectRule: RedirectRule(), windowBytes: 100,
+      waitsForConnectivity: waits)
   }
 
   private struct UnknownEvent: Error {
@@ -69,16 +76,20 @@ private struct TransferRun {
       return text(
         state.replace(
           with: EngineRequest(uri: try URI(words[1])), from: URLRequest(url: try #require(URL(string: words[1])))))
-    case "grant": return text(state.grant(try number()))
+    case "grant": return text(state.extendWindow(by: try number()))
     case "submitted": return state.submitted(try number()).map(text) ?? "ended"
     case "failed": return text(state.submissionFailed(URLError(.cannotLoadFromNetwork)))
     case "changed": return text(state.flowChanged(exchange: try number()))
+    case "resent":
+      let disposition = state.receive(try head(try number(), ""), verdict: .resend)
+      return disposition == .deliver ? "wanted" : "unwanted"
     case "head":
       let disposition = state.receive(try head(try number(), words.dropFirst(2).joined(separator: " ")))
       return disposition == .deliver ? "wanted" : "unwanted"
     case "body":
       state.receive(body: [UInt8](repeating: 1, count: try number()).span)
       return ""
+    case "certificate": return text(state.identityRequested(from: [[]]))
     case "turn": return text(state.turnEnded(sent: UInt64(try number())))
     case "end": return text(try end(Array(words.dropFirst())))
     case "step": return state.nextStep().map { text($0) } ?? "none"
@@ -88,7 +99,7 @@ private struct TransferRun {
     case "request": return "\(state.urlRequest.url?.absoluteString ?? "-") \(state.request.uri.description)"
     case "counts":
       return "exchanges \(state.exchangeCount) performed \(state.performed.count) redirects \(state.redirects.count) "
-        + "challenges \(state.challengeCount) received \(state.receivedByteCount) sent \(state.sentByteCount)"
+        + "challenges \(state.attempts.total) received \(state.receivedByteCount) sent \(state.sentByteCount)"
     case "time": return "\(state.request.timeouts.total?.components.seconds ?? -1)"
     default: throw UnknownEvent(event: event)
     }
@@ -117,7 +128,17 @@ private struct TransferRun {
     }
     guard let word = words.first else { return state.exchangeEnded(.success(Fields()), metrics) }
     let code = try #require(EngineError.Code(rawValue: word) as EngineError.Code?, "\(word)")
-    return state.exchangeEnded(.failure(EngineError(code, .receive, origin)), metrics)
+    if words.last == "offline" {
+      let cause = EngineError.Cause.system(SystemError(call: "connect", code: ENETUNREACH))
+      return state.exchangeEnded(.failure(EngineError(code, .connect, origin, cause: cause)), metrics)
+    }
+    // A connection that isn't open is lost while the request waits for it; a tunnel is refused by its proxy.
+    var refusal = ProxyError(.credentialsRequired(schemes: ["Basic"], hadCredentials: false), "http://p:1")
+    refusal.challenges = Challenge.parse("Basic")
+    let error = EngineError(
+      code, code == .connectionLost && words.last == "missing" ? .poolWait : .receive, origin,
+      cause: code == .proxyFailed ? .proxy(refusal) : nil)
+    return state.exchangeEnded(.failure(error), metrics)
   }
 
   private func answer(_ words: [String]) throws -> TransferState.Answer {
@@ -126,10 +147,15 @@ private struct TransferRun {
     case "refuse": return .refuse
     case "present": return .present
     case "authorize": return .authorize(words[1])
+    case "resend": return .resend(isAttempt: words.last == "attempt")
+    case "reject": return .reject(try #require(unauthorized))
+    case "identify": return .identify(.anonymous)
     case "follow":
       let redirect = try #require(redirect)
       return .follow(redirect.next, redirect.proposed)
     case "fail": return .fail(URLError(.badURL))
+    case "handover": return .handOver(URLRequest(url: try #require(URL(string: "http://h/p"))))
+    case "network": return .networkFound(after: .seconds(try #require(Int(words[1]))))
     default: throw UnknownEvent(event: words[0])
     }
   }
@@ -145,7 +171,7 @@ private struct TransferRun {
       case .pause(let exchange): "pause \(exchange)"
       case .resume(let exchange): "resume \(exchange)"
       case .discardBody: "discard"
-      case .grant(let byteCount): "grant \(byteCount)"
+      case .extendWindow(let byteCount): "grant \(byteCount)"
       case .cancel: "cancel"
       }
     }.joined(separator: "; ")
@@ -159,14 +185,20 @@ private struct TransferRun {
   private mutating func text(_ step: TransferState.Step) -> String {
     switch step {
     case .notifySent(let byteCount): return "sent \(byteCount)"
-    case .authenticate(let unauthorized): return "authenticate, \(unauthorized.failureCount) refused"
+    case .authenticate(let unauthorized):
+      self.unauthorized = unauthorized
+      let rejected = unauthorized.rejectedCount > 0 ? ", \(unauthorized.rejectedCount) rejected" : ""
+      return "authenticate, \(unauthorized.failureCount) refused\(rejected)"
     case .present(let response, let isLast): return "present \(response.statusCode)\(isLast ? " last" : "")"
     case .deliver(let piece): return "piece \(piece.count)"
     case .redirect(let redirect):
       self.redirect = redirect
       let refusal = redirect.refusal.map { ", refused: \($0.code.rawValue)" } ?? ""
       return "redirect \(redirect.response.statusCode) to \(redirect.proposed.url?.absoluteString ?? "-")\(refusal)"
+    case .identify(let origin, let authorities): return "identify \(origin.host) \(authorities.count)"
     case .submit(let submission): return text(submission)
+    case .awaitNetwork(let wait): return "await network \(wait.count) for \(wait.limit?.components.seconds ?? -1) s"
+    case .handOver(let request): return "hand over \(request.url?.absoluteString ?? "-")"
     case .end(let error): return error.map { "end \(Self.names[$0.code] ?? "\($0.code.rawValue)")" } ?? "end"
     }
   }
@@ -174,6 +206,7 @@ private struct TransferRun {
   private static let names: [URLError.Code: String] = [
     .badURL: "badURL", .cancelled: "cancelled", .cannotLoadFromNetwork: "cannotLoadFromNetwork",
     .httpTooManyRedirects: "httpTooManyRedirects", .networkConnectionLost: "networkConnectionLost",
-    .badServerResponse: "badServerResponse",
+    .badServerResponse: "badServerResponse", .notConnectedToInternet: "notConnectedToInternet",
+    .cannotConnectToHost: "cannotConnectToHost",
   ]
 }

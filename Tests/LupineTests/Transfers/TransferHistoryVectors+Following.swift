@@ -6,8 +6,8 @@ extension TransferHistory {
   /// The observer has a pending question about a redirect.
   private static let redirected =
     submitted + [
-      ("head 302 Location: /b", "unwanted"), ("body 5", ""), ("end", "deliver"),
-      ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("asked 1", ""), ("step", "none"),
+      ("head 302 Location: /b", "wanted"), ("body 5", ""), ("end", "deliver"),
+      ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("asked 1", "pause 1"), ("step", "none"),
     ]
 
   /// The observer has been asked for a credential, and hasn't answered.
@@ -17,63 +17,105 @@ extension TransferHistory {
       ("ask", "1"), ("asked 1", "pause 1"), ("changed 1", ""), ("step", "none"),
     ]
 
+  /// The server requests a client certificate, and the observer hasn't chosen one.
+  private static let identified =
+    submitted + [
+      ("certificate", "deliver"), ("step", "identify h 1"), ("ask", "1"), ("asked 1", ""), ("step", "none"),
+    ]
+
+  static let identifying = [
+    TransferHistory(
+      "after a certificate is chosen, the request is sent again, and the first handshake doesn't count as an exchange",
+      identified + [
+        ("answer 1 identify", "deliver"), ("step", "submit 2: http://h/"), ("step", "none"), ("submitted 2", ""),
+        ("head 200", "wanted"), ("end", "deliver"), ("step", "present 200"), ("step", "end"),
+        ("counts", "exchanges 2 performed 1 redirects 0 challenges 0 received 0 sent 0"),
+      ]),
+    TransferHistory(
+      "a cancellation while the observer chooses a certificate ends the transfer",
+      identified + [("cancel", "deliver"), ("step", "end cancelled"), ("answer 1 identify", "")]),
+    TransferHistory(
+      "if the observer cancels the challenge, the transfer ends",
+      identified + [("answer 1 refuse", "deliver"), ("step", "end cancelled")]),
+    TransferHistory(
+      "if the transfer is cancelled before the observer is asked for a certificate, it ends without asking",
+      submitted + [("certificate", "deliver"), ("cancel", "cancel"), ("step", "end cancelled"), ("step", "none")]),
+  ]
+
   static let redirecting = [
     TransferHistory(
       "a redirect is followed, and its body isn't delivered",
       redirected + [
-        ("answer 1 follow", "deliver"), ("step", "submit 2: http://h/b"), ("step", "none"), ("submitted 2", ""),
+        ("answer 1 follow", "discard; deliver"), ("step", "submit 2: http://h/b"), ("step", "none"),
+        ("submitted 2", ""),
         ("head 200", "wanted"), ("body 7", ""), ("end", "deliver"), ("step", "present 200"), ("step", "piece 7"),
         ("step", "end"), ("request", "http://h/b http://h/b"),
         ("counts", "exchanges 2 performed 2 redirects 1 challenges 0 received 7 sent 0"),
       ]),
     TransferHistory(
-      "a redirect that isn't followed presents its response, whose answer ends the transfer",
+      "a redirect that isn't followed is presented as the response, and its body is delivered",
       redirected + [
-        ("answer 1 present", "deliver"), ("step", "present 302 last"), ("ask", "2"), ("answer 2 accept", ""),
-        ("asked 2", ""), ("step", "end"),
+        ("answer 1 present", "deliver"), ("step", "present 302"), ("ask", "2"), ("answer 2 accept", ""),
+        ("asked 2", ""), ("step", "piece 5"), ("step", "end"),
       ]),
     TransferHistory(
-      "a redirecting response that isn't accepted either ends the transfer as canceled",
-      redirected + [
-        ("answer 1 present", "deliver"), ("step", "present 302 last"), ("ask", "2"), ("asked 2", ""), ("step", "none"),
-        ("answer 2 refuse", "deliver"), ("step", "end cancelled"),
-      ]),
-    TransferHistory(
-      "a choice that can't be sent ends the transfer with the error",
-      redirected + [("answer 1 fail", "deliver"), ("step", "end badURL")]),
-    TransferHistory(
-      "a redirect whose exchange fails isn't followed",
+      "the observer decides about a redirect once its head has arrived, and its body isn't read before that",
       submitted + [
-        ("head 302 Location: /b", "unwanted"), ("end connectionLost", "deliver"), ("step", "end networkConnectionLost"),
+        ("head 302 Location: /b", "wanted"), ("turn 0", "deliver"), ("step", "redirect 302 to http://h/b"),
+        ("ask", "1"), ("asked 1", "pause 1"), ("changed 1", ""), ("step", "none"), ("body 5", ""), ("turn 0", ""),
+        ("answer 1 present", "resume 1; deliver"), ("changed 1", ""), ("step", "present 302"), ("step", "piece 5"),
+        ("step", "none"), ("end connectionLost", "deliver"), ("step", "end networkConnectionLost"),
       ]),
     TransferHistory(
-      "a downgrade to http is refused, but the observer may present the response",
+      "if a URL protocol answers a redirect, the transfer is handed over after the exchange",
+      redirected + [
+        ("answer 1 handover", "discard; deliver"), ("step", "hand over http://h/p"), ("step", "none"), ("cancel", ""),
+        ("counts", "exchanges 1 performed 1 redirects 0 challenges 0 received 0 sent 0"),
+      ]),
+    TransferHistory(
+      "if a redirect is neither followed nor accepted as the response, the transfer ends as cancelled",
+      redirected + [
+        ("answer 1 present", "deliver"), ("step", "present 302"), ("ask", "2"), ("asked 2", ""), ("step", "none"),
+        ("answer 2 refuse", "cancel; deliver"), ("step", "end cancelled"),
+      ]),
+    TransferHistory(
+      "if the observer chooses a request that can't be sent, the transfer ends with the error",
+      redirected + [("answer 1 fail", "discard; deliver"), ("step", "end badURL")]),
+    TransferHistory(
+      "a redirect is followed even if the connection is lost before its response has ended",
+      submitted + [
+        ("head 302 Location: /b", "wanted"), ("end connectionLost", "deliver"), ("step", "redirect 302 to http://h/b"),
+        ("ask", "1"), ("answer 1 follow", "discard"), ("step", "submit 2: http://h/b"),
+      ]),
+    TransferHistory(
+      "a redirect from https to http is refused, but the observer may accept its response",
       url: "https://h/",
       [
-        ("start", "submit 1: https://h/"), ("submitted 1", ""), ("head 302 Location: http://h/b", "unwanted"),
+        ("start", "submit 1: https://h/"), ("submitted 1", ""), ("head 302 Location: http://h/b", "wanted"),
         ("end", "deliver"), ("step", "redirect 302 to http://h/b, refused: redirectRefused"), ("ask", "1"),
-        ("answer 1 present", ""), ("step", "present 302 last"),
+        ("answer 1 present", ""), ("step", "present 302"),
       ]),
     TransferHistory(
-      "the 21st redirect isn't offered to the observer",
+      "the observer isn't asked about the 21st redirect",
       submitted
         + (1...20).flatMap { number in
           [
-            ("head 302 Location: /\(number)", "unwanted"), ("end", number == 1 ? "deliver" : ""),
-            ("step", "redirect 302 to http://h/\(number)"), ("ask", "\(number)"), ("answer \(number) follow", ""),
+            ("head 302 Location: /\(number)", "wanted"), ("end", number == 1 ? "deliver" : ""),
+            ("step", "redirect 302 to http://h/\(number)"), ("ask", "\(number)"),
+            ("answer \(number) follow", "discard"),
             ("step", "submit \(number + 1): http://h/\(number)"), ("submitted \(number + 1)", ""),
           ]
         } + [
           ("head 302 Location: /21", "unwanted"), ("end", ""), ("step", "end httpTooManyRedirects"),
         ]),
     TransferHistory(
-      "each exchange gets the time that the earlier ones have left, at least 0",
+      "each exchange has the time that the earlier exchanges have left, or 0",
       submitted + [
-        ("time", "60"), ("head 302 Location: /b", "unwanted"), ("end after 20", "deliver"),
-        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("answer 1 follow", ""), ("time", "40"),
-        ("step", "submit 2: http://h/b"), ("submitted 2", ""), ("head 302 Location: /c", "unwanted"),
-        ("end after 50", ""), ("step", "redirect 302 to http://h/c"), ("ask", "2"), ("answer 2 follow", ""),
-        ("time", "0"),
+        ("time", "60"), ("head 302 Location: /b", "wanted"), ("end after 20", "deliver"),
+        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("answer 1 follow", "discard"),
+        ("step", "submit 2: http://h/b"), ("time", "40"), ("submitted 2", ""), ("head 302 Location: /c", "wanted"),
+        ("end after 50", ""), ("step", "redirect 302 to http://h/c"), ("ask", "2"), ("answer 2 follow", "discard"),
+        ("step", "submit 3: http://h/c"), ("time", "0"),
       ]),
   ]
 
@@ -95,13 +137,13 @@ extension TransferHistory {
         ("asked 2", ""), ("end", ""), ("step", "submit 3: http://h/ as y"),
       ]),
     TransferHistory(
-      "a challenge without an answer presents its response",
+      "a challenge that isn't answered is presented as the response",
       challenged + [
         ("answer 1 present", "resume 1; deliver"), ("changed 1", ""), ("step", "present 401"), ("ask", "2"),
         ("answer 2 accept", ""), ("body 5", ""), ("end", ""), ("step", "piece 5"), ("step", "end"),
       ]),
     TransferHistory(
-      "a challenge that is refused cancels the exchange",
+      "if the observer cancels a challenge, the exchange is cancelled",
       challenged + [("answer 1 refuse", "cancel"), ("end cancelled", "deliver"), ("step", "end cancelled")]),
     TransferHistory(
       "a credential chosen after the response has ended is sent at once",
@@ -111,27 +153,64 @@ extension TransferHistory {
         ("changed 1", "resume 1"), ("step", "submit 2: http://h/ as x"),
       ]),
     TransferHistory(
-      "a redirect starts the count of refused credentials over",
+      "a refused credential counts, but a message within a handshake doesn't",
+      challenged + [
+        ("answer 1 resend attempt", "discard; resume 1"), ("changed 1", ""), ("end", "deliver"),
+        ("step", "submit 2: http://h/"), ("submitted 2", ""), ("head 401 WWW-Authenticate: NTLM", "wanted"),
+        ("turn 0", ""), ("step", "authenticate, 1 refused"), ("ask", "2"), ("answer 2 resend", "discard"),
+        ("asked 2", ""), ("end", ""), ("step", "submit 3: http://h/"),
+        ("counts", "exchanges 3 performed 2 redirects 0 challenges 1 received 0 sent 0"),
+      ]),
+    TransferHistory(
+      "if an offered scheme is rejected, the observer is asked about the next one of the same response",
+      challenged + [
+        ("answer 1 reject", "resume 1; deliver"), ("changed 1", ""), ("step", "authenticate, 0 refused, 1 rejected"),
+        ("ask", "2"), ("answer 2 present", ""), ("step", "present 401"),
+      ]),
+    TransferHistory(
+      "after a proxy's 407 to CONNECT, the observer decides whether the request is sent again or fails",
+      submitted + [
+        ("end proxyFailed", "deliver"), ("step", "authenticate, 0 refused"), ("ask", "1"),
+        ("answer 1 resend attempt", ""), ("asked 1", ""), ("step", "submit 2: http://h/"), ("submitted 2", ""),
+        ("end proxyFailed", ""), ("step", "authenticate, 1 refused"), ("ask", "2"), ("answer 2 fail", ""),
+        ("step", "end badURL"),
+      ]),
+    TransferHistory(
+      "a request whose connection was missing is sent again, and a lost connection causes an error",
+      submitted + [
+        ("end connectionLost missing", "deliver"), ("step", "authenticate, 0 refused"), ("ask", "1"),
+        ("answer 1 resend", ""), ("step", "submit 2: http://h/"), ("submitted 2", ""), ("end connectionLost", ""),
+        ("step", "end networkConnectionLost"),
+      ]),
+    TransferHistory(
+      "the response to a message without content is dropped, and the request is sent again",
+      submitted + [
+        ("resent 200", "unwanted"), ("body 5", ""), ("end", "deliver"), ("step", "submit 2: http://h/"),
+        ("counts", "exchanges 2 performed 1 redirects 0 challenges 0 received 0 sent 0"),
+      ]),
+    TransferHistory(
+      "after a redirect, refused credentials are counted from 0",
       challenged + [
         ("answer 1 authorize x", "discard; resume 1"), ("changed 1", ""), ("end", "deliver"),
-        ("step", "submit 2: http://h/ as x"), ("submitted 2", ""), ("head 302 Location: /b", "unwanted"), ("end", ""),
-        ("step", "redirect 302 to http://h/b"), ("ask", "2"), ("answer 2 follow", ""),
-        ("counts", "exchanges 2 performed 2 redirects 1 challenges 0 received 0 sent 0"),
+        ("step", "submit 2: http://h/ as x"), ("submitted 2", ""), ("head 302 Location: /b", "wanted"), ("end", ""),
+        ("step", "redirect 302 to http://h/b"), ("ask", "2"), ("answer 2 follow", "discard"),
+        ("step", "submit 3: http://h/b as x"),
+        ("counts", "exchanges 3 performed 2 redirects 1 challenges 0 received 0 sent 0"),
       ]),
   ]
 
   static let canceling = [
     TransferHistory(
-      "a transfer canceled before its start sends nothing",
+      "a transfer that is cancelled before its start sends nothing",
       [("cancel", "deliver"), ("start", ""), ("step", "end cancelled"), ("step", "none"), ("start", "")]),
     TransferHistory(
-      "an exchange canceled before its handle has arrived is canceled when it arrives",
+      "if the transfer is cancelled before the exchange's handle arrives, the exchange is cancelled when it arrives",
       [
         ("start", "submit 1: http://h/"), ("cancel", ""), ("cancel", ""), ("submitted 1", "cancel"),
         ("end cancelled", "deliver"), ("step", "end cancelled"),
       ]),
     TransferHistory(
-      "a canceled exchange ends the transfer once, and drops the received bytes",
+      "cancelling an exchange ends the transfer once, and drops the received bytes",
       submitted + [
         ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"), ("step", "none"), ("body 5", ""),
         ("cancel", "cancel; deliver"), ("step", "none"), ("cancel", ""), ("end cancelled", "deliver"),
@@ -139,61 +218,62 @@ extension TransferHistory {
         ("counts", "exchanges 1 performed 1 redirects 0 challenges 0 received 0 sent 0"),
       ]),
     TransferHistory(
-      "a cancellation after the engine's end and before its delivery wins",
+      "a cancellation between the exchange's end and its delivery takes precedence",
       submitted + [
         ("head 200", "wanted"), ("body 5", ""), ("end", "deliver"), ("cancel", "cancel"), ("step", "present 200"),
         ("step", "end cancelled"),
       ]),
     TransferHistory(
-      "a cancellation while the disposition is awaited ends the transfer without the answer",
+      "a transfer that is cancelled while it waits for the disposition ends without the disposition",
       submitted + [
         ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"), ("asked 1", "pause 1"),
         ("changed 1", ""), ("step", "none"), ("cancel", "cancel"), ("end cancelled", "deliver"),
         ("step", "end cancelled"), ("answer 1 accept", ""), ("step", "none"),
       ]),
     TransferHistory(
-      "a cancellation while the disposition of a complete response is awaited ends the transfer without the answer",
+      "a transfer that is cancelled while a complete response waits for its disposition ends without the disposition",
       submitted + [
         ("head 200", "wanted"), ("end", "deliver"), ("step", "present 200"), ("ask", "1"), ("asked 1", "pause 1"),
         ("step", "none"), ("cancel", "cancel; deliver"), ("step", "end cancelled"), ("answer 1 accept", ""),
       ]),
     TransferHistory(
-      "an answer after the cancellation, and before the exchange has ended, changes nothing",
+      "after a cancellation, an answer has no effect, even if the exchange hasn't ended",
       challenged + [
         ("cancel", "cancel"), ("answer 1 authorize x", "discard"), ("end cancelled", "deliver"),
         ("step", "end cancelled"),
       ]),
     TransferHistory(
-      "a cancellation while a redirect is decided on ends the transfer, and the answer is ignored",
+      "a transfer that is cancelled while the observer decides about a redirect ends, and the decision is ignored",
       redirected + [
-        ("cancel", "deliver"), ("answer 1 follow", ""), ("step", "end cancelled"), ("answer 1 follow", ""),
+        ("cancel", "cancel; deliver"), ("answer 1 follow", "discard"), ("step", "end cancelled"),
+        ("answer 1 follow", ""),
         ("step", "none"), ("request", "http://h/ http://h/"),
       ]),
     TransferHistory(
-      "a cancellation after the answer to a redirect, and before it is followed, sends nothing",
+      "if the transfer is cancelled between the decision to follow a redirect and its request, nothing is sent",
       redirected + [
-        ("answer 1 follow", "deliver"), ("cancel", ""), ("step", "end cancelled"), ("step", "none"),
-        ("counts", "exchanges 1 performed 1 redirects 1 challenges 0 received 0 sent 0"),
+        ("answer 1 follow", "discard; deliver"), ("cancel", "cancel"), ("step", "end cancelled"), ("step", "none"),
+        ("counts", "exchanges 1 performed 1 redirects 0 challenges 0 received 0 sent 0"),
       ]),
     TransferHistory(
-      "a cancellation before the question about a redirect reaches the observer drops it",
+      "if the transfer is cancelled before the observer is asked about a redirect, the observer isn't asked",
       submitted + [
-        ("head 302 Location: /b", "unwanted"), ("end", "deliver"), ("step", "redirect 302 to http://h/b"),
-        ("cancel", ""), ("ask", "none"), ("step", "end cancelled"),
+        ("head 302 Location: /b", "wanted"), ("end", "deliver"), ("step", "redirect 302 to http://h/b"),
+        ("cancel", "cancel"), ("ask", "none"), ("step", "end cancelled"),
       ]),
     TransferHistory(
-      "a redirect whose transfer is canceled isn't followed",
+      "after a cancellation, a redirect isn't followed",
       submitted + [
-        ("head 302 Location: /b", "unwanted"), ("cancel", "cancel; deliver"), ("end", ""), ("step", "end cancelled"),
+        ("head 302 Location: /b", "wanted"), ("cancel", "cancel; deliver"), ("end", ""), ("step", "end cancelled"),
       ]),
     TransferHistory(
-      "a cancellation while the last response is presented wins over the answer",
+      "a cancellation while the last response is presented takes precedence over its disposition",
       redirected + [
-        ("answer 1 present", "deliver"), ("step", "present 302 last"), ("ask", "2"), ("cancel", ""),
+        ("answer 1 present", "deliver"), ("step", "present 302"), ("ask", "2"), ("cancel", "cancel"),
         ("answer 2 accept", ""), ("asked 2", ""), ("step", "end cancelled"),
       ]),
     TransferHistory(
-      "a suspended transfer that is canceled isn't resumed",
+      "cancelling a suspended transfer doesn't resume it",
       submitted + [
         ("suspend 1", "pause 1"), ("cancel", "cancel"), ("changed 1", ""), ("resume 2", ""),
         ("end cancelled", "deliver"), ("step", "end cancelled"),

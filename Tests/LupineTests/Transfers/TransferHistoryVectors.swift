@@ -5,21 +5,21 @@ extension TransferHistory {
 
   static let delivering = [
     TransferHistory(
-      "a response is presented, delivered and ended in one delivery",
+      "a response that is already complete is presented, delivered and ended in one delivery",
       submitted + [
         ("head 200", "wanted"), ("body 5", ""), ("end", "deliver"), ("step", "present 200"), ("step", "piece 5"),
         ("step", "end"), ("step", "none"),
         ("counts", "exchanges 1 performed 1 redirects 0 challenges 0 received 5 sent 0"),
       ]),
     TransferHistory(
-      "a delivery is requested once, and again after it has ended",
+      "while a delivery is pending, no other is requested",
       submitted + [
         ("head 200", "wanted"), ("turn 0", "deliver"), ("body 5", ""), ("turn 0", ""), ("step", "present 200"),
         ("step", "piece 5"), ("turn 0", ""), ("step", "none"), ("turn 0", ""), ("body 7", ""), ("turn 0", "deliver"),
         ("step", "piece 7"), ("step", "none"), ("end", "deliver"), ("step", "end"),
       ]),
     TransferHistory(
-      "no delivery is requested without something to deliver",
+      "if there is nothing to deliver, no delivery is requested",
       submitted + [("turn 0", ""), ("step", "none")]),
     TransferHistory(
       "the number of sent bytes is delivered first, and never decreases",
@@ -29,7 +29,7 @@ extension TransferHistory {
         ("counts", "exchanges 1 performed 0 redirects 0 challenges 0 received 0 sent 30"),
       ]),
     TransferHistory(
-      "bytes are granted once they amount to half a window",
+      "delivered bytes are granted again once they amount to half a window",
       submitted + [("grant 49", ""), ("grant 1", "grant 50"), ("grant 49", ""), ("grant 60", "grant 109")]),
     TransferHistory(
       "bytes received before a failure are delivered before the error",
@@ -45,13 +45,13 @@ extension TransferHistory {
       ]
     ),
     TransferHistory(
-      "after the end, no event has an effect",
+      "after the transfer's end, no event has an effect",
       submitted + [
         ("end connectionLost", "deliver"), ("step", "end networkConnectionLost"), ("step", "none"), ("cancel", ""),
         ("suspend 1", ""), ("grant 100", ""), ("discard", ""), ("step", "none"), ("ask", "none"), ("start", ""),
       ]),
     TransferHistory(
-      "a discarded body ends the transfer as if all of it had been received, after the pieces that have arrived",
+      "after its body is discarded, a transfer delivers the parts already received, and ends without an error",
       submitted + [
         ("head 200", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"),
         ("discard", "discard"), ("discard", ""), ("answer 1 accept", ""), ("step", "piece 5"), ("step", "none"),
@@ -61,39 +61,39 @@ extension TransferHistory {
 
   static let asking = [
     TransferHistory(
-      "a body that arrives before the disposition waits for it, while reading is paused",
+      "a body that arrives before the disposition is kept until then, and reading is paused",
       submitted + [
         ("head 200", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"),
         ("asked 1", "pause 1"), ("changed 1", ""), ("step", "none"), ("body 6", ""), ("turn 0", ""),
         ("answer 1 accept", "resume 1; deliver"), ("changed 1", ""), ("step", "piece 11"), ("step", "none"),
       ]),
     TransferHistory(
-      "an answer at once pauses nothing, and the delivery goes on",
+      "if the observer answers at once, reading isn't paused, and the delivery continues",
       submitted + [
         ("head 200", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"),
         ("answer 1 accept", ""), ("asked 1", ""), ("step", "piece 5"), ("step", "none"),
       ]),
     TransferHistory(
-      "an answer without anything to deliver requests no delivery",
+      "an answer requests no delivery if there is nothing to deliver",
       submitted + [
         ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"), ("asked 1", "pause 1"),
         ("changed 1", ""), ("step", "none"), ("answer 1 accept", "resume 1"), ("changed 1", ""),
       ]),
     TransferHistory(
-      "only the first answer to a question counts",
+      "only the observer's first answer to a question has an effect",
       submitted + [
         ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"), ("answer 1 accept", ""),
         ("answer 1 refuse", ""), ("answer 2 refuse", ""), ("asked 1", ""), ("end", ""), ("step", "end"),
       ]),
     TransferHistory(
-      "the end waits for the disposition",
+      "the transfer's end isn't delivered before the disposition",
       submitted + [
         ("head 200", "wanted"), ("end", "deliver"), ("step", "present 200"), ("ask", "1"), ("asked 1", "pause 1"),
         ("changed 1", ""), ("step", "none"), ("answer 1 accept", "resume 1; deliver"), ("changed 1", ""),
         ("step", "end"),
       ]),
     TransferHistory(
-      "a refused body cancels the exchange",
+      "if the observer refuses the body, the exchange is cancelled",
       submitted + [
         ("head 200", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"),
         ("answer 1 refuse", "cancel"), ("asked 1", ""), ("step", "none"), ("end cancelled", "deliver"),
@@ -101,19 +101,19 @@ extension TransferHistory {
         ("counts", "exchanges 1 performed 1 redirects 0 challenges 0 received 0 sent 0"),
       ]),
     TransferHistory(
-      "a body refused after it has arrived is dropped",
+      "a body that is refused after it has arrived is dropped",
       submitted + [
         ("head 200", "wanted"), ("body 5", ""), ("end", "deliver"), ("step", "present 200"), ("ask", "1"),
         ("asked 1", "pause 1"), ("step", "none"), ("answer 1 refuse", "cancel; deliver"), ("step", "end cancelled"),
       ]),
     TransferHistory(
-      "a body refused before the handle has arrived cancels the exchange when it arrives",
+      "if the body is refused before the exchange's handle arrives, the exchange is cancelled when it arrives",
       [
         ("start", "submit 1: http://h/"), ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"),
         ("ask", "1"), ("answer 1 refuse", ""), ("asked 1", ""), ("step", "none"), ("submitted 1", "cancel"),
       ]),
     TransferHistory(
-      "a request sent instead of the first one makes its response the final one",
+      "if another request replaces the first one, its response is the final one",
       submitted + [
         ("head 206", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 206"), ("ask", "1"),
         ("replace http://h/whole", "discard"), ("answer 1 accept", ""), ("asked 1", ""), ("step", "none"),
@@ -126,49 +126,49 @@ extension TransferHistory {
 
   static let suspending = [
     TransferHistory(
-      "a suspended transfer isn't read, and its events are still delivered",
+      "while a transfer is suspended, nothing is read, and events are still delivered",
       submitted + [
         ("suspend 1", "pause 1"), ("changed 1", ""), ("head 200", "wanted"), ("end", "deliver"),
         ("step", "present 200"), ("step", "end"),
       ]),
     TransferHistory(
-      "suspending and resuming in quick succession leaves the latest state, even if the calls overtake each other",
+      "after several calls of suspend and resume, the latest one applies, even if they arrive in another order",
       submitted + [
         ("suspend 1", "pause 1"), ("resume 2", ""), ("changed 1", "resume 1"), ("suspend 3", ""), ("resume 4", ""),
         ("changed 1", ""), ("suspend 7", "pause 1"), ("resume 6", ""), ("changed 1", ""), ("resume 8", "resume 1"),
         ("changed 1", ""),
       ]),
     TransferHistory(
-      "a transfer suspended before its start is paused once it has a handle",
+      "a transfer that is suspended before its start is paused once it has a handle",
       [
         ("suspend 2", ""), ("start", "submit 1: http://h/"), ("submitted 1", "pause 1"), ("changed 1", ""),
         ("resume 3", "resume 1"),
       ]),
     TransferHistory(
-      "a transfer that is suspended and awaits an answer is read after both have ended",
+      "a suspended transfer that waits for an answer is read again only after it is answered and resumed",
       submitted + [
         ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"), ("asked 1", "pause 1"),
         ("changed 1", ""), ("suspend 1", ""), ("answer 1 accept", ""), ("step", "none"), ("resume 2", "resume 1"),
       ]),
     TransferHistory(
-      "a suspended transfer stays suspended in the exchange after a redirect",
+      "a suspended transfer remains suspended in the exchange after a redirect",
       submitted + [
-        ("suspend 1", "pause 1"), ("changed 1", ""), ("head 302 Location: /b", "unwanted"), ("end", "deliver"),
-        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("answer 1 follow", ""), ("asked 1", ""),
+        ("suspend 1", "pause 1"), ("changed 1", ""), ("head 302 Location: /b", "wanted"), ("end", "deliver"),
+        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("answer 1 follow", "discard"), ("asked 1", ""),
         ("step", "submit 2: http://h/b"), ("submitted 2", "pause 2"), ("changed 1", ""), ("changed 2", ""),
         ("resume 2", "resume 2"),
       ]),
     TransferHistory(
-      "commands wait for the handle",
+      "commands are kept until the exchange's handle arrives",
       [
         ("start", "submit 1: http://h/"), ("grant 3", ""), ("grant 60", ""), ("suspend 1", ""), ("discard", ""),
         ("submitted 1", "grant 63; discard; pause 1"),
       ]),
     TransferHistory(
-      "the handle of an exchange that has ended is dropped",
+      "a handle that arrives after its exchange has ended is dropped",
       [
-        ("start", "submit 1: http://h/"), ("head 302 Location: /b", "unwanted"), ("end", "deliver"),
-        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("submitted 1", "ended"), ("answer 1 follow", ""),
+        ("start", "submit 1: http://h/"), ("head 302 Location: /b", "wanted"), ("end", "deliver"),
+        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("answer 1 follow", ""),
         ("step", "submit 2: http://h/b"), ("submitted 1", "ended"), ("submitted 2", ""),
       ]),
   ]

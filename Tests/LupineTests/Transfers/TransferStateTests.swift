@@ -1,10 +1,10 @@
-// TransferStateTests: the decisions of a transfer. Runs the histories.
+// TransferStateTests: runs the histories of transfers.
 
 import Testing
 
 @testable import LupineURLSession
 
-@Suite("TransferState")
+@Suite("A transfer's decisions after sequences of events")
 struct TransferStateTests {
   @Test(arguments: TransferHistory.delivering)
   func delivering(_ history: TransferHistory) throws { try history.run() }
@@ -18,8 +18,14 @@ struct TransferStateTests {
   @Test(arguments: TransferHistory.redirecting)
   func redirecting(_ history: TransferHistory) throws { try history.run() }
 
+  @Test(arguments: TransferHistory.identifying)
+  func identifying(_ history: TransferHistory) throws { try history.run() }
+
   @Test(arguments: TransferHistory.authenticating)
   func authenticating(_ history: TransferHistory) throws { try history.run() }
+
+  @Test(arguments: TransferHistory.waiting)
+  func waiting(_ history: TransferHistory) throws { try history.run() }
 
   @Test(arguments: TransferHistory.canceling)
   func canceling(_ history: TransferHistory) throws { try history.run() }

@@ -35,14 +35,14 @@ import Testing
 
   // MARK: Default and disabled
 
-  @Test("the default evaluator accepts a valid chain for the host")
+  @Test("the default evaluator accepts a certificate chain that is valid for the host")
   func good() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     try DefaultTrustEvaluator().evaluate(trust, forHost: "localhost")
     #expect(try verdict(trustFailure(of: DefaultTrustEvaluator(), trust, "other.example")) == .hostMismatch)
   }
 
-  @Test("the default evaluator refuses the certificates that OpenSSL refuses, with OpenSSL's reason")
+  @Test("the default evaluator refuses certificates for the same reasons as OpenSSL")
   func bad() throws {
     let expired = try shown(by: authority.issue(names: ["localhost"], validity: .expired))
     #expect(try verdict(trustFailure(of: DefaultTrustEvaluator(), expired)) == .certificateExpired)
@@ -54,7 +54,7 @@ import Testing
     #expect(error.localizedDescription.contains("The certificate of localhost is self-signed"))
   }
 
-  @Test("without validateHost, a certificate for another host is accepted, but no other flaw")
+  @Test("if validateHost is false, a certificate for another host is accepted, but any other flaw is refused")
   func anyHost() throws {
     let evaluator = DefaultTrustEvaluator(validateHost: false)
     let other = try shown(by: authority.issue(names: ["other.example"]))
@@ -69,7 +69,7 @@ import Testing
     #expect(try verdict(trustFailure(of: evaluator, unknown)) == .unknownAuthority)
   }
 
-  @Test("the disabled evaluator accepts anything")
+  @Test("the disabled evaluator accepts any certificate")
   func disabled() throws {
     for identity in [try ThrowawayAuthority.selfSigned(validity: .expired), try forged()] {
       try DisabledTrustEvaluator().evaluate(shown(by: identity), forHost: "localhost")
@@ -78,7 +78,7 @@ import Testing
 
   // MARK: Pinned certificates
 
-  @Test("a pin of the server's certificate, of its intermediate or of its authority is accepted")
+  @Test("a certificate is accepted if it, its intermediate or its authority is pinned")
   func pins() throws {
     let intermediate = try authority.issueAuthority()
     let identity = try intermediate.issue(names: ["localhost"])
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("the error for a valid chain without a pin contains the pins and the server's certificates")
+  @Test("if a valid chain contains no pinned certificate, the error contains the pinned and the server's certificates")
   func unpinned() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let pin = try SecCertificate.pem(stranger.certificatePEM)
@@ -105,7 +105,7 @@ import Testing
     #expect(trust.af.certificateData == server.map(SecCertificateCopyData))
   }
 
-  @Test("a pinned certificate that the server sends outside of its chain isn't accepted")
+  @Test("a pinned certificate that the server sends, but that isn't part of the verified chain, isn't accepted")
   func sentAlong() throws {
     let pinned = try SecCertificate.pem(stranger.certificatePEM)
     let trust = try shown(by: authority.issue(names: ["localhost"]), sending: stranger.certificatePEM)
@@ -116,7 +116,7 @@ import Testing
     else { throw CancellationError() }
   }
 
-  @Test("even without validation, a forged certificate that claims a pinned authority as its issuer is refused")
+  @Test("a forged certificate that claims a pinned authority as its issuer is refused even without validation")
   func forgedIssuer() throws {
     let pinned = try SecCertificate.pem(authority.certificatePEM)
     let trust = try shown(by: forged(), sending: authority.certificatePEM)
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("a pinned certificate for another host is accepted only without validateHost")
+  @Test("a pinned certificate for another host is accepted only if validateHost is false")
   func pinnedElsewhere() throws {
     let identity = try authority.issue(names: ["other.example"])
     let trust = try shown(by: identity)
@@ -165,7 +165,7 @@ import Testing
     try PublicKeysTrustEvaluator(keys: pins.af.publicKeys, validateHost: false).evaluate(trust, forHost: "localhost")
   }
 
-  @Test("acceptSelfSignedCertificates trusts only the pinned certificates")
+  @Test("with acceptSelfSignedCertificates, the pinned certificates are the only trust anchors")
   func selfSigned() throws {
     let identity = try ThrowawayAuthority.selfSigned(names: ["localhost"])
     let pin = try SecCertificate.pem(identity.certificatePEM)
@@ -188,7 +188,8 @@ import Testing
     #expect(try verdict(trustFailure(of: pinnedExpired, shown(by: expired))) == .certificateExpired)
   }
 
-  @Test("acceptSelfSignedCertificates accepts a pinned private authority and verifies its certificates")
+  @Test(
+    "with acceptSelfSignedCertificates, a certificate issued by a pinned private authority is verified and accepted")
   func privateAuthority() throws {
     let evaluator = PinnedCertificatesTrustEvaluator(
       certificates: [try .pem(stranger.certificatePEM)], acceptSelfSignedCertificates: true)
@@ -204,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("an evaluator without pins fails with noCertificatesFound or noPublicKeysFound")
+  @Test("a pinning evaluator without pins fails with noCertificatesFound or noPublicKeysFound")
   func noPins() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     guard case .noCertificatesFound = try trustFailure(of: PinnedCertificatesTrustEvaluator(certificates: []), trust),
@@ -212,7 +213,7 @@ import Testing
     else { throw CancellationError() }
   }
 
-  @Test("only the key of a pinned key is compared, regardless of its certificate")
+  @Test("public key pinning compares the chain's keys with the pinned keys, not the certificates")
   func keys() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let leaf = try #require(trust.af.certificates.first)
@@ -245,7 +246,7 @@ import Testing
     }
   }
 
-  @Test("a composite calls its evaluators in order, up to the first one that throws")
+  @Test("a composite evaluator calls its evaluators in order, until one throws")
   func composite() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let evaluators = [Counting(), Counting(Refusal()), Counting()]
@@ -261,7 +262,7 @@ import Testing
     #expect(throws: AFError.self) { try good.evaluate(trust, forHost: "other.example") }
   }
 
-  @Test("a custom evaluator can set anchors and evaluate again")
+  @Test("a custom evaluator can set trust anchors and then evaluate the trust again")
   func anchors() throws {
     let trust = try shown(by: stranger.issue(names: ["localhost"]))
     #expect(throws: AFError.self) { try trust.af.evaluate() }
@@ -274,7 +275,7 @@ import Testing
     #expect(throws: AFError.self) { try elsewhere.af.evaluate() }
   }
 
-  @Test("each factory creates an evaluator with its parameters")
+  @Test("each static factory creates a trust evaluator with the given parameters")
   func factories() throws {
     let identity = try ThrowawayAuthority.selfSigned(names: ["other.example"])
     let pins = [try SecCertificate.pem(identity.certificatePEM)]
@@ -294,7 +295,7 @@ import Testing
 
   // MARK: Managers
 
-  @Test("a manager finds a host's evaluator regardless of case, trailing dot and brackets")
+  @Test("a trust manager looks up a host's evaluator ignoring case, a trailing dot and brackets")
   func hosts() throws {
     let evaluator = DisabledTrustEvaluator()
     let manager = ServerTrustManager(
@@ -306,7 +307,7 @@ import Testing
     #expect(!manager.allHostsMustBeEvaluated && manager.evaluators.count == 2)
   }
 
-  @Test("a host without an evaluator is an error if all hosts must be evaluated, as by default")
+  @Test("by default, all hosts must be evaluated, and a host without an evaluator causes an error")
   func required() throws {
     let manager = ServerTrustManager(evaluators: [:])
     #expect(manager.allHostsMustBeEvaluated)
@@ -316,7 +317,7 @@ import Testing
 
   // MARK: Pins
 
-  @Test("certificates with equal bytes are equal, and only the DER of a single certificate creates one")
+  @Test("certificates with the same bytes are equal, and one can be created only from the DER of a single certificate")
   func certificates() throws {
     let pem = authority.certificatePEM
     let one = try SecCertificate.pem(pem)
@@ -328,7 +329,7 @@ import Testing
     #expect(SecCertificateCreateWithData(nil, Data()) == nil)
   }
 
-  @Test("a bundle's certificates are its DER files with the usual extensions, each of them once")
+  @Test("a bundle's certificates come from its DER files with the usual extensions, without duplicates")
   func bundle() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -68,7 +68,7 @@ import Testing
 
   private func pin(_ pem: [UInt8]) throws -> SecCertificate { try .pem(pem) }
 
-  @Test("a request to a server that its evaluator accepts succeeds")
+  @Test("a request succeeds if the trust evaluator accepts the server")
   func accepted() async throws {
     let own = [try pin(identity.certificatePEM)]
     let managers = [
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("an evaluator without default validation can accept a server that OpenSSL refuses")
+  @Test("a trust evaluator that performs no default validation can accept a server that OpenSSL refuses")
   func overruled() async throws {
     let own = [try pin(identity.certificatePEM)]
     let managers = [
@@ -107,7 +107,8 @@ import Testing
     }
   }
 
-  @Test("a refusal is the response's error and is reported early to monitors, and no request is sent")
+  @Test(
+    "if an evaluator refuses the server, its error is the response's, monitors are notified early, and nothing is sent")
   func refused() async throws {
     let other = [try pin(ThrowawayAuthority().certificatePEM)]
     let cases: [(ServerTrustManager, (AFError.ServerTrustFailureReason) -> Bool)] = [
@@ -157,7 +158,7 @@ import Testing
     func evaluate(_ trust: SecTrust, forHost host: String) throws { throw Mishap("no") }
   }
 
-  @Test("if not all hosts need an evaluator, a host without one is verified as without a manager")
+  @Test("if allHostsMustBeEvaluated is false, a host without an evaluator gets the default TLS verification")
   func systemVerdict() async throws {
     let manager = ServerTrustManager(
       allHostsMustBeEvaluated: false, evaluators: ["other.example": DisabledTrustEvaluator()])
@@ -171,7 +172,7 @@ import Testing
     }
   }
 
-  @Test("plain http needs no evaluator")
+  @Test("an http request needs no trust evaluator")
   func plain() async throws {
     try await withServer { _ in
       .text("yes")
@@ -181,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("the target host of a redirect is evaluated too")
+  @Test("the trust evaluator for a redirect's target host is called too")
   func redirect() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -200,7 +201,7 @@ import Testing
   }
 
   @Test(
-    "a session doesn't use connections or TLS sessions of a server that only another session accepted",
+    "a session doesn't use connections or TLS sessions that only another session's trust evaluator has accepted",
     arguments: [TLSVersion.v1_2, .v1_3])
   func otherSessions(version: TLSVersion) async throws {
     let server = try ServerIdentity(identity, authorityPEM: authority.certificatePEM, versions: version...version)
@@ -234,7 +235,7 @@ import Testing
     }
   }
 
-  @Test("a retrier receives the refusal, and a retry is evaluated again")
+  @Test("a retrier receives the trust evaluator's refusal, and a retry calls the evaluator again")
   func retry() async throws {
     let reasons = Mutex<[String]>([])
     let retrier = Retrier { request, _, error, completion in
@@ -253,7 +254,7 @@ import Testing
     }
   }
 
-  @Test("all requests that wait for a refused connection fail with the reason")
+  @Test("if a connection's server is refused, all requests that wait for the connection fail with the reason")
   func several() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -277,7 +278,7 @@ import Testing
     }
   }
 
-  @Test("a subclass of the manager can choose the evaluator of a host")
+  @Test("a subclass of the trust manager can choose the evaluator for a host")
   func subclass() async throws {
     try await withServer(tls: server) { _ in
       .text("yes")
@@ -292,7 +293,9 @@ import Testing
     }
   }
 
-  @Test("the configuration's verifier can refuse a server that an evaluator accepts, and decides for hosts without one")
+  @Test(
+    "the configuration's verifier decides for hosts without a trust evaluator, and can refuse what an evaluator accepts"
+  )
   func verifier() async throws {
     let disabled = ServerTrustManager(
       allHostsMustBeEvaluated: false, evaluators: ["localhost": DisabledTrustEvaluator()])
@@ -313,7 +316,9 @@ import Testing
     }
   }
 
-  @Test("with a manager but without TLS verification, nothing is sent, because no evaluator would be called")
+  @Test(
+    "if TLS verification is disabled, a session with a trust manager fails its requests, because no evaluator would run"
+  )
   func withoutVerification() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -324,7 +329,7 @@ import Testing
     }
   }
 
-  @Test("a session with a custom URLSession uses its manager and doesn't change the configuration")
+  @Test("a session created with a URLSession uses its trust manager, and doesn't change the configuration")
   func givenURLSession() async throws {
     let queue = DispatchQueue(label: "root")
     let operations = OperationQueue()
@@ -342,7 +347,7 @@ import Testing
     }
   }
 
-  @Test("a bad certificate is refused with its flaw, and without validateHost only its name may be wrong")
+  @Test("a bad certificate is refused for its flaw; without validateHost, only a wrong host name is accepted")
   func kinds() async throws {
     let identities: [(ThrowawayAuthority.Identity, TLSError.Code, isGoodForAnyHost: Bool)] = [
       (try authority.issue(names: ["other.example"]), .hostMismatch, true),

@@ -39,7 +39,7 @@ import Testing
 
   // MARK: Appending
 
-  @Test("a media type or a custom part field with CR or LF is refused, and the form isn't written")
+  @Test("a multipart form with CR or LF in a media type or a part's header field is refused, and isn't written")
   func lineBreaks() throws {
     let text = Data("1".utf8)
     for lineBreak in ["\r", "\n", "\r\n"] {
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("a URL that isn't a file URL is refused")
+  @Test("appending a URL other than a file URL to a form is refused")
   func remoteURL() throws {
     let url = try #require(URL(string: "https://example.org/image.jpeg"))
     for build in [
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(
-    "a file without a name or an extension is refused, because its media type isn't known",
+    "appending a file without an extension is refused, because its media type can't be derived",
     arguments: ["/etc/passwd", "/etc/.profile", "/etc/x."])
   func noExtension(path: String) throws {
     let url = URL(fileURLWithPath: path)
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("a missing file is refused with the system's error")
+  @Test("appending a missing file to a form is refused with the system's error")
   func missingFile() throws {
     try withFolder { folder in
       let url = folder.appending(path: "missing.txt")
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("a directory is refused")
+  @Test("appending a directory to a form is refused")
   func directory() throws {
     try withFolder { folder in
       let url = folder.appending(path: "folder.txt", directoryHint: .notDirectory)
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("a device, which has no size, is refused", .timeLimit(.minutes(10)))
+  @Test("appending a device file to a form is refused, because it has no size", .timeLimit(.minutes(10)))
   func device() throws {
     let url = URL(fileURLWithPath: "/dev/zero")
     let reason = try appendReason { $0.append(url, withName: "n", fileName: "f", mimeType: "t") }
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("the file manager determines whether a file is readable and how large it is")
+  @Test("the form's file manager determines whether a file is readable, and its size")
   func fileManager() throws {
     final class Forbidding: FileManager, @unchecked Sendable {
       override func isReadableFile(atPath path: String) -> Bool { false }
@@ -153,7 +153,7 @@ import Testing
     #expect((error as? CocoaError)?.code == .fileReadNoPermission)
   }
 
-  @Test("encoding throws the first error of several failed appends")
+  @Test("if several parts couldn't be appended, encoding the form throws the first error")
   func firstError() throws {
     let first = URL(fileURLWithPath: "/missing/first.txt")
     let reason = try appendReason { form in
@@ -167,7 +167,7 @@ import Testing
 
   // MARK: Reading
 
-  @Test("a file removed after it was appended is an error", arguments: [true, false])
+  @Test("encoding a form fails if an appended file was deleted", arguments: [true, false])
   func goneFile(inMemory: Bool) throws {
     try withFolder { folder in
       let url = folder.appending(path: "f.txt")
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test("a stream shorter than its declared length is an error", arguments: [true, false])
+  @Test("encoding a form fails if a stream is shorter than its declared length", arguments: [true, false])
   func shortStream(inMemory: Bool) throws {
     try withFolder { folder throws in
       let form = MultipartFormData()
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test("a stream longer than its declared length is an error in memory, and is truncated in a file")
+  @Test("a stream that is too long fails encoding in memory, and is truncated to its declared length in a file")
   func longStream() throws {
     let inMemory = MultipartFormData(boundary: "B")
     inMemory.append(InputStream(data: Data("abcdef".utf8)), withLength: 4, headers: [:])
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test("an endless stream is an error in memory", .timeLimit(.minutes(10)))
+  @Test("encoding a form with an endless stream in memory fails instead of exhausting it", .timeLimit(.minutes(10)))
   func endlessStream() throws {
     let form = MultipartFormData()
     let stream = try #require(InputStream(fileAtPath: "/dev/zero"))
@@ -236,7 +236,7 @@ import Testing
     #expect(stream.streamStatus == .closed)
   }
 
-  @Test("a stream that was already read is an error instead of an empty part")
+  @Test("encoding a form with a consumed stream fails instead of writing an empty part")
   func readStream() throws {
     let form = MultipartFormData()
     form.append(InputStream(data: Data("abc".utf8)), withLength: 3, headers: [:])
@@ -245,7 +245,7 @@ import Testing
     if case .inputStreamReadFailed = reason {} else { Issue.record("unexpected reason: \(reason as Any)") }
   }
 
-  @Test("a failing stream's error is thrown, or CocoaError.fileReadUnknown if it has none")
+  @Test("if a form's stream fails, its error is thrown, or CocoaError.fileReadUnknown if it has none")
   func failingStream() throws {
     final class Mute: InputStream {
       override var streamStatus: Stream.Status { .open }
@@ -266,7 +266,7 @@ import Testing
 
   // MARK: Writing
 
-  @Test("an existing file isn't overwritten")
+  @Test("writing a form doesn't overwrite an existing file")
   func existingTarget() throws {
     try withFolder { folder in
       let url = folder.appending(path: "form")
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test("a dangling link counts as an existing file")
+  @Test("a dangling symbolic link at a form's destination counts as an existing file")
   func danglingLink() throws {
     try withFolder { folder in
       let url = folder.appending(path: "form")
@@ -294,7 +294,7 @@ import Testing
     }
   }
 
-  @Test("only a file URL can be written to, and this is checked before the path")
+  @Test("writing a form to a URL other than a file URL fails, whether or not a file exists at its path")
   func remoteTarget() throws {
     let free = try #require(URL(string: "https://example.org/no/such/path"))
     let taken = try #require(URL(string: "https://example.org/etc"))
@@ -310,7 +310,7 @@ import Testing
     }
   }
 
-  @Test("a destination in a missing directory fails with outputStreamCreationFailed")
+  @Test("writing a form to a missing directory fails with outputStreamCreationFailed")
   func missingDirectory() throws {
     try withFolder { folder in
       let url = folder.appending(path: "missing/form")
@@ -319,7 +319,7 @@ import Testing
     }
   }
 
-  @Test("a full disk fails with outputStreamWriteFailed")
+  @Test("writing a form to a full disk fails with outputStreamWriteFailed")
   func fullDisk() throws {
     let form = MultipartFormData()
     form.append(Data("1".utf8), withName: "n")

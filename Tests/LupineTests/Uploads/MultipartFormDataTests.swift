@@ -25,13 +25,13 @@ import Testing
 
   // MARK: Bytes
 
-  @Test("a data part has a delimiter, Content-Disposition and a closing delimiter")
+  @Test("a part with data is encoded with the opening delimiter, Content-Disposition and the closing delimiter")
   func onePart() throws {
     let text = try Self.encoded { $0.append(Data("value".utf8), withName: "field") }
     #expect(text == "--B\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\nvalue\r\n--B--\r\n")
   }
 
-  @Test("a file name and a media type are written if they are given")
+  @Test("a part's file name and media type are encoded if they are given")
   func partHeaders() throws {
     let text = try Self.encoded { form in
       form.append(Data("1".utf8), withName: "a", fileName: "f.txt")
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(
-    "quotation marks and line breaks in names and file names are escaped as the HTML standard specifies",
+    "quotation marks and line breaks in a part's name and file name are escaped as in the HTML standard",
     arguments: [
       ("\"", "%22"), ("\r", "%0D"), ("\n", "%0A"), ("\r\n", "%0D%0A"), ("a\"; filename=\"x", "a%22; filename=%22x"),
       ("a\r\n\r\nb", "a%0D%0A%0D%0Ab"), ("\n\r\"", "%0A%0D%22"), ("e\u{301}\"\u{301}", "e\u{301}%22\u{301}"),
@@ -62,7 +62,7 @@ import Testing
     #expect(streamed == text)
   }
 
-  @Test("a file part has the file's name and its extension's type, or the given ones")
+  @Test("a part from a file has the file's name and the media type of its extension, unless others are given")
   func files() throws {
     try withFolder { folder in
       let file = folder.appending(path: "a b.JPEG")
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("a stream part has a file name and a type, or the given fields in order")
+  @Test("a part from a stream is encoded with its file name and media type, or with the given fields in order")
   func streams() throws {
     let text = try Self.encoded { form in
       form.append(
@@ -96,13 +96,15 @@ import Testing
         + "\r\n--B\r\n\r\n\r\n--B--\r\n")
   }
 
-  @Test("a form without parts has no bytes")
+  @Test("a form without parts is encoded as empty data")
   func noParts() throws {
     #expect(try Self.encoded { _ in }.isEmpty)
     #expect(MultipartFormData().contentLength == 0)
   }
 
-  @Test("long parts are complete, regardless of the buffer size", arguments: [65_535, 65_536, 65_537, 1_000_003])
+  @Test(
+    "long parts are encoded completely, whatever the size of the buffer",
+    arguments: [65_535, 65_536, 65_537, 1_000_003])
   func longParts(byteCount: Int) throws {
     let bytes = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     try withFolder { folder in
@@ -125,7 +127,7 @@ import Testing
   }
 
   // The test runs in a dedicated process, because other tests allocate memory concurrently.
-  @Test("writing a form of 128 MB takes less than 48 MB of additional memory", .timeLimit(.minutes(10)))
+  @Test("writing a form of 128 MB to a file takes less than 48 MB of additional memory", .timeLimit(.minutes(10)))
   func constantMemory() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       try withFolder { folder in
@@ -147,14 +149,14 @@ import Testing
     #expect(words.contains("grown by less: true"), "\(words)")
   }
 
-  @Test("forms of data and files can be encoded again")
+  @Test("forms with only data and files can be encoded again")
   func encodedTwice() throws {
     let form = MultipartFormData(boundary: "B")
     form.append(Data("value".utf8), withName: "field")
     #expect(try form.encode() == form.encode())
   }
 
-  @Test("an open stream is read from its current position")
+  @Test("a form's stream that is already open is read from its current position")
   func openStream() throws {
     let stream = InputStream(data: Data("abcde".utf8))
     stream.open()
@@ -168,7 +170,7 @@ import Testing
 
   // MARK: Properties
 
-  @Test("the boundary is random unless it is given, and is part of the content type")
+  @Test("a form's boundary is random unless it is given, and is part of the form's content type")
   func boundary() throws {
     let form = MultipartFormData()
     #expect(try form.boundary.wholeMatch(of: Regex("alamofire\\.boundary\\.[0-9a-f]{16}")) != nil)
@@ -182,7 +184,7 @@ import Testing
     #expect(own.boundary == "own")
   }
 
-  @Test("the content length is the sum of the bodies' lengths, and saturates at UInt64.max")
+  @Test("a form's contentLength is the sum of its bodies' lengths, and at most UInt64.max")
   func contentLength() throws {
     try withFolder { folder in
       let file = folder.appending(path: "f.txt")
@@ -197,12 +199,12 @@ import Testing
     }
   }
 
-  @Test("the default threshold for encoding in memory is 10 MB")
+  @Test("by default, forms up to 10 MB are encoded in memory")
   func threshold() {
     #expect(MultipartFormData.encodingMemoryThreshold == 10_000_000)
   }
 
-  @Test("the file of an encoded form has permissions 0600")
+  @Test("the file with an encoded form has the permissions 0600")
   func permissions() throws {
     try withFolder { folder in
       let file = folder.appending(path: "form")
@@ -212,7 +214,7 @@ import Testing
     }
   }
 
-  @Test("a symbolic link is uploaded as the content of its target, with the name of the link")
+  @Test("a symbolic link is uploaded with the content of its target and the name of the link")
   func link() throws {
     try withFolder { folder in
       try Data("a longer text than the link's".utf8).write(to: folder.appending(path: "f"))

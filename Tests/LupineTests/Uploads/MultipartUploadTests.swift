@@ -26,7 +26,9 @@ import Testing
 
   // MARK: Received forms
 
-  @Test("httpbin reads a form's fields and files, encoded in memory and in a file", arguments: [.max, 0] as [UInt64])
+  @Test(
+    "httpbin parses the fields and files of a form, whether it was encoded in memory or in a file",
+    arguments: [.max, 0] as [UInt64])
   func httpbin(threshold: UInt64) async throws {
     let url = try await TestServers.httpbin + "/post"
     try await withFolder { folder in
@@ -50,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("every overload sends the same form, whose content type replaces any other")
+  @Test("every overload of upload sends the same form, and the form's content type replaces the request's")
   func overloads() async throws {
     try await withServer { request in
       let lines = request.fields.filter { $0.name.lowercased() == "content-type" }.map(\.value)
@@ -117,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "the encoded file is in the temporary folder during the upload, readable only by its owner, and then removed")
+    "an encoded form's temporary file is readable only by its owner, and is deleted after the upload")
   func file() async throws {
     let (arrived, proceed) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -186,7 +188,7 @@ import Testing
     }
   }
 
-  @Test("a form that can't be encoded fails the request, and leaves no file", arguments: [.max, 0] as [UInt64])
+  @Test("if a form can't be encoded, the request fails and leaves no file", arguments: [.max, 0] as [UInt64])
   func failure(threshold: UInt64) async throws {
     try await withSession { session in
       let missing = URL(filePath: "/nonexistent/lupine.txt")
@@ -210,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("another user's folder in a shared temporary directory isn't used", .enabled(if: geteuid() == 0))
+  @Test("in a shared temporary directory, a folder of another user isn't used for forms", .enabled(if: geteuid() == 0))
   func otherUsersFolder() async throws {
     try await withServer {
       $0.uploadReply
@@ -237,7 +239,7 @@ import Testing
 
   // MARK: Remaining files
 
-  @Test("a file is removed only with shouldRemove, after serialization and before the response is delivered")
+  @Test("an uploaded file with shouldRemove is deleted after serialization, before the response is delivered")
   func removal() async throws {
     try await withServer {
       $0.uploadReply
@@ -261,7 +263,7 @@ import Testing
     }
   }
 
-  @Test("a file that is created while the request is cancelled is removed too")
+  @Test("a form's file that is created while its request is being cancelled is deleted too")
   func lateFile() async throws {
     try await withFolder { folder in
       let (making, cancelled) = (Gate(), Gate())
@@ -300,7 +302,7 @@ private struct Checking: DataResponseSerializerProtocol {
   }
 }
 
-/// A file manager with another temporary directory.
+/// A file manager whose temporary directory is the given one.
 private final class OtherPlace: FileManager, @unchecked Sendable {
   private let place: URL
 

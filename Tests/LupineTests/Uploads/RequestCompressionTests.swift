@@ -34,7 +34,8 @@ import Testing
   }
 
   @Test(
-    "a body is compressed to a zlib stream: 78 5E, deflate data, Adler-32", arguments: [0, 1, 100, 65_536, 1_000_000])
+    "a body is compressed to a zlib stream: the bytes 78 5E, deflate data, and the Adler-32 checksum",
+    arguments: [0, 1, 100, 65_536, 1_000_000])
   func zlibStream(byteCount: Int) async throws {
     let body = Pattern.data(byteCount)
     let adapted = try await DeflateRequestCompressor().adapted(try request(body), for: session).get()
@@ -46,7 +47,7 @@ import Testing
     #expect(adapted.headers["Content-Encoding"] == "deflate")
   }
 
-  @Test("a request without a body isn't changed, with and without a Content-Encoding")
+  @Test("compression doesn't change a request without a body, with or without a Content-Encoding field")
   func noBody() async throws {
     for headers in [[:], ["Content-Encoding": "br"]] as [HTTPHeaders] {
       let plain = try request(nil, headers)
@@ -54,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("a body that the closure rejects isn't changed")
+  @Test("a body isn't compressed if the closure returns false")
   func choice() async throws {
     let compressor = DeflateRequestCompressor { $0.count > 10 }
     let small = try request(Data(repeating: 7, count: 10))
@@ -63,7 +64,7 @@ import Testing
     #expect(try await compressor.adapted(large, for: session).get().headers["Content-Encoding"] == "deflate")
   }
 
-  @Test("a request with a Content-Encoding fails by default, regardless of the case of the name")
+  @Test("by default, compression of a request with a Content-Encoding field in any letter case fails")
   func duplicateField() async throws {
     let coded = try request(Data([1]), ["content-encoding": "br"])
     let result = await DeflateRequestCompressor().adapted(coded, for: session)
@@ -71,9 +72,7 @@ import Testing
     #expect(error?.localizedDescription.contains("Content-Encoding") == true)
   }
 
-  @Test(
-    "skip doesn't change a request with a Content-Encoding, and replace compresses its body"
-  )
+  @Test("for a request with a Content-Encoding, the policy skip keeps the body, and replace compresses it")
   func duplicateFieldAllowed() async throws {
     let coded = try request(Data([1]), ["Content-Encoding": "br"])
     let skipping = DeflateRequestCompressor(duplicateHeaderBehavior: .skip)
@@ -84,7 +83,7 @@ import Testing
     #expect(try inflated(try #require(replaced.httpBody)) == Data([1]))
   }
 
-  @Test("the static factories return working compressors")
+  @Test("the static factories create working request compressors")
   func shortNames() async throws {
     func made(_ compressor: any RequestInterceptor) async throws -> URLRequest {
       try await compressor.adapted(try request(Data([1]), ["Content-Encoding": "br"]), for: session).get()
@@ -96,7 +95,7 @@ import Testing
     #expect(refused.httpBody == Data([1]))
   }
 
-  @Test("a server receives the compressed body and its Content-Length")
+  @Test("a server receives the compressed body with its Content-Length")
   func server() async throws {
     let received = Recorder<ReceivedRequest>()
     try await withServer { request in

@@ -19,7 +19,7 @@ import Testing
   // MARK: Files
 
   @Test(
-    "the error for a file that can't be sent contains its path and a remedy, and no connection is made")
+    "if an uploaded file can't be sent, the error contains its path and a remedy, and no connection is opened")
   func noFile() async throws {
     try await withServer {
       $0.uploadReply
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("a file that is truncated while it is sent fails the request")
+  @Test("an upload fails if its file is truncated while it is being sent")
   func shrinking() async throws {
     try await withFolder { folder in
       let file = try folder.patternFile(64 << 20)
@@ -62,7 +62,7 @@ import Testing
 
   // MARK: Streams
 
-  @Test("the error for a stream that fails contains its class, its own error and the number of bytes read")
+  @Test("if a body stream fails, the error contains the stream's class, its error and the number of bytes read")
   func failingStream() async throws {
     try await withServer {
       $0.uploadReply
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("the error for a stream of a missing file contains the system's text")
+  @Test("the error for a body stream of a missing file contains the system's error text")
   func missingStream() async throws {
     try await withServer {
       $0.uploadReply
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "the error for a stream with another length than its Content-Length contains both lengths", arguments: [4, 6])
+    "if a body stream's length differs from Content-Length, the error contains both lengths", arguments: [4, 6])
   func wrongLength(declared: Int) async throws {
     try await withServer {
       $0.uploadReply
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(
-    "a consumed stream is never sent in part: redirect, challenge and retry fail with requestBodyStreamExhausted",
+    "if a redirect, challenge or retry needs a consumed body stream, the request fails with requestBodyStreamExhausted",
     arguments: ["/307", "/401", "/retry"])
   func spent(path: String) async throws {
     try await withServer { request in
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("a stream that can be opened again is sent again from its start", arguments: ["/307", "/401", "/retry"])
+  @Test("a body stream that can be reopened is sent again from its start", arguments: ["/307", "/401", "/retry"])
   func reopened(path: String) async throws {
     let count = Atomic(0)
     try await withServer { request in
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("a task fails with the reason if its delegate provides no stream")
+  @Test("if the delegate provides no body stream, the task fails with an error that says so")
   func noStream() async throws {
     try await withServer {
       $0.uploadReply
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("a task can be cancelled while it waits for its delegate's stream")
+  @Test("an upload can be cancelled while it waits for a body stream from its delegate")
   func silentDelegate() async throws {
     try await withServer {
       $0.uploadReply
@@ -184,7 +184,7 @@ import Testing
   // MARK: Servers
 
   @Test(
-    "if a server refuses a body early and closes, the result is its response or a lost connection, without a hang",
+    "if a server refuses a body early and closes, the upload ends with the response or networkConnectionLost",
     arguments: ["data", "file", "stream"], [false, true])
   func earlyAnswer(kind: String, isReset: Bool) async throws {
     try await withOrigin { peer in

@@ -13,7 +13,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct UploadLeakTests {
-  @Test("200 uploads that are cancelled at random times leave no temporary file and no open descriptor")
+  @Test("200 uploads that are cancelled at random times leave no temporary file and no descriptor")
   func cancelled() async throws {
     try await withFolder { folder in
       // The process below inherits TMPDIR, so all files in the folder are its own.
@@ -23,13 +23,15 @@ import Testing
         let place = URL(filePath: path)
         let file = try place.patternFile(2_000_000)
         try await Cancelling.run(count: 10, seed: 1, file)
-        let before = Left.descriptors(below: path)
+        let before = Resources.descriptors(below: path)
         let fates = try await Cancelling.run(count: 200, seed: 2, file)
         var left: [String] = []
-        if await !settles({ Left.descriptors(below: path).count <= before.count }) {
-          left.append("descriptors: \(Left.descriptors(below: path)) instead of \(before)")
+        if await !settles({ Resources.descriptors(below: path).count <= before.count }) {
+          left.append("descriptors: \(Resources.descriptors(below: path)) instead of \(before)")
         }
-        if await !settles({ Left.files(in: place) == ["body"] }) { left.append("files: \(Left.files(in: place))") }
+        if await !settles({ Resources.files(in: place) == ["body"] }) {
+          left.append("files: \(Resources.files(in: place))")
+        }
         try FileHandle.standardError.write(contentsOf: Data("left: \(left), fates: \(fates)\n".utf8))
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -39,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("an upload of 64 MiB from a file or a stream takes less than 16 MiB of memory", arguments: [false, true])
+  @Test("uploading 64 MiB from a file or a stream takes less than 16 MiB of memory", arguments: [false, true])
   func memory(isStream: Bool) async throws {
     try await withFolder { folder in
       try folder.patternFile(64 << 20)
@@ -64,13 +66,13 @@ import Testing
               )
               .text()
             }
-            // The first request allocates what a process needs once.
+            // The first request makes the allocations that a process needs only once.
             _ = try await session.upload(Data(count: 1), to: origin.url).text()
-            let before = try Left.residentBytesMax
+            let before = try Resources.residentBytesMax
             let count = try await send()
-            let grown = try Left.residentBytesMax - before
+            let grown = try Resources.residentBytesMax - before
             try FileHandle.standardError.write(contentsOf: Data("sent \(count), grown by \(grown)\n".utf8))
-            #expect(Left.isSanitized || grown < 16 << 20)
+            #expect(Resources.isSanitized || grown < 16 << 20)
           }
         }
       }

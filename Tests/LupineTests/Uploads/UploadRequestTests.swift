@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct UploadRequestTests {
   // MARK: Overloads
 
-  @Test("data, a file and a stream are sent by POST to a URL, or with the caller's URLRequest")
+  @Test("data, files and streams are uploaded to a URL by POST, or with the caller's URLRequest")
   func overloads() async throws {
     try await withServer { request in
       .text("\(request.bodyReport) \(request.fields.first("X-Own") ?? "") \(request.fields.first("X-Late") ?? "")")
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("an upload doesn't start without shouldAutomaticallyResume, and uses its own interceptor and method")
+  @Test("an upload uses its own interceptor and method, and isn't sent if shouldAutomaticallyResume is false")
   func options() async throws {
     try await withServer {
       $0.uploadReply
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("httpbin and nginx accept uploads")
+  @Test("httpbin and nginx accept uploads of data, files and streams")
   func realServers() async throws {
     let (httpbin, nginx) = (try await TestServers.httpbin, try await TestServers.nginx)
     try await withFolder { folder in
@@ -97,7 +97,7 @@ import Testing
 
   // MARK: Events
 
-  @Test("monitors are notified of the uploadable between the adaptation and the final request, and of each stream")
+  @Test("monitors receive the created uploadable after adaptation and before the final request, and each body stream")
   func events() async throws {
     try await withServer {
       $0.uploadReply
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("the uploadable is created on the request queue in each attempt, after the adapters have run")
+  @Test("in each attempt, the uploadable is created on the request queue after the adapters have run")
   func rounds() async throws {
     try await withServer { request in
       .text(request.bodyReport, status: request.body.count < 3 ? 500 : 200)
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("an uploadable that can't be created fails with createUploadableFailed after the retriers decide")
+  @Test("if an uploadable can't be created, the request fails with createUploadableFailed unless a retrier retries")
   func failedUploadable() async throws {
     try await withSession { session in
       let convertible = MadeUploadable { throw Mishap("nothing to send") }
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(
-    "progress never decreases and ends at exactly 1, even after a redirect and a challenge",
+    "upload progress never decreases, and ends at exactly 1, even after a redirect and a challenge",
     arguments: Kind.allCases, ["/", "/307", "/401"])
   func progress(kind: Kind, path: String) async throws {
     try await withServer { request in
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("the progress of a finished request is complete")
+  @Test("the upload progress is complete if it is first read after the end of the request")
   func lateProgress() async throws {
     try await withServer { _ in
       .text("arrived")
@@ -240,7 +240,7 @@ import Testing
 
   // MARK: Redirects
 
-  @Test("307 and 308 keep the method and the body", arguments: [307, 308], Kind.allCases)
+  @Test("redirects with 307 and 308 keep the method and the body of an upload", arguments: [307, 308], Kind.allCases)
   func redirects(status: Int, kind: Kind) async throws {
     let base = try await TestServers.httpbin
     try await withFolder { folder in
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test("a redirect handler that changes the method to GET removes the body")
+  @Test("if a redirect handler changes the method to GET, the body is removed")
   func redirectHandler() async throws {
     try await withServer {
       $0.uploadReply

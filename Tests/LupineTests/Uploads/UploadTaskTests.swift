@@ -34,7 +34,7 @@ import Testing
 
   // MARK: Kinds of bodies
 
-  @Test("data is sent and counted to the last byte", arguments: [1, 65_536, 3_000_001])
+  @Test("an upload of data sends all bytes, and counts each of them", arguments: [1, 65_536, 3_000_001])
   func data(byteCount: Int) async throws {
     try await withServer {
       $0.uploadReply
@@ -48,7 +48,9 @@ import Testing
     }
   }
 
-  @Test("a file is sent and counted to the last byte, over TLS too", arguments: [1, 3_000_001], [false, true])
+  @Test(
+    "an upload of a file sends all bytes, and counts each of them, over TCP and TLS", arguments: [1, 3_000_001],
+    [false, true])
   func file(byteCount: Int, isTLS: Bool) async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer(tls: isTLS ? identity : nil) {
@@ -74,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("a stream is sent chunked with an unknown total, or with the request's Content-Length")
+  @Test("a body stream is sent in chunks with an unknown total, unless the request has a Content-Length")
   func stream() async throws {
     try await withServer {
       $0.uploadReply
@@ -92,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is sent with Content-Length 0 and causes no progress")
+  @Test("an upload of an empty body sends Content-Length: 0, and causes no progress")
   func empty() async throws {
     try await withServer {
       $0.uploadReply
@@ -111,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("the request's own body isn't sent")
+  @Test("an upload's data replaces the request's own body")
   func ownBody() async throws {
     try await withServer {
       $0.uploadReply
@@ -125,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("a file's length is read when the task starts")
+  @Test("the length of an uploaded file is read when the task starts")
   func length() async throws {
     try await withServer {
       $0.uploadReply
@@ -144,7 +146,7 @@ import Testing
   // MARK: Repeated bodies
 
   @Test(
-    "a redirect that keeps the body and a challenge request a new stream, and counts never decrease",
+    "a challenge or redirect that requires the body again requests a new stream, and the counts never decrease",
     arguments: ["/307", "/308", "/401"])
   func sentAgain(path: String) async throws {
     try await withServer {
@@ -169,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("a redirect that drops the body requests no second stream", arguments: ["/301", "/302", "/303"])
+  @Test("a redirect that drops the body doesn't request another body stream", arguments: ["/301", "/302", "/303"])
   func dropped(path: String) async throws {
     try await withServer {
       $0.uploadReply
@@ -181,7 +183,7 @@ import Testing
     }
   }
 
-  @Test("an upload on a connection that turns out to be closed is replayed with a new stream")
+  @Test("an upload that is replayed after a reused connection closes requests a new body stream")
   func replayed() async throws {
     try await withOrigin { peer in
       guard let first = try peer.readRequest() else { return }
@@ -207,7 +209,7 @@ import Testing
     }
   }
 
-  @Test("a data task sends its request's stream first, and the delegate's streams afterward")
+  @Test("a data task sends its request's body stream first, and the delegate's streams when it has to be resent")
   func dataTask() async throws {
     try await withServer {
       $0.uploadReply

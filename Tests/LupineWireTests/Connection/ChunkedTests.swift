@@ -31,7 +31,8 @@ struct ChunkedTests {
     #expect(output == Array("0\r\n\r\n".utf8))
   }
 
-  @Test("encoded chunks decode to the same content, in pieces of any size", arguments: [1, 2, 3, 7, 64, 5000])
+  @Test(
+    "encoded chunks that arrive in parts of any size decode to the same content", arguments: [1, 2, 3, 7, 64, 5000])
   func roundTrip(pieceSize: Int) throws {
     var random = SplitMix64(seed: UInt64(pieceSize))
     var (content, wire): ([UInt8], [UInt8]) = ([], [])

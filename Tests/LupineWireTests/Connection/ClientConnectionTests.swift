@@ -7,7 +7,7 @@ import Testing
 struct ClientConnectionTests {
   private let response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".latin1
 
-  @Test("a new connection is idle and has no events")
+  @Test("a new connection is idle, and produces no events")
   func fresh() throws {
     var connection = ClientConnection(limits: Limits())
     var cursor = 0
@@ -20,7 +20,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("a connection can serve consecutive requests without keeping any state")
+  @Test("a connection carries over no parsing state from one request to the next")
   func reuse() throws {
     var connection = ClientConnection(limits: .with { $0.informationalMax = 1 })
     let wires = [
@@ -49,7 +49,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("a response that ends before its request was sent closes the connection")
+  @Test("a connection is closed if the response ends before the request was completely sent")
   func requestUnfinished() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "POST", closes: false)
@@ -57,7 +57,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("each request must be reported as sent, even after an earlier one")
+  @Test("a connection isn't reused after a request that wasn't reported as sent, even if the one before it was")
   func requestSentIsForgotten() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -67,7 +67,7 @@ struct ClientConnectionTests {
     try expectClose(.requestUnfinished, reading: response, &connection)
   }
 
-  @Test("a request that is completely sent during its response keeps the connection alive")
+  @Test("a connection is kept alive if the rest of the request is sent before the response ends")
   func sentMeanwhile() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "POST", closes: false)
@@ -81,7 +81,7 @@ struct ClientConnectionTests {
     try expectClose(nil, reading: rest, &connection)
   }
 
-  @Test("bytes on an idle connection are an error, before the first request and after it")
+  @Test("bytes on an idle connection cause an error, both before the first request and after it")
   func unsolicited() throws {
     var fresh = ClientConnection(limits: Limits())
     expectError(.unsolicitedBytes(count: response.count), response, &fresh)
@@ -105,14 +105,14 @@ struct ClientConnectionTests {
     expectNothingTruncated(&connection)
   }
 
-  @Test("the end of an idle connection is reported as a truncated head of 0 bytes")
+  @Test("if an idle connection is closed, the next response fails as a head truncated after 0 bytes")
   func closeWhileIdle() {
     var connection = ClientConnection(limits: Limits())
     expectNothingTruncated(&connection)
     expectIdle(connection, false)
   }
 
-  @Test("the end of the connection after the last body byte completes the response")
+  @Test("if the connection ends after the last byte of the body, the response is complete")
   func closeBehindBody() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -126,7 +126,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("body ranges are indices into the given span, after the head")
+  @Test("the range of a body's bytes is relative to the given span, and begins after the head")
   func bodyRanges() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)

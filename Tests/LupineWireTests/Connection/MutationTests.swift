@@ -10,9 +10,9 @@ struct MutationTests {
   /// The bytes that have a meaning in a head or in chunks.
   private let telling = Array("\r\n\t :;,0123456789aAfFgHT/.\0\u{7F}".utf8)
 
-  // Each seed makes 2,500 inputs.
+  // Each seed produces 2,500 inputs.
   @Test(
-    "mutated responses have the same outcome as a whole, byte by byte and in random pieces",
+    "a mutated response has the same outcome whole, byte by byte and in random parts",
     arguments: 1...8 as ClosedRange<UInt64>
   )
   func splitsAgree(seed: UInt64) throws {
@@ -31,7 +31,7 @@ struct MutationTests {
     }
   }
 
-  @Test("a section parser never buffers more than its limit", arguments: [9, 10] as [UInt64])
+  @Test("the parser of a field section never buffers more than its limit", arguments: [9, 10] as [UInt64])
   func retainedBytes(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let limits = Limits.with { ($0.headBytesMax, $0.trailerBytesMax, $0.fieldLinesMax) = (60, 40, 2) }

@@ -13,13 +13,13 @@ struct ChallengeTests {
     return fields
   }
 
-  @Test("field lines are parsed into their challenges", arguments: ChallengeVector.all)
+  @Test("each field line is parsed into its challenges", arguments: ChallengeVector.all)
   func vectors(_ vector: ChallengeVector) {
     #expect(fields(vector.lines).challenges("www-authenticate") == vector.challenges)
     if vector.lines.count == 1 { #expect(Challenge.parse(vector.lines[0]) == vector.challenges) }
   }
 
-  @Test("every prefix of a line is parsed, and its schemes are a prefix of the line's schemes")
+  @Test("a field line that is cut off at any byte is parsed into the first schemes of the whole line")
   func prefixes() {
     for line in ChallengeVector.all.flatMap(\.lines) {
       let schemes = Challenge.parse(line).map(\.scheme)
@@ -32,7 +32,7 @@ struct ChallengeTests {
     }
   }
 
-  @Test("schemes and parameters are found in any case, and the first of several equal parameters is returned")
+  @Test("schemes and parameters are found case-insensitively, and the first of several equal parameters is returned")
   func lookup() {
     let challenge = Challenge.parse("bAsIc REALM=\"a\", realm=\"b\"")[0]
     #expect(challenge.isOf(scheme: "Basic") && !challenge.isOf(scheme: "Basi") && !challenge.isOf(scheme: "Basic2"))
@@ -40,7 +40,7 @@ struct ChallengeTests {
     #expect(Challenge(scheme: "Foo", content: .token68("realm=")).realm == nil)
   }
 
-  @Test("challenges and parameters beyond the limits are dropped")
+  @Test("challenges and parameters that exceed the limits are dropped")
   func limits() {
     let schemes = (0..<100).map { "s\($0) a=b" }
     let kept = schemes.prefix(Limits.challengesMax).map { String($0.prefix { $0 != " " }) }
@@ -59,7 +59,7 @@ struct ChallengeTests {
   }
 
   @Test(
-    "hostile lines are parsed in time linear in their length",
+    "parsing a hostile field line takes time linear in the line's length",
     arguments: [
       (",", 10_000, 0), ("a", 65_536, 1), ("\"", 65_535, 0), ("\"", 65_536, 0), ("=", 65_536, 0), ("\u{0}", 65_536, 0),
       ("\\", 65_536, 0), (" ", 65_536, 0), ("\"\\", 32_768, 0), ("a ", 32_768, 16), ("a b", 21_845, 16),
@@ -76,7 +76,7 @@ struct ChallengeTests {
 @Suite("BasicCredentials")
 struct BasicCredentialsTests {
   @Test(
-    "a user name and a password are encoded as a field value",
+    "a user name and a password are encoded as an Authorization field's value",
     arguments: [
       // RFC 7617 §2 and §2.1.
       ("Aladdin", "open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123£", "Basic dGVzdDoxMjPCow=="),
@@ -107,7 +107,7 @@ struct BasicCredentialsTests {
     #expect(Base64.decode(text) == nil)
   }
 
-  @Test("every byte is encoded with the alphabet of RFC 4648 §4")
+  @Test("Base64 encodes every byte with the alphabet of RFC 4648 §4")
   func alphabet() {
     let bytes: [UInt8] = [0xFB, 0xEF, 0xBE, 0xFF, 0xFF, 0xFF, 0, 0, 0]
     #expect(Base64.encode(bytes) == "++++////AAAA" && Base64.decode("++++////AAAA") == bytes)

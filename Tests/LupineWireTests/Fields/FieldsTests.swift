@@ -15,7 +15,7 @@ struct FieldsTests {
     #expect(fields[2].name == "accept")
   }
 
-  @Test("a lookup ignores the case of the name", arguments: ["accept", "ACCEPT", "aCCepT"])
+  @Test("looking up a field ignores the case of its name", arguments: ["accept", "ACCEPT", "aCCepT"])
   func lookup(name: String) {
     #expect(fields.first(name) == "a")
     #expect(fields.all(name) == ["a", "b", "a"])
@@ -23,7 +23,8 @@ struct FieldsTests {
     #expect(fields.contains(name))
   }
 
-  @Test("looking up a missing name returns nil", arguments: ["", "accep", "accept1", "àccept", "Ho\u{17F}t", "h"])
+  @Test(
+    "looking up a field that is missing returns nil", arguments: ["", "accep", "accept1", "àccept", "Ho\u{17F}t", "h"])
   func missing(name: String) {
     #expect(fields.first(name) == nil)
     #expect(fields.all(name) == [])
@@ -42,14 +43,14 @@ struct FieldsTests {
     #expect(head.fields.valueBytes("none") == nil)
   }
 
-  @Test("a field with an empty value is present")
+  @Test("a field with an empty value counts as present")
   func emptyValue() {
     #expect(fields.first("x") == "")
     #expect(fields.list("x") == "")
     #expect(fields.contains("x"))
   }
 
-  @Test("characters that differ by 0x20 but aren't letters are different")
+  @Test("names aren't equal if they differ by 0x20 in characters that aren't letters")
   func caseBit() {
     let fields: Fields = ["a[": "1", "a{": "2", "a@": "3", "a`": "4"]
     #expect(fields.all("A[") == ["1"])
@@ -58,7 +59,7 @@ struct FieldsTests {
     #expect(fields.all("a`") == ["4"])
   }
 
-  @Test("removing a name removes all of its lines and no others")
+  @Test("removing a field removes all lines with its name, and no others")
   func removal() {
     var fields = fields
     fields.remove("aCCEPT")
@@ -69,7 +70,7 @@ struct FieldsTests {
     #expect(fields.wireLines == ["Host: h", "X: ", "Accept: c"])
   }
 
-  @Test("changing a copy doesn't change the original")
+  @Test("changing a copy of the fields doesn't change the original")
   func copies() {
     var copy = fields
     copy.remove("host")
@@ -78,7 +79,7 @@ struct FieldsTests {
   }
 
   @Test(
-    "fields are equal if their names are equal ignoring case, and their values and order are equal",
+    "fields are equal if their lines have the same order, the same values, and names that differ only in case",
     arguments: [
       (["A": "1", "B": "2"], ["a": "1", "b": "2"], true), ([:], [:], true),
       (["A": "1", "B": "2"], ["B": "2", "A": "1"], false), (["A": "1"], ["A": "1", "B": "2"], false),
@@ -91,7 +92,7 @@ struct FieldsTests {
     #expect((right == left) == areEqual)
   }
 
-  @Test("removed lines don't affect equality")
+  @Test("fields are equal regardless of field lines that were removed earlier")
   func equalityAfterRemoval() {
     var left: Fields = ["Secret": "x", "A": "1"]
     left.remove("secret")

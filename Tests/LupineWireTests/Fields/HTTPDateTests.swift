@@ -9,7 +9,7 @@ private let now: Int64 = 1_768_478_400
 @Suite("HTTPDate")
 struct HTTPDateTests {
   @Test(
-    "a valid date is parsed",
+    "a valid HTTP date is parsed",
     arguments: [
       // The RFC's own example in its three formats.
       ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
@@ -31,7 +31,7 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "a value that isn't exactly a date is refused",
+    "a value that isn't exactly an HTTP date is refused",
     arguments: [
       "", " ", "0", "784111777", "Sun", "Sun,", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
       // Wrong case, white space and number of digits.
@@ -60,7 +60,7 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "the year of an RFC 850 date is at most 50 years in the future",
+    "the two-digit year of an RFC 850 date is taken as at most 50 years in the future",
     arguments: [
       // Now is 2026-01-15 12:00:00.
       ("15-Jan-76 12:00:00", now, "2076"), ("15-Jan-76 12:00:01", now, "1976"), ("14-Jan-76 23:59:59", now, "2076"),
@@ -76,7 +76,7 @@ struct HTTPDateTests {
     #expect(read.description.split(separator: " ")[3] == year)
   }
 
-  @Test("parsing a written date returns the same date, on every day of 400 years and at many seconds of a day")
+  @Test("a written date is parsed to the same date, for every day of 400 years and many seconds of a day")
   func roundTrip() {
     for seconds in stride(from: Int64(43_199), to: 12_622_780_800, by: 86_400) {
       expectRoundTrip(seconds)
@@ -93,7 +93,7 @@ struct HTTPDateTests {
     }
   }
 
-  @Test("consecutive days are in order and have the names of the week")
+  @Test("consecutive days are in ascending order, and have the right names of the week")
   func order() throws {
     let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     for day in 0..<1000 {
@@ -104,7 +104,7 @@ struct HTTPDateTests {
     }
   }
 
-  @Test("seconds outside the years 1 to 9999 have no date")
+  @Test("points in time outside of the years 1 to 9999 have no HTTP date")
   func bounds() {
     for seconds in [Int64.min, -62_135_596_801, 253_402_300_800, .max] {
       #expect(HTTPDate(secondsSince1970: seconds) == nil)
@@ -117,7 +117,7 @@ struct HTTPDateTests {
 @Suite("Retry-After")
 struct RetryAfterTests {
   @Test(
-    "a delay or a date is parsed and converted to the seconds to wait",
+    "Retry-After is parsed as a delay or a date, and converted to seconds",
     arguments: [
       ("0", 0), ("120", 120), ("007", 7), ("2147483648", 2_147_483_648), ("2147483649", 2_147_483_648),
       ("99999999999999999999999", 2_147_483_648), ("Thu, 15 Jan 2026 12:01:40 GMT", 100),
@@ -130,13 +130,13 @@ struct RetryAfterTests {
   }
 
   @Test(
-    "a value that is neither a delay nor a date is refused",
+    "a Retry-After value that is neither a delay nor a date is refused",
     arguments: ["", " ", "-1", "+1", "1.5", "1 ", " 1", "0x10", "1s", "1,2", "١", "soon", "Sun, 06 Nov 1994"])
   func refused(text: String) {
     #expect(RetryAfter(text, now: now) == nil)
   }
 
-  @Test("an extreme value of the clock doesn't overflow the delay")
+  @Test("if the clock has an extreme value, the delay doesn't overflow")
   func extremes() throws {
     let date = try #require(RetryAfter("Thu, 15 Jan 2026 12:00:00 GMT", now: now))
     #expect(date.delaySeconds(now: .min) == Limits.delaySecondsMax)
@@ -146,7 +146,7 @@ struct RetryAfterTests {
     #expect(early.delaySeconds(now: .min) == Limits.delaySecondsMax)
   }
 
-  @Test("a response head parses its Retry-After field")
+  @Test("a response head returns the delay in its Retry-After field")
   func field() throws {
     for (line, expected) in [("Retry-After: 5\r\n", 5), ("retry-after: x\r\n", nil), ("", nil)] as [(String, Int64?)] {
       var connection = ClientConnection(limits: Limits())

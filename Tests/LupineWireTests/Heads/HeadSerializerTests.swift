@@ -5,7 +5,7 @@ import Testing
 
 @Suite("HeadSerializer")
 struct HeadSerializerTests {
-  @Test("a head is written exactly as expected, or refused", arguments: RequestVector.all)
+  @Test("each head in the table is written exactly as expected, or refused as expected", arguments: RequestVector.all)
   func vectors(_ vector: RequestVector) throws {
     switch vector.outcome {
     case .refused(let error): expect(vector.head, throws: error)
@@ -17,7 +17,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "a written head is parsed to the same fields, at every split and with another request after it",
+    "a written head, split anywhere and followed by another request, is parsed to the same fields",
     arguments: RequestVector.all.filter { $0.wire != nil })
   func readAgain(_ vector: RequestVector) throws {
     let bytes = Array(try #require(vector.wire).utf8)
@@ -41,14 +41,14 @@ struct HeadSerializerTests {
     }
   }
 
-  @Test("the head is appended to the bytes already in the buffer")
+  @Test("a head is appended to the bytes already in the buffer")
   func appends() throws {
     var output = Array("abc".utf8)
     try HeadSerializer.append(RequestHead(method: "GET", target: "/"), to: &output)
     #expect(output == Array("abcGET / HTTP/1.1\r\n\r\n".utf8))
   }
 
-  @Test("a removed field isn't written")
+  @Test("a field that was removed isn't written")
   func removedField() throws {
     var fields: Fields = ["A": "1", "Secret": "x", "B": "2", "SECRET": "y"]
     fields.remove("secret")
@@ -61,7 +61,7 @@ struct HeadSerializerTests {
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
   static let ascii = (UInt8(0)..<128).map { ($0, String(Unicode.Scalar($0))) }
 
-  @Test("a method or name is refused for each ASCII character that isn't a token character")
+  @Test("a method or field name is refused if it contains an ASCII character that isn't allowed in a token")
   func methodsAndNames() {
     for (byte, text) in Self.ascii {
       let inMethod = RequestHead(method: "G\(text)T", target: "/")
@@ -72,7 +72,7 @@ struct HeadSerializerTests {
     }
   }
 
-  @Test("a target is refused for each ASCII character that isn't visible")
+  @Test("a request target is refused if it contains an ASCII character that isn't visible")
   func targets() {
     for (byte, text) in Self.ascii {
       let isVisible = byte > 0x20 && byte < 0x7F
@@ -82,7 +82,7 @@ struct HeadSerializerTests {
     }
   }
 
-  @Test("a field value is refused for each control character except HTAB")
+  @Test("a field value is refused if it contains a control character other than HTAB")
   func values() {
     for (byte, text) in Self.ascii {
       let isAllowed = byte >= 0x20 && byte != 0x7F || byte == 0x09
@@ -93,7 +93,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "the same rules apply to a field line written by name and value, at any position of the character",
+    "a field line that is written on its own is refused for the same characters as in a head, anywhere in its value",
     arguments: ["b%", "%b", "b%c", "\tb%c", "b\tc%d", "b\t%"])
   func lines(value: String) {
     for (byte, text) in Self.ascii {
@@ -130,7 +130,8 @@ struct HeadSerializerTests {
     }
   }
 
-  /// Expects `expected` and no appended bytes, or, if it is nil, one line per field, a request line and an empty line.
+  /// Expects the error and no appended bytes, or, without an error, a request line, one line per field and an
+  /// empty line.
   private func expect(_ head: RequestHead, throws expected: WireError?) {
     let before = Array("kept".utf8)
     var output = before

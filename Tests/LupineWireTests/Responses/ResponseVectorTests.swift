@@ -3,21 +3,25 @@
 import LupineWire
 import Testing
 
-@Suite("Response vectors")
+@Suite("Tables of responses")
 struct ResponseVectorTests {
-  @Test("each response vector has its outcome when it is fed in one piece", arguments: ResponseVector.all)
+  @Test(
+    "each response in the table has the expected outcome when it is fed in one piece", arguments: ResponseVector.all)
   func whole(_ vector: ResponseVector) {
     let transcript = vector.transcript([vector.bytes[...]])
     vector.check(transcript)
     if case .failure(let error) = vector.outcome { #expect(transcript.error == error) }
   }
 
-  @Test("each response vector has its outcome when it is fed byte by byte", arguments: ResponseVector.all)
+  @Test(
+    "each response in the table has the expected outcome when it is fed byte by byte", arguments: ResponseVector.all)
   func byteByByte(_ vector: ResponseVector) {
     vector.check(vector.transcript(vector.bytes.singly))
   }
 
-  @Test("each response vector has its outcome when it is split in two at any position", arguments: ResponseVector.all)
+  @Test(
+    "each response in the table has the expected outcome when it is split in two at any position",
+    arguments: ResponseVector.all)
   func everySplit(_ vector: ResponseVector) {
     // The few vectors above 512 bytes repeat one line or letter; about 64 splits suffice for these.
     let step = vector.bytes.count > 512 ? 1 + vector.bytes.count / 64 : 1
@@ -27,7 +31,7 @@ struct ResponseVectorTests {
   }
 
   @Test(
-    "another response after a response vector makes the connection unusable",
+    "if another response follows one in the table, the connection becomes unusable",
     arguments: ResponseVector.all.filter(\.endsWithoutClose))
   func anotherBehind(_ vector: ResponseVector) {
     let another = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc".latin1
@@ -37,7 +41,7 @@ struct ResponseVectorTests {
     vector.check(vector.transcript(bytes.singly), close: .unsolicitedBytes)
   }
 
-  @Test("the table has at least 400 responses, 80 requests and 140 URIs, without duplicates")
+  @Test("the tables have at least 400 responses, 80 requests and 140 URIs, without duplicates")
   func distinct() {
     let names = ResponseVector.all.map(\.name)
     #expect(Set(names).count == names.count)

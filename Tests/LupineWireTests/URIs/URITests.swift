@@ -14,7 +14,7 @@ struct URITests {
     #expect(uri.fragment == vector.fragment)
   }
 
-  @Test("parsing a description returns the same URI without the user information", arguments: URIVector.taken)
+  @Test("a URI's description is parsed to the same URI without its user information", arguments: URIVector.taken)
   func roundTrip(_ vector: URIVector) throws {
     let uri = try URI(vector.text)
     let again = try URI(uri.description)
@@ -22,12 +22,12 @@ struct URITests {
     #expect(again.userInfo == nil && again.description == uri.description)
   }
 
-  @Test("a URI that can't be requested is refused", arguments: URIVector.refused)
+  @Test("text that isn't a URI that can be requested is refused", arguments: URIVector.refused)
   func refused(text: String, error: URIError) {
     #expect(throws: error) { try URI(text) }
   }
 
-  @Test("HeadSerializer accepts each byte of a parsed target")
+  @Test("HeadSerializer accepts the target of every parsed URI")
   func targetsCanBeSent() throws {
     for value in UInt32(0x20)..<0x250 where value != 0x7F {
       let scalar = try #require(Unicode.Scalar(value))
@@ -38,7 +38,7 @@ struct URITests {
   }
 
   @Test(
-    "a description omits the default port and the user information",
+    "a URI's description omits the default port and the user information",
     arguments: [
       ("http://u:p@H:80/x?y#z", "http://h/x?y#z"), ("https://h:443", "https://h/"), ("https://h:80", "https://h:80/"),
       ("http://[::1]:443/", "http://[::1]:443/"), ("http://[::1]", "http://[::1]/"),
@@ -48,7 +48,7 @@ struct URITests {
   }
 
   @Test(
-    "the absolute form for a proxy omits the user information and the fragment",
+    "the absolute form for a proxy omits the URI's user information and fragment",
     arguments: [
       ("http://u:p@H:80/x?y#z", "http://h/x?y"), ("https://h:8443", "https://h:8443/"),
       ("http://[::1]?q", "http://[::1]/?q"),
@@ -59,7 +59,7 @@ struct URITests {
   }
 
   @Test(
-    "the authority form for CONNECT always has a port",
+    "the authority form for CONNECT always contains the port",
     arguments: [
       ("http://h", "h:80"), ("https://h", "h:443"), ("https://h:8443", "h:8443"), ("https://[::1]", "[::1]:443"),
       ("https://[2001:DB8::A]:1", "[2001:db8::a]:1"), ("https://127.0.0.1:443", "127.0.0.1:443"),
@@ -68,7 +68,7 @@ struct URITests {
     #expect(try URI(text).origin.authorityForm == expected)
   }
 
-  @Test("the host of a Unix socket's origin is localhost, and its path distinguishes origins")
+  @Test("the origin of a Unix socket has the host localhost, and origins with different socket paths differ")
   func socketOrigins() throws {
     let origin = try URI("http+unix://%2Fa%20b/x").origin
     #expect(origin.host == "localhost" && origin.port == 80 && origin.authority == "localhost")
@@ -81,7 +81,7 @@ struct URITests {
     #expect(try URI("http://localhost").origin.socketPath == nil)
   }
 
-  @Test("an authority has brackets around IPv6 and omits the default port")
+  @Test("a URI's authority encloses an IPv6 address in brackets, and omits the default port")
   func authorities() {
     #expect(Origin(scheme: .http, host: "h", port: 80).authority == "h")
     #expect(Origin(scheme: .https, host: "h", port: 80).authority == "h:80")

@@ -1,4 +1,4 @@
-// Benchmarks of the queue of a loop's deadlines.
+// Benchmarks of an event loop's deadline queue.
 
 import Benchmark
 @_spi(Loop) import LupineReactor

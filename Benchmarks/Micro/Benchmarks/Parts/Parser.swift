@@ -10,7 +10,7 @@ func parser() {
   for (name, heads) in [("\(small.count) heads", small), ("a head of 64 KiB", large)] {
     measureSpeed(name, of: heads) { blackHole(ResponseHeads.parse($0)) }
     measureSpeed("\(name), http-parser", of: heads) { head in
-      // SAFETY: the bytes are valid during the call, and the count is theirs.
+      // SAFETY: the bytes are valid during the call, and `bytes.count` is their number.
       let lines = head.withUnsafeBytes { bytes in
         peer_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
       }
@@ -19,7 +19,7 @@ func parser() {
   }
 }
 
-/// Measures the time to parse some heads, and the number of bytes parsed per second.
+/// Measures the time to parse the heads, and the speed in megabytes per second.
 private func measureSpeed(_ name: String, of heads: [[UInt8]], parse: @escaping @Sendable ([UInt8]) -> Void) {
   let speed = BenchmarkMetric.custom("MB/s", polarity: .prefersLarger, useScalingFactor: false)
   let byteCount = heads.reduce(0) { $0 + $1.count }

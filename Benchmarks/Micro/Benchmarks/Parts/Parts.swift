@@ -14,7 +14,7 @@ let benchmarks: @Sendable () -> Void = {
 }
 
 extension Benchmark {
-  /// Measures the time of `work` on a value, without the creation and destruction of the value.
+  /// Measures the time that `work` takes with a value. The creation and destruction of the value aren't measured.
   func measure<Value>(_ value: consuming Value, work: (inout Value) -> Void) {
     var value = value
     startMeasurement()

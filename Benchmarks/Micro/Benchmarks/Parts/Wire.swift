@@ -41,7 +41,8 @@ private func requestHead() -> RequestHead {
 func chunks() {
   for size in [16, 8192] {
     let message = chunkedMessage(size)
-    // Not in thousands: a body of small chunks would then take as long as all other parts together.
+    // Each iteration decodes one body, not a thousand as in other benchmarks, because small chunks would then take as long as
+    // all others together.
     let configuration = Benchmark.Configuration(metrics: [.wallClock, .throughput], maxDuration: .seconds(1))
     Benchmark("64 KiB in chunks of \(size)", configuration: configuration) { benchmark in
       for _ in benchmark.scaledIterations { precondition(bodyByteCount(of: message) == 65536, "not all was taken") }

@@ -4,7 +4,7 @@
 
 #include <http_parser.h>
 
-// The least that a client needs: the position of each name and value, and the end of the head.
+// The minimum that a client needs to know of a head: the position of each field name and value.
 typedef struct {
   const char *start;
   size_t lines;

@@ -1,4 +1,4 @@
-// The amount of memory allocated by malloc. Swift's Glibc module lacks the function for it.
+// The amount of memory allocated by malloc. This is C because Swift's Glibc module lacks mallinfo2.
 
 #ifndef LUPINE_BENCHMARKS_ALLOCATION_H
 #define LUPINE_BENCHMARKS_ALLOCATION_H

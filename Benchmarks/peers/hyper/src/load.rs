@@ -1,4 +1,4 @@
-//! What every load generator is asked for on its command line, and the one line that says what the load has cost.
+//! The command line options that all load generators have, and the line of results that each prints.
 
 use std::fmt::Display;
 use std::process::exit;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The work: how many requests to which URL, how many of them at once, and what is sent and expected.
+/// The work: the URL, the number of requests, their concurrency, the data to send, and the expected responses.
 pub struct Load {
     pub requests: usize,
     pub in_flight: usize,
@@ -59,7 +59,7 @@ impl Load {
         load
     }
 
-    /// The URLs of the requests, which take them in turns; the same addresses as in server.py.
+    /// Returns the URLs to request in turn, one per origin. server.py listens on the same addresses.
     pub fn urls(&self) -> Vec<String> {
         if self.origins == 1 {
             return vec![self.url.clone()];
@@ -82,7 +82,7 @@ pub struct Ticket {
     begin: Instant,
 }
 
-/// A number of requests that tasks share, and how long each took, in tenths of µs.
+/// A number of requests that tasks share, and the latency of each in units of 0.1 µs.
 pub struct Tickets {
     next: AtomicUsize,
     latencies: Vec<AtomicU32>,
@@ -136,7 +136,7 @@ pub struct Costs {
 
 impl Costs {
     pub fn now() -> Costs {
-        // SAFETY: all-zero is a valid rusage, which getrusage fills and keeps no pointer to.
+        // SAFETY: a rusage with all bytes 0 is valid. getrusage fills the structure and keeps no pointer to it.
         let usage = unsafe {
             let mut usage: libc::rusage = std::mem::zeroed();
             libc::getrusage(libc::RUSAGE_SELF, &mut usage);
@@ -147,7 +147,7 @@ impl Costs {
     }
 }
 
-// Not ru_maxrss, which a process inherits from whoever started it.
+// Reads VmHWM instead of ru_maxrss, which a process inherits from its parent.
 fn resident_kib_max() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

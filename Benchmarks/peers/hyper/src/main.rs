@@ -64,7 +64,7 @@ fn request(uri: &Uri, load: &Load) -> Request<Body> {
     request.unwrap_or_else(|error| fail("request", error))
 }
 
-// From memory, where the others read a file: without its fs feature, tokio has no files.
+// Sends zeros from memory, whereas the other clients read a file, because tokio can't read files without its fs feature.
 async fn write_zeros(mut sender: Sender, count: u64) {
     let mut left = count;
     while left > 0 {

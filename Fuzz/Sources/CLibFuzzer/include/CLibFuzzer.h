@@ -1,5 +1,5 @@
-// libFuzzer's entry point for programs with their own main. The toolchain has no header for it (compiler-rt:
-// FuzzerInterface.h).
+// libFuzzer's entry point for programs with their own main. It is declared here because the toolchain lacks compiler-rt's
+// FuzzerInterface.h.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

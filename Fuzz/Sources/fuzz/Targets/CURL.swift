@@ -1,4 +1,4 @@
-// The curl command of a request, split into words by bash's rules and by bash.
+// The curl command that describes a request: split into words here by bash's rules, and by bash itself.
 
 import Foundation
 import Glibc
@@ -12,7 +12,7 @@ extension FuzzTarget {
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
-    // An argument, a method and a field can't contain NUL.
+    // A NUL can't occur in a program's arguments, in a method or in a field.
     let method = input.text().filter { $0 != "\0" }
     guard let url = URL(string: "http://a.test/" + input.text()), !method.contains("\0") else { return }
     var request = URLRequest(url: url)
@@ -57,7 +57,7 @@ extension FuzzTarget {
   }
 }
 
-/// A command, split by bash's rules. Nil if bash would do more than split it.
+/// The words of a command, split by bash's rules. The initializer returns nil if bash would do more than split the command.
 private struct ShellWords {
   private(set) var all: [[UInt8]] = []
   private(set) var hasSubstitution = false

@@ -1,4 +1,4 @@
-// The cache's rules for any fields, and its records for any bytes.
+// The cache's rules, with arbitrary fields, and the parser of the cache's records on disk, with arbitrary bytes.
 
 @testable import LupineCache
 @testable import LupineCacheStore
@@ -7,7 +7,7 @@
 extension FuzzTarget {
   /// The input consists of the field lines of a request and of a response. The first byte of a line selects its name.
   static let caching = FuzzTarget(
-    name: "caching", summary: "a response that isn't to be stored isn't, and none is served stale or to another session"
+    name: "caching", summary: "responses that must not be stored aren't, and none is served stale or to another session"
   ) { bytes in
     var input = Input(bytes)
     let names = [
@@ -47,12 +47,12 @@ extension FuzzTarget {
     if isPersonal, case .serve = CacheDecision(other, stored: [stored], now: Int64(bitPattern: now)) {
       hold(false, "served to another session")
     }
-    // A record on disk has the same meaning.
+    // The response, written to a record and read back, is the same.
     let record = RecordHead(uri: uri.cacheKey, response: stored)
     hold(RecordHead(record.bytes, bodyByteCount: 1000) == record, "the record reads back differently")
   }
 
-  /// The input is the head of a record, or its preamble.
+  /// The input is parsed as the preamble, the head and the file name of a record.
   static let cacheRecord = FuzzTarget(
     name: "cache-record", summary: "any bytes are refused as a record, or read as one that is written the same way"
   ) { bytes in

@@ -14,7 +14,7 @@ extension FuzzTarget {
     let again = Challenge.parse(written)
     hold(again == challenges, "\(challenges) written as \(written.debugDescription) reads as \(again)")
 
-    // Several field lines, parsed together with one limit, equal the lines parsed one by one.
+    // Several field lines, parsed together, must yield the challenges of the lines parsed one by one, up to the limit.
     var fields = Fields()
     let lines = bytes.split(separator: 0x0A).prefix(20)
     for line in lines { fields.append(name: "www-authenticate", valueBytes: Array(line)) }

@@ -1,4 +1,4 @@
-// The chunked transfer coding: a round trip, and a comparison with a second implementation for any bytes.
+// The chunked transfer coding: chunks are encoded and decoded, and a reference decoder must agree on arbitrary bytes.
 
 @testable import LupineWire
 
@@ -26,7 +26,7 @@ extension FuzzTarget {
       if isPlain {
         ChunkedEncoder.append(data.span, to: &wire)
       } else if !data.isEmpty {
-        // Variants of other senders: leading zeros, uppercase digits, padding, extensions.
+        // Variants that other senders use: leading zeros, uppercase digits, padding, extensions.
         let size = String(data.count, radix: 16, uppercase: input.flag())
         wire += Array(String(repeating: "0", count: input.number(0...(16 - size.utf8.count))).utf8) + size.utf8
         wire += input.pick(["", " ", "\t ", ";a", ";a=b", " ; q=\"x;\t\"", ";é"]).utf8
@@ -131,7 +131,7 @@ private struct ReferenceChunks {
     }
   }
 
-  /// Returns false if the text is missing or incomplete.
+  /// Skips the expected text. Returns false if the text is missing or incomplete.
   private mutating func skip(_ expected: String, _ rest: inout ArraySlice<UInt8>) -> Bool {
     for byte in expected.utf8 {
       guard let next = rest.popFirst() else { return false }
@@ -143,7 +143,7 @@ private struct ReferenceChunks {
     return true
   }
 
-  // Section parsing is covered by another target.
+  // Parses the trailers with the real parser, because the target `response` checks it.
   private mutating func readTrailers(_ rest: [UInt8], _ limits: Limits) {
     var parser = SectionParser(.trailers, limits: limits)
     var cursor = 0

@@ -1,17 +1,22 @@
-// Content codings in both directions, compared with zlib and libbrotli in one call.
+// The decoders and encoders of content codings, compared with single calls of zlib, libbrotli and libzstd.
 
 import CLupineBrotli
 import CLupineZlib
+import CLupineZstd
 @testable import LupineCoding
 
 extension FuzzTarget {
+  /// The codings. An input selects one by its index, so the order must not change, or the committed inputs would select other
+  /// codings.
+  private static let codings: [ContentCoding] = [.gzip, .deflate, .brotli, .zstd]
+
   /// Input: a byte of choices, then coded bytes.
   static let decoder = FuzzTarget(
     name: "decoder", summary: "coded bytes in pieces are decoded as by the library in one call, within the limits"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
-    let coding = [ContentCoding.gzip, .deflate, .brotli][Int(choices & 3) % 3]
+    let coding = codings[Int(choices & 3)]
     let wire = Array(input.rest)
     let expected = OneShot.decode(wire, coding)
     var limits = CodingLimits()
@@ -20,7 +25,7 @@ extension FuzzTarget {
     for pieces in cutter.waysToCut(wire) {
       let room = cutter.number(1...3) == 1 ? cutter.number(1...7) : 4096
       let outcome = Decoding(pieces, [coding], limits, room: room)
-      // Before an error, smaller output buffers may have yielded more bytes.
+      // Only the common part is compared: before an error, a decoder with smaller output buffers may have returned more bytes.
       let common = min(expected.bytes.count, outcome.bytes.count)
       hold(
         expected.bytes.prefix(common) == outcome.bytes.prefix(common), "\(coding): another output than the library's")
@@ -36,21 +41,20 @@ extension FuzzTarget {
 
   /// Decodes the bytes with two decoders in sequence, and with one decoder for both codings.
   private static func stack(_ wire: [UInt8], _ choices: UInt8, _ cutter: inout Cutter) {
-    let all = [ContentCoding.gzip, .deflate, .brotli]
-    let codings = [all[Int(choices >> 3 & 3) % 3], all[Int(choices >> 5 & 3) % 3]]
-    var limits = CodingLimits(brotliLayersMax: 2)
+    let two = [codings[Int(choices >> 3 & 3)], codings[Int(choices >> 5 & 3)]]
+    var limits = CodingLimits(brotliLayersMax: 2, zstdLayersMax: 2)
     limits.decodedBytesMax = 1 << 20
-    let outer = Decoding([wire], [codings[1]], limits, room: 4096)
-    let both = Decoding(cutter.pieces(wire), codings, limits, room: cutter.number(1...4096))
+    let outer = Decoding([wire], [two[1]], limits, room: 4096)
+    let both = Decoding(cutter.pieces(wire), two, limits, room: cutter.number(1...4096))
     guard !outer.isLimited, !both.isLimited else { return }
-    let inner = Decoding([outer.bytes], [codings[0]], limits, room: 4096)
+    let inner = Decoding([outer.bytes], [two[0]], limits, room: 4096)
     guard !inner.isLimited else { return }
     let common = min(inner.bytes.count, both.bytes.count)
-    hold(inner.bytes.prefix(common) == both.bytes.prefix(common), "\(codings): another output than of each alone")
-    // A body of 0 bytes is complete with any codings. A layer that decodes to 0 bytes isn't a body of 0 bytes for the
-    // next.
+    hold(inner.bytes.prefix(common) == both.bytes.prefix(common), "\(two): another output than of each alone")
+    // An empty body is complete with any codings. But if a nonempty body decodes to 0 bytes in the outer coding, the inner
+    // coding is incomplete.
     let isComplete = outer.isComplete && inner.isComplete && (!outer.bytes.isEmpty || wire.isEmpty)
-    hold(both.isComplete == isComplete, "\(codings): complete is \(both.isComplete): \(shown(wire))")
+    hold(both.isComplete == isComplete, "\(two): complete is \(both.isComplete): \(shown(wire))")
   }
 
   /// Input: choices, then bytes to encode.
@@ -59,7 +63,7 @@ extension FuzzTarget {
     summary: "the library decodes bytes encoded in pieces; damaged bytes never decode as valid"
   ) { bytes in
     var input = Input(bytes)
-    let coding = input.pick([ContentCoding.gzip, .deflate, .brotli])
+    let coding = input.pick(codings)
     let level = input.number(below: 14) - 1
     let (place, damage) = (input.number(below: 65_536), input.byte())
     let body = Array(input.rest)
@@ -149,15 +153,16 @@ private struct OneShot {
   private(set) var bytes: [UInt8] = []
   private(set) var isComplete = false
 
-  /// More than any test of a limit needs, in bytes.
+  /// The maximum number of bytes to decode: 8 MiB, more than any test of a limit needs.
   private static let bytesMax = 8 << 20
 
   static func decode(_ wire: [UInt8], _ coding: ContentCoding) -> OneShot {
     switch coding {
     case .brotli: brotli(wire)
+    case .zstd: zstd(wire)
     case .gzip: inflate(wire, windowBits: 31, mayRepeat: true)
     case .deflate:
-      // The first two bytes show whether there is a zlib header.
+      // The first two bytes show whether the body has a zlib header or is raw deflate data.
       wire.count >= 2 && wire[0] & 0x8F == 0x08 && (Int(wire[0]) << 8 | Int(wire[1])) % 31 == 0
         ? inflate(wire, windowBits: 15, mayRepeat: false) : inflate(wire, windowBits: -15, mayRepeat: false)
     }
@@ -209,6 +214,34 @@ private struct OneShot {
         result.bytes += output[..<(output.count - room)]
       }
       result.isComplete = answer == BROTLI_DECODER_RESULT_SUCCESS && left == 0
+    }
+    return result
+  }
+
+  private static func zstd(_ wire: [UInt8]) -> OneShot {
+    guard let decoder = ZSTD_createDCtx() else { fatalError("no decoder") }
+    defer { ZSTD_freeDCtx(decoder) }
+    ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, 23)
+    var result = OneShot()
+    var output = [UInt8](repeating: 0, count: 64 << 10)
+    wire.withUnsafeBytes { source in
+      var input = ZSTD_inBuffer(src: source.baseAddress, size: 0, pos: 0)
+      var isFrameStart = true
+      var count = 0
+      repeat {
+        // The first byte of a frame alone: the library doesn't check the window of a frame that is passed in one piece.
+        input.size = isFrameStart ? min(input.pos + 1, wire.count) : wire.count
+        var answer = 0
+        output.withUnsafeMutableBytes { target in
+          var place = ZSTD_outBuffer(dst: target.baseAddress, size: target.count, pos: 0)
+          answer = ZSTD_decompressStream(decoder, &place, &input)
+          count = place.pos
+        }
+        guard ZSTD_isError(answer) == 0 else { return }
+        result.bytes += output[..<count]
+        isFrameStart = answer == 0
+      } while (input.pos < wire.count || count == output.count) && result.bytes.count < bytesMax
+      result.isComplete = isFrameStart && input.pos == wire.count
     }
     return result
   }

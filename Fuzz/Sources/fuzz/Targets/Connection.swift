@@ -1,4 +1,4 @@
-// A connection with many exchanges, closes and replacements: each reply's bytes reach only its own exchange.
+// A connection with many exchanges, closes and replacements: a reply's bytes reach only the exchange that requested the reply.
 
 @testable import LupineWire
 
@@ -23,7 +23,7 @@ private struct Peer: ~Copyable {
     var trailerCount = 0
     /// Whether unrequested bytes follow.
     var hasSurplus = false
-    /// Whether the end of the connection ends the body.
+    /// Whether the body ends when the server closes the connection.
     var endsWithClose = false
     var asksForClose = false
     /// Whether the reply is truncated, and the server closes the connection.
@@ -112,7 +112,8 @@ private struct Peer: ~Copyable {
     }
     reply.body = isBodiless ? [] : body
     if choices & 0x80 != 0, !reply.endsWithClose {
-      // A second reply, which a smuggling attack would assign to the next request.
+      // An unrequested second reply. In a response-smuggling attack, the client would take it for the reply to the next
+      // request.
       reply.wire += "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison".utf8.prefix(input.number(1...44))
       reply.hasSurplus = true
     } else if input.number(below: 6) == 0 {
@@ -146,7 +147,7 @@ private struct Peer: ~Copyable {
     }
   }
 
-  /// Returns whether the same bytes may contain further events.
+  /// Checks an event. Returns whether the same bytes may contain further events.
   private mutating func take(_ event: ClientConnection.Event, _ piece: [UInt8], left: Int) -> Bool {
     switch event {
     case .needMoreBytes, .handedOver: return false
@@ -177,7 +178,7 @@ private struct Peer: ~Copyable {
     guard isUnderWay else { return replace() }
     do throws(WireError) {
       guard case .end(_, let reason?) = try connection.receiveEnd() else { return hold(false, "no end, or reusable") }
-      // A truncation can't be distinguished from the end of a body until close.
+      // If the body ends when the connection closes, a truncated body can't be distinguished from a complete one.
       hold(
         received == reply.body || (reply.isCut && reply.endsWithClose),
         "exchange \(exchange) ended by a close with \(received), not \(reply.body)")

@@ -1,4 +1,4 @@
-// Fields that describe content: type, file name, range and codings.
+// The parsers of fields that describe content: media types, file names, ranges and content codings.
 
 import Foundation
 @testable import Lupine
@@ -37,7 +37,7 @@ extension FuzzTarget {
     check(response.suggestedFilename ?? "")
     hold(response.expectedContentLength >= -1, "\(response.expectedContentLength) bytes")
     if let type = response.mimeType {
-      // Compares bytes: to Swift, the Greek question mark (U+037E) equals a semicolon; to HTTP, it doesn't.
+      // Compares bytes, because the Greek question mark (U+037E) equals a semicolon as a Swift Character, but not in HTTP.
       hold(type == type.lowercased() && !type.isEmpty && !type.utf8.contains(UInt8(ascii: ";")), type)
     }
     _ = response.textEncodingName
@@ -58,7 +58,7 @@ extension FuzzTarget {
     let encoded = PercentEncoding.encode(text.utf8, keeping: .unreserved)
     let value = ParameterizedValue("attachment; a=\"\(quoted)\"; FileName*=utf-8'en'\(encoded); b=c")
     hold(value.item == "attachment" && value.parameter("B") == "c", "the text includes the next parameter: \(quoted)")
-    // Compares bytes: a combining mark after a quotation mark doesn't hide it.
+    // Compares bytes, because a quotation mark and a combining mark after it are a single Character.
     hold(value.parameter("a").map { Array($0.utf8) } == Array(text.utf8), "\(text.debugDescription) quoted")
     hold(value.extendedParameter("filename").map { Array($0.utf8) } == Array(text.utf8), "\(text.debugDescription)")
   }

@@ -16,10 +16,10 @@ extension FuzzTarget {
       guard let first = line.first else { continue }
       let source = sources[Int(first) % sources.count]
       _ = JoinedSetCookie.lines(of: line)
-      guard let wish = try? SetCookie(line.dropFirst()) else { continue }
-      check(wish, line)
+      guard let parsed = try? SetCookie(line.dropFirst()) else { continue }
+      check(parsed, line)
       guard
-        let cookie = try? Cookie(wish, from: source, now: now, isPublicSuffix: { ["test", "co.test"].contains($0) })
+        let cookie = try? Cookie(parsed, from: source, now: now, isPublicSuffix: { ["test", "co.test"].contains($0) })
       else { continue }
       check(cookie, source, now)
       try? jar.store(cookie, isSecure: source.isSecure, now: now)
@@ -33,12 +33,13 @@ extension FuzzTarget {
     "http://other.test/", "https://co.test/", "http://10.0.0.1/dir/x", "http://[fd00::1]/", "http://xa.test/dirt",
   ].compactMap { URL(string: $0).flatMap(CookieSource.init) }
 
-  private static func check(_ wish: SetCookie, _ line: [UInt8]) {
-    hold(wish.name.count + wish.value.count <= CookieLimits.pairBytesMax, "a long pair")
-    hold(!wish.name.isEmpty || !wish.value.isEmpty, "an empty cookie")
-    hold((wish.name + wish.value).allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F && $0 != 0x3B }, "\(wish)")
-    hold(!wish.name.contains(0x3D), "an equals sign in a name")
-    hold(wish.maxAge.map { 0...CookieLimits.ageSecondsMax ~= $0 } ?? true, "\(wish)")
+  private static func check(_ parsed: SetCookie, _ line: [UInt8]) {
+    hold(parsed.name.count + parsed.value.count <= CookieLimits.pairBytesMax, "a long pair")
+    hold(!parsed.name.isEmpty || !parsed.value.isEmpty, "an empty cookie")
+    hold(
+      (parsed.name + parsed.value).allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F && $0 != 0x3B }, "\(parsed)")
+    hold(!parsed.name.contains(0x3D), "an equals sign in a name")
+    hold(parsed.maxAge.map { 0...CookieLimits.ageSecondsMax ~= $0 } ?? true, "\(parsed)")
   }
 
   private static func check(_ cookie: Cookie, _ source: CookieSource, _ now: Date) {
@@ -48,7 +49,7 @@ extension FuzzTarget {
     hold(source.isSecure || !cookie.isSecure, "Secure by \(source)")
     hold(isDomain(cookie.domain, of: source.host), "\(cookie.domain) by \(source.host)")
     hold(!["test", "co.test"].contains(cookie.domain) || cookie.isHostOnly, "for a whole registry: \(cookie)")
-    // The public type keeps the properties.
+    // HTTPCookie, the public type, has the same properties.
     let kept = HTTPCookie(cookie)
     hold(kept.isSecure == cookie.isSecure && kept.path == cookie.path, "\(kept)")
     if let again = kept.properties.flatMap(HTTPCookie.init(properties:)) {
@@ -69,14 +70,14 @@ extension FuzzTarget {
     }
   }
 
-  // RFC 6265bis §5.1.3, by components.
+  // Domain matching (RFC 6265bis §5.1.3), implemented independently.
   private static func isDomain(_ domain: String, of host: String) -> Bool {
     if domain == host { return true }
     let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
     return !isAddress && Array(host.utf8).suffix(domain.utf8.count + 1) == Array(".\(domain)".utf8)
   }
 
-  // §5.1.4
+  // Path matching (RFC 6265bis §5.1.4), implemented independently.
   private static func isPath(_ path: String, of request: String) -> Bool {
     let (path, request) = (Array(path.utf8), Array(request.utf8))
     guard request.starts(with: path) else { return false }

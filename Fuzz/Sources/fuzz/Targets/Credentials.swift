@@ -1,8 +1,11 @@
-// Answers to challenges of Digest and NTLM.
+// Answers to challenges of Digest, NTLM and Negotiate.
 
 @testable import LupineAuthentication
+@testable import LupineLogin
 @testable import LupineTLS
+@testable import LupineURLSession
 @testable import LupineWire
+import Synchronization
 
 extension FuzzTarget {
   /// The input consists of a user name and the values of WWW-Authenticate and Authentication-Info, one per line.
@@ -50,7 +53,7 @@ extension FuzzTarget {
   ) { bytes in
     var handshake = NTLMHandshake()
     _ = handshake.start()
-    let parameters = NTLMHandshake.Parameters(
+    let parameters = NTLMHandshake.Context(
       credential: PasswordCredential(user: "D\\u", password: "p"), host: "h", binding: nil, time: 0,
       nonce: [UInt8](repeating: 1, count: 8))
     guard let message = try? handshake.answer(bytes, with: parameters), let challenge = try? NTLMChallenge(bytes) else {
@@ -65,5 +68,75 @@ extension FuzzTarget {
     }
     hold(end == message.count, "\(shown(message)) ends at \(end)")
     hold(message[end - 4..<end] == [0x44, 0, 0x75, 0][...], "\(shown(message)) doesn't end with the names")
+  }
+
+  /// The first line selects NTLM if it begins with `n`, and otherwise Negotiate. The first byte of each other line selects an
+  /// event: `p` prepares a request, `m` reports that the request's connection is missing, `r` is a 401 response, and `s` any
+  /// other response. For `r` and `s`, the rest of the line is the value of WWW-Authenticate.
+  static let handshake = FuzzTarget(
+    name: "handshake",
+    summary: "no server keeps a handshake going, or is accepted by Negotiate without proof of its identity"
+  ) { bytes in
+    let lines = Input(bytes).lines
+    let isNTLM = lines[0].first == UInt8(ascii: "n")
+    let isProven = Proof()
+    let sources = AuthenticationSources(
+      bytes: { [UInt8](repeating: 1, count: 8) }, time: { 0 }, context: { _, _ in ServersChoice(isProven) })
+    let authentication = ConnectionAuthentication(SessionAuthentication(sources))
+    authentication.begin(
+      AuthenticatedConnections.Key(
+        party: .origin(Origin(scheme: .https, host: "h.test", port: 443)), scheme: isNTLM ? .ntlm : .negotiate,
+        credential: PasswordCredential(user: isNTLM ? "u" : "", password: "")))
+    var (hasSentMessage, resendCount) = (false, 0)
+    for line in lines.dropFirst() {
+      let challenges = Challenge.parse(String(decoding: line.dropFirst(), as: UTF8.self))
+      let verdict: ConnectionAuthentication.Verdict
+      switch line.first {
+      case UInt8(ascii: "p"):
+        let value = (try? authentication.prepare(isPassedOn: true, certificate: { nil }))?.value
+        hold(value?.hasPrefix(isNTLM ? "NTLM " : "Negotiate ") ?? true, value ?? "")
+        hasSentMessage = value != nil
+        continue
+      case UInt8(ascii: "m"): verdict = authentication.connectionIsMissing() ? .resend : .refused
+      case UInt8(ascii: "r"): verdict = authentication.receive(challenges: challenges)
+      case UInt8(ascii: "s"):
+        verdict = authentication.receiveSuccess(challenges: challenges)
+        hold(
+          verdict != .accepted || !hasSentMessage || isNTLM || isProven.value.load(ordering: .relaxed),
+          "a server was accepted without proof of its identity")
+      default: continue
+      }
+      hasSentMessage = false
+      if verdict == .resend { resendCount += 1 }
+    }
+    // Up to two handshakes, because the second one is attempted on a new connection.
+    hold(resendCount <= 2 * (NegotiateHandshake<AnySecurityContext>.stepsMax + 2), "\(resendCount) requests")
+  }
+}
+
+/// A flag that is set when the server has proven its identity.
+private final class Proof: Sendable {
+  let value = Atomic(false)
+}
+
+/// A security context whose steps are selected by the first byte of the server's tokens.
+private struct ServersChoice: SecurityContext {
+  private let isProven: Proof
+
+  init(_ isProven: Proof) {
+    self.isProven = isProven
+    isProven.value.store(false, ordering: .relaxed)
+  }
+
+  mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep {
+    guard let token else { return .proceed([1]) }
+    switch token.first {
+    case 1: return .proceed([1])
+    case 2, 3:
+      isProven.value.store(true, ordering: .relaxed)
+      return .established(token.first == 2 ? [2] : nil, isMutual: true)
+    case 4: return .established(nil, isMutual: false)
+    default: throw SecurityContextError("defective token")
+    }
   }
 }

@@ -1,4 +1,4 @@
-// data: URLs: content written by RFC 2397 reads back, and anything else is an error.
+// data: URLs (RFC 2397): content that is written as a URL is read back, and malformed URLs are refused.
 
 import Foundation
 @testable import Lupine
@@ -21,7 +21,7 @@ extension FuzzTarget {
     ] {
       hold((try? DataURL(url))?.content == content, "\(shown(url.utf8)) doesn't read as its content")
     }
-    // A parameter's value ends where it should, whatever it contains.
+    // A quoted parameter value ends at its closing quotation mark, whatever the value contains.
     let quoted = bytes.flatMap { $0 == 0x22 || $0 == 0x5C ? [0x5C, $0] : [$0] }
     let typed = try? DataURL("data:text/x;a=%22\(percentEncoded(quoted))%22;charset=Y,z")
     hold(typed?.mediaType == "text/x" && typed?.charset == "y", "\(shown(bytes)) took what follows it")
@@ -37,7 +37,7 @@ extension FuzzTarget {
     hold(parts.count == 2 && parts.allSatisfy { !$0.isEmpty }, url.mediaType)
     hold(url.mediaType.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, url.mediaType)
     hold(url.mediaType == url.mediaType.lowercased(), url.mediaType)
-    // A token may hold "%" and "#".
+    // The media type is percent-encoded, because a token may contain "%" and "#".
     let type = percentEncoded(Array(url.mediaType.utf8))
     let again = try? DataURL("data:\(type);base64,\(url.content.base64EncodedString())")
     hold(again?.content == url.content && again?.mediaType == url.mediaType, "written again it reads otherwise")

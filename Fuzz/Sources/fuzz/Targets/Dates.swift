@@ -15,7 +15,7 @@ extension FuzzTarget {
     var input = Input(bytes)
     let now = Int64(bitPattern: input.word())
     let text = String(decoding: input.rest, as: UTF8.self)
-    // Any time, and a time in the years that can be written.
+    // An arbitrary time, and a time before the year 10000, which is the first year that can't be written.
     for seconds in [now, now % 253_402_300_800] {
       if let date = HTTPDate(secondsSince1970: seconds) { check(date, now) }
     }

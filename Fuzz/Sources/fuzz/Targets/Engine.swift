@@ -23,7 +23,7 @@ extension FuzzTarget {
     name: "exchange",
     summary: "in a simulated run, every request ends once, with a response or a reason"
   ) { bytes in
-    // An input may report an unready descriptor as ready in each iteration.
+    // The limit on idle iterations grows with the input, which may falsely report a descriptor as ready in each iteration.
     let simulation = Simulation(seed: seed(of: bytes), tape: tape(of: bytes), idleTurnsMax: 40 + bytes.count)
     simulation.run()
     if let violation = simulation.world.violations.first { hold(false, "\(violation)\n\(simulation.world.schedule)") }

@@ -1,4 +1,4 @@
-// Request heads: written, and parsed again.
+// Request heads: a head that was written is parsed to the same head.
 
 @testable import LupineWire
 

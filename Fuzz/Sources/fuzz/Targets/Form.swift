@@ -1,4 +1,4 @@
-// URLEncodedFormEncoder, compared with an independent flattening of trees.
+// URLEncodedFormEncoder: a form must decode to the pairs that an independent implementation derives from the value.
 
 import Foundation
 @testable import Lupine
@@ -57,7 +57,7 @@ extension FuzzTarget {
   }
 }
 
-/// A pair of a form, as a server parses it.
+/// A key and a value of a form, as a server parses them.
 private struct FormPair: Equatable, Comparable {
   let key: [UInt8]
   let value: [UInt8]

@@ -1,4 +1,4 @@
-// Parameters as JSON, parsed by an implementation of RFC 8259.
+// Parameters encoded as JSON, and parsed by a strict implementation of RFC 8259.
 
 import Foundation
 @testable import Lupine
@@ -47,7 +47,7 @@ private indirect enum JSONTree: Equatable {
   case list([JSONTree])
   case pairs([[UInt8]: JSONTree])
 
-  /// Creates a number. One without a fraction may be written as an integer.
+  /// Creates a number. A number without a fraction is stored as an integer, because it may be written as one.
   init(_ number: Double) {
     self = Int(exactly: number).map { .whole($0) } ?? .number(number)
   }
@@ -60,7 +60,7 @@ private indirect enum JSONTree: Equatable {
     case .truth(let truth): self = .truth(truth)
     case .list(let elements), .nestedList(let elements): self = .list(elements.map(JSONTree.init))
     case .pairs(let pairs):
-      // Swift compares keys by canonical equivalence. Of equal keys, the first one's spelling is kept.
+      // Swift compares keys by canonical equivalence. If keys are equal, the spelling of the first one is kept.
       let last = Dictionary(pairs.map { ($0.key, $0.value) }) { $1 }
       self = .pairs(Dictionary(last.map { (Array($0.key.utf8), JSONTree($0.value)) }) { $1 })
     case .null, .date, .data: self = .null
@@ -79,7 +79,7 @@ extension EncodableTree {
     }
   }
 
-  /// The tree without values that later ones with the same key replace.
+  /// The tree without the values that later values with the same key replace.
   fileprivate var lastOfEachKey: EncodableTree {
     switch self {
     case .list(let elements), .nestedList(let elements): .list(elements.map(\.lastOfEachKey))

@@ -1,4 +1,4 @@
-// Multipart forms, parsed by an implementation of RFC 2046.
+// Multipart forms, encoded and then parsed by an independent implementation of RFC 2046.
 
 import Foundation
 @testable import Lupine

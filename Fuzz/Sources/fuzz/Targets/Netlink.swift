@@ -1,4 +1,4 @@
-// Netlink's messages, and networks of addresses.
+// The parser of the kernel's netlink messages, and the parser of IP networks.
 
 @testable import LupineEngine
 @testable import LupineReactor
@@ -7,7 +7,8 @@
 extension FuzzTarget {
   /// The input consists of a position in two bytes and a datagram.
   static let netlink = FuzzTarget(
-    name: "netlink", summary: "messages cut at any position are refused or the same; any state has an answer"
+    name: "netlink",
+    summary: "a truncated datagram is refused or yields its first messages; a path exists only with a route"
   ) { bytes in
     var input = Input(bytes)
     let cut = input.number(below: 65_536)

@@ -1,4 +1,4 @@
-// Redirects: their target, method, fields and body.
+// The target, method, fields and body of redirected requests.
 
 @testable import LupineEngine
 @testable import LupineWire

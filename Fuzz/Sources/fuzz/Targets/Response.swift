@@ -1,4 +1,4 @@
-// The parser of responses.
+// The parser of responses, with arbitrary bytes.
 
 @testable import LupineWire
 
@@ -57,14 +57,14 @@ extension FuzzTarget {
     case .some(.none), nil: hold(record.body.isEmpty, "a body that can't be")
     }
     if let handedOver = record.handedOver { hold(handedOver.elementsEqual(rest), "bytes were lost") }
-    // Other parsers of fields must not trap.
+    // The parsers of field values must not trap.
     _ = record.fields.challenges("WWW-Authenticate")
     _ = record.fields.list("Connection")
   }
 
   private static let blanks: Set<UInt8> = [Byte.space, Byte.tab]
 
-  /// Checks that a parser never buffers more than its limit, byte by byte.
+  /// Feeds a parser byte by byte, and checks that it never buffers more than its limit.
   private static func checkMemory(_ kind: SectionParser.Kind, _ wire: [UInt8], _ limits: Limits) {
     var parser = SectionParser(kind, limits: limits)
     let max = kind == .trailers ? limits.trailerBytesMax : limits.headBytesMax

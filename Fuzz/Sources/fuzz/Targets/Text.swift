@@ -1,4 +1,4 @@
-// Bodies as text, whole and in pieces, and as property lists.
+// Response bodies decoded as text, at once and in pieces, and as property lists.
 
 import Foundation
 @testable import Lupine

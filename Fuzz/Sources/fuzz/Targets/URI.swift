@@ -1,4 +1,4 @@
-// URIs and references, compared with RFC 3986's algorithm.
+// URIs and relative references, compared with the algorithm of RFC 3986.
 
 @testable import LupineWire
 
@@ -23,7 +23,7 @@ extension FuzzTarget {
     hold(again.origin == uri.origin, "\(uri) has another origin than \(again)")
     hold(again.target == uri.target && again.fragment == uri.fragment, "\(uri) isn't \(again)")
     hold(uri.target.utf8.first == 0x2F, "\(uri.target)")
-    // The heads of a request and of CONNECT to it can be written.
+    // The head of a GET request for the URI, and that of a CONNECT request to its origin, can be written.
     for (method, target) in [("GET", uri.target), ("CONNECT", uri.origin.authorityForm)] {
       var wire: [UInt8] = []
       let head = RequestHead(method: method, target: target, fields: ["Host": uri.origin.authority])
@@ -41,7 +41,7 @@ extension FuzzTarget {
     if parts.authority == nil, parts.scheme == nil {
       hold(resolved.origin == base.origin, "\(reference) moves \(base) to \(resolved)")
     }
-    // Compares with RFC 3986, after encoding both targets in the same way.
+    // Compares the target with that of RFC 3986, after both are percent-encoded in the same way.
     guard let expected = parts.target(from: base) else { return }
     let ours = PercentEncoding.encode(resolved.target.utf8, keeping: .pathOrQuery)
     let theirs = PercentEncoding.encode(expected.utf8, keeping: .pathOrQuery)
@@ -85,8 +85,8 @@ private struct ReferenceParts {
     // URI.
   }
 
-  /// Returns the target by §5.2.2, or nil for references that `URI` parses differently on purpose: "localhost:80" is a
-  /// host.
+  /// Returns the request target according to RFC 3986 §5.2.2. Returns nil for references that `URI` parses differently on
+  /// purpose, such as "localhost:80", which it treats as a host and a port.
   func target(from base: URI) -> String? {
     guard scheme == nil else { return nil }
     let basePath = String(Substring(base.target.utf8.prefix { $0 != 0x3F }))

@@ -5,13 +5,18 @@ internal import LupineWire
 /// The pool keys of recently used origins.
 struct OriginKeys {
   private let rules: ProxyRules
+  /// The values of the environment variables that specify proxies, by name.
+  private let environment: [String: String]
   private let configuration: EngineConfiguration
   private var keys: [Origin: PoolKey] = [:]
   /// The most recently used key.
   private var latest: PoolKey?
+  /// The most recently used key of a request with its own connection settings.
+  private var latestOwn: (origin: Origin, settings: ConnectionSettings, key: PoolKey)?
 
-  init(_ rules: ProxyRules, _ configuration: EngineConfiguration) {
+  init(_ rules: ProxyRules, _ configuration: EngineConfiguration, environment: [String: String] = [:]) {
     self.rules = rules
+    self.environment = environment
     self.configuration = configuration
   }
 
@@ -27,16 +32,29 @@ struct OriginKeys {
     return key
   }
 
-  private mutating func makeKey(for origin: Origin, originCount: Int) throws(Failure) -> PoolKey {
-    let proxy: Proxy?
+  /// Returns the pool key of a request with its own connection settings. Only the latest one is remembered.
+  mutating func key(for origin: Origin, _ settings: ConnectionSettings) throws(Failure) -> PoolKey {
+    if let latestOwn, latestOwn.origin == origin, latestOwn.settings == settings { return latestOwn.key }
+    let route = try route(to: origin, by: rules.replaced(by: settings.proxy, environment: environment))
+    let tls = origin.scheme == .https ? settings.tls ?? configuration.tls : nil
+    let key = PoolKey(origin: origin, route: route, tls: tls, traits: settings.traits)
+    latestOwn = (origin, settings, key)
+    return key
+  }
+
+  private func route(to origin: Origin, by rules: ProxyRules) throws(Failure) -> Route {
+    guard origin.socketPath == nil, configuration.socketPath == nil else { return Route(to: origin, by: nil) }
     do {
-      proxy = origin.socketPath == nil && configuration.socketPath == nil ? try rules.proxy(for: origin) : nil
+      return Route(to: origin, by: try rules.proxy(for: origin))
     } catch {
       throw .proxy(error)
     }
-    let key = PoolKey(
-      origin: origin, route: Route(to: origin, by: proxy), tls: origin.scheme == .https ? configuration.tls : nil)
-    // Removing all keys is simple, and the keys still in use are soon created again.
+  }
+
+  private mutating func makeKey(for origin: Origin, originCount: Int) throws(Failure) -> PoolKey {
+    let route = try route(to: origin, by: rules)
+    let key = PoolKey(origin: origin, route: route, tls: origin.scheme == .https ? configuration.tls : nil)
+    // Removes all keys, because that is simple, and those still in use are soon created again.
     let countMax = max(configuration.pool.originsRememberedMax, originCount)
     if keys.count > countMax { keys.removeAll(keepingCapacity: true) }
     keys[origin] = key

@@ -8,7 +8,7 @@ struct SerialTable<Value> {
   private var places: [(serial: UInt64, value: Value)?]
   private(set) var count = 0
 
-  /// The smallest capacity. At least a quarter of the places are always free, so a search ends soon.
+  /// The minimum number of places. At least a quarter of the places are always free, so a search ends soon.
   private static var placeCountMin: Int { 16 }
   /// 2⁶⁴ divided by the golden ratio, which spreads consecutive numbers widely.
   private static var multiplier: UInt64 { 0x9E37_79B9_7F4A_7C15 }
@@ -21,7 +21,7 @@ struct SerialTable<Value> {
   var values: [Value] { places.compactMap { $0?.value } }
   var serials: [UInt64] { places.compactMap { $0?.serial } }
 
-  /// The value with this number, or nil if there is none. Setting nil removes it.
+  /// The value with this serial number, or nil if there is none. Setting nil removes the value.
   subscript(serial: UInt64) -> Value? {
     get {
       guard let position = position(of: serial) else { return nil }

@@ -38,7 +38,7 @@ func decoded(_ response: AFDownloadResponse<Data>) -> DownloadResponse<User, any
 
 func show(_ response: AFDataResponse<Any>) { debugPrint(response) }
 
-// Deprecated, so that the compiler doesn't warn of the deprecated methods that it calls.
+// Deprecated, so that the compiler doesn't warn about the deprecated methods that this code calls.
 @available(*, deprecated)
 func untyped(at url: String, completionHandler: @escaping @Sendable (AFDataResponse<Any>) -> Void) {
   AF.request(url).responseJSON { (response: AFDataResponse<Any>) in print(response) }

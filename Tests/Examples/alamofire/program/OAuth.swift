@@ -7,7 +7,7 @@ struct OAuthCredential: AuthenticationCredential {
   let accessToken: String
   let expiration: Date
 
-  // A minute early, so that it doesn't expire while the request is in flight.
+  // A minute early, so that the token doesn't expire while the request is in flight.
   var requiresRefresh: Bool { Date(timeIntervalSinceNow: 60) > expiration }
 }
 

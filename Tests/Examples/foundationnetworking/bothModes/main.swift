@@ -58,6 +58,8 @@ func args(_ data: Data) -> [String: String] {
 func callBack() {
   let isDone = DispatchSemaphore(value: 0)
   var request = URLRequest(url: url("/get?by=handler"), cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 30)
+  request.allowsCellularAccess = false
+  request.networkServiceType = .background
   request.setValue("application/json", forHTTPHeaderField: "Accept")
   URLSession.shared.dataTask(with: request) { data, response, error in
     print((response as? HTTPURLResponse)?.statusCode ?? 0, args(data ?? Data()), error == nil)

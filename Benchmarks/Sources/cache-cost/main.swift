@@ -1,0 +1,124 @@
+// cache-cost: the CPU time of a request that the cache answers, compared with one over loopback, and the time of lookups and
+// evictions with few and with many entries.
+//
+//   cache-cost URL
+//
+// The URL's server must send a cacheable body of 10 KiB; Benchmarks/cache starts one.
+
+import Foundation
+import Glibc
+import Lupine
+
+guard CommandLine.arguments.count == 2, let url = URL(string: CommandLine.arguments[1]) else {
+  print("usage: cache-cost URL")
+  exit(2)
+}
+
+let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-cache-cost-\(UUID())")
+defer { try? FileManager.default.removeItem(at: folder) }
+
+let requests = 5_000
+let loopback = try await cost(of: requests, nil)
+let memory = try await cost(of: requests, URLCache(memoryCapacity: 10_000_000, diskCapacity: 0))
+let disk = try await cost(
+  of: requests, URLCache(memoryCapacity: 0, diskCapacity: 100_000_000, directory: folder))
+print("10 KiB, CPU time per request of URLSession.data(for:), one at a time:")
+print("  loopback, no cache   \(text(loopback))")
+print("  hit in memory        \(text(memory))  \(ratio(memory, loopback)) of loopback")
+print("  hit on disk          \(text(disk))  \(ratio(disk, memory)) of memory")
+
+let (few, many) = (try Growth(entries: 100), try Growth(entries: 100_000))
+print("URLCache in memory, per operation, with 100 and with 100,000 entries:")
+print("  lookup               \(text(few.lookup))  \(text(many.lookup))  growth \(ratio(many.lookup, few.lookup))")
+print(
+  "  store and evict      \(text(few.eviction))  \(text(many.eviction))  growth \(ratio(many.eviction, few.eviction))")
+
+/// The CPU time of this process in microseconds.
+func cpuTime() -> Double {
+  var usage = rusage()
+  getrusage(RUSAGE_SELF, &usage)
+  func microseconds(_ time: timeval) -> Double { Double(time.tv_sec) * 1e6 + Double(time.tv_usec) }
+  return microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
+}
+
+func text(_ microseconds: Double) -> String { String(format: "%7.2f µs", microseconds) }
+
+func ratio(_ value: Double, _ base: Double) -> String { String(format: "%.2f", value / base) }
+
+/// Returns the lowest of five averages, in microseconds. If there is a cache, the session's first request fills it.
+func cost(of count: Int, _ cache: URLCache?) async throws -> Double {
+  let configuration = URLSessionConfiguration.ephemeral
+  configuration.urlCache = cache
+  let session = URLSession(configuration: configuration)
+  defer { session.invalidateAndCancel() }
+  let request = URLRequest(url: url)
+  for _ in 0..<200 { try await load(request, in: session) }
+  var lowest = Double.infinity
+  for _ in 0..<5 {
+    let start = cpuTime()
+    for _ in 0..<count { try await load(request, in: session) }
+    lowest = min(lowest, (cpuTime() - start) / Double(count))
+  }
+  return lowest
+}
+
+func load(_ request: URLRequest, in session: URLSession) async throws {
+  let (data, _) = try await session.data(for: request)
+  guard data.count == 10_240 else { throw URLError(.badServerResponse) }
+}
+
+/// The CPU time of a lookup and of an eviction in a cache with the given number of entries, in microseconds.
+struct Growth {
+  let lookup: Double
+  let eviction: Double
+
+  private static let operations = 20_000
+  private static let body = Data(repeating: 1, count: 100)
+
+  init(entries: Int) throws {
+    // The first cache tells how much memory an entry takes, so that the second one holds exactly `entries`.
+    let probe = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0)
+    try Self.store(1_000_000, in: probe)
+    let entrySize = probe.currentMemoryUsage
+    let cache = URLCache(memoryCapacity: entrySize * entries, diskCapacity: 0)
+    for number in 0..<entries { try Self.store(1_000_000 + number, in: cache) }
+    let recent = try (0..<100).map { try Self.request(1_000_000 + entries - 100 + $0) }
+    var found = 0
+    lookup = Self.lowest { number in if cache.cachedResponse(for: recent[number % 100]) != nil { found += 1 } }
+    precondition(found == 5 * Self.operations, "an entry is missing")
+    let fresh = try (0..<5 * Self.operations).map { try Self.request(2_000_000 + $0) }
+    let response = try Self.response()
+    var stored = 0
+    eviction = Self.lowest { _ in
+      cache.storeCachedResponse(response, for: fresh[stored])
+      stored += 1
+    }
+    precondition(
+      cache.currentMemoryUsage <= entrySize * entries && cache.cachedResponse(for: recent[0]) == nil || entries > 100)
+  }
+
+  private static func lowest(_ operation: (Int) -> Void) -> Double {
+    (0..<5).map { _ in
+      let start = cpuTime()
+      for number in 0..<operations { operation(number) }
+      return (cpuTime() - start) / Double(operations)
+    }.min() ?? 0
+  }
+
+  private static func request(_ number: Int) throws -> URLRequest {
+    guard let url = URL(string: "https://example.com/entries/\(number)") else { throw URLError(.badURL) }
+    return URLRequest(url: url)
+  }
+
+  private static func response() throws -> CachedURLResponse {
+    guard let url = URL(string: "https://example.com/"),
+      let head = HTTPURLResponse(
+        url: url, statusCode: 200, httpVersion: nil, headerFields: ["Cache-Control": "max-age=600"])
+    else { throw URLError(.badURL) }
+    return CachedURLResponse(response: head, data: body)
+  }
+
+  private static func store(_ number: Int, in cache: URLCache) throws {
+    cache.storeCachedResponse(try response(), for: try request(number))
+  }
+}

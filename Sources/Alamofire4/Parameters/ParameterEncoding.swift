@@ -1,0 +1,13 @@
+// ParameterEncoding: encodes a dictionary into a request.
+
+import Foundation
+public import LupineURLSession
+
+/// The parameters of a request by name.
+public typealias Parameters = [String: Any]
+
+/// A type that encodes parameters into a request.
+public protocol ParameterEncoding {
+  /// Returns the request with the parameters encoded into it. If the method throws an error, the request fails with it.
+  func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
+}

@@ -1,0 +1,134 @@
+// NetworkReachabilityManager: reports whether a host is reachable, and calls a listener after changes.
+
+public import Dispatch
+import Foundation
+public import LupineURLSession
+import Synchronization
+
+// Unchecked because the class is open. All state is in the Mutex.
+/// Reports whether a host, or the internet, is reachable, and calls a listener after each change.
+open class NetworkReachabilityManager: @unchecked Sendable {
+  /// The reachability of a host.
+  public enum NetworkReachabilityStatus: Equatable, Sendable {
+    /// The network's state can't be read.
+    case unknown
+    /// There is no route to the host.
+    case notReachable
+    /// There is a route to the host.
+    case reachable(ConnectionType)
+  }
+
+  /// The kind of network that leads to the host.
+  public enum ConnectionType: Equatable, Sendable {
+    /// Any network that isn't known to be a mobile network.
+    case ethernetOrWiFi
+    /// A mobile network.
+    case wwan
+  }
+
+  /// Called with the new status.
+  public typealias Listener = (NetworkReachabilityStatus) -> Void
+
+  private struct State {
+    var listener: Transferred<Listener>?
+    var queue = DispatchQueue.main
+    var previousFlags: SCNetworkReachabilityFlags?
+    /// Incremented when listening stops, so that a change that was detected before isn't reported afterward.
+    var generation = 0
+  }
+
+  private let reachability: HostReachability
+  private let changes = DispatchQueue(label: "org.alamofire.reachability")
+  private let state = Mutex(State())
+
+  /// Whether the host is reachable.
+  open var isReachable: Bool { isReachableOnWWAN || isReachableOnEthernetOrWiFi }
+
+  /// Whether the host is reachable through a mobile network.
+  open var isReachableOnWWAN: Bool { networkReachabilityStatus == .reachable(.wwan) }
+
+  /// Whether the host is reachable through a network that isn't known to be a mobile network.
+  open var isReachableOnEthernetOrWiFi: Bool { networkReachabilityStatus == .reachable(.ethernetOrWiFi) }
+
+  /// The current status.
+  open var networkReachabilityStatus: NetworkReachabilityStatus { Self.status(flags) }
+
+  /// The queue on which the listener is called. The main queue by default.
+  open var listenerQueue: DispatchQueue {
+    get { state.withLock { $0.queue } }
+    set { state.withLock { $0.queue = newValue } }
+  }
+
+  /// Called with the status when listening starts, and after each change.
+  open var listener: Listener? {
+    get { state.withLock { $0.listener }?.value }
+    set {
+      let listener = newValue.map { Transferred($0) }
+      state.withLock { $0.listener = listener }
+    }
+  }
+
+  /// The current state as flags, or nil if it can't be read.
+  open var flags: SCNetworkReachabilityFlags? { SCNetworkReachabilityFlags(reachability.current()) }
+
+  /// The flags of the status that was reported last, or an empty set if none was reported since listening started.
+  open var previousFlags: SCNetworkReachabilityFlags { state.withLock { $0.previousFlags ?? [] } }
+
+  /// Creates a manager for a host's name or address. Returns nil for an empty name.
+  public convenience init?(host: String) {
+    guard let reachability = HostReachability(host: host) else { return nil }
+    self.init(reachability)
+  }
+
+  /// Creates a manager that reports whether the internet is reachable, by the default IPv4 or IPv6 route.
+  public convenience init?() {
+    guard let reachability = HostReachability(host: nil) else { return nil }
+    self.init(reachability)
+  }
+
+  private init(_ reachability: HostReachability) {
+    self.reachability = reachability
+  }
+
+  deinit {
+    stopListening()
+  }
+
+  /// Starts calling the listener, and returns false if changes can't be observed.
+  @discardableResult
+  open func startListening() -> Bool {
+    stopListening()
+    let generation = state.withLock { $0.generation }
+    let isWatched = reachability.watch { [weak self, changes] path in
+      let flags = SCNetworkReachabilityFlags(path)
+      changes.async { [weak self] in self?.notify(flags, generation) }
+    }
+    if !isWatched { stopListening() }
+    return isWatched
+  }
+
+  /// Stops calling the listener.
+  open func stopListening() {
+    reachability.stop()
+    state.withLock { state in
+      state.generation += 1
+      state.previousFlags = nil
+    }
+  }
+
+  private func notify(_ flags: SCNetworkReachabilityFlags?, _ generation: Int) {
+    let call: (listener: Transferred<Listener>, queue: DispatchQueue)? = state.withLock { state in
+      guard state.generation == generation, flags == nil || state.previousFlags != flags else { return nil }
+      state.previousFlags = flags
+      return state.listener.map { ($0, state.queue) }
+    }
+    let status = Self.status(flags)
+    if let call { call.queue.async { call.listener.value(status) } }
+  }
+
+  private static func status(_ flags: SCNetworkReachabilityFlags?) -> NetworkReachabilityStatus {
+    guard let flags else { return .unknown }
+    if !flags.contains(.reachable) { return .notReachable }
+    return .reachable(flags.contains(.isWWAN) ? .wwan : .ethernetOrWiFi)
+  }
+}

@@ -1,0 +1,44 @@
+// DataTaskDelegate: the body and the progress of a data request or an upload.
+
+import Foundation
+import LupineURLSession
+import Synchronization
+
+// Unchecked because the superclass is. All state is constant or in the Mutex.
+/// Collects the body of a data request or an upload, or passes the body on to a closure.
+final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
+  private struct Body {
+    var data = Data()
+    var byteCount: Int64 = 0
+    /// The closure that receives the body, or nil to collect the body in `data`.
+    var stream: Transferred<(Data) -> Void>?
+  }
+
+  let downloadProgress = TransferProgress()
+  let uploadProgress = TransferProgress()
+  private let body = Mutex(Body())
+
+  override var data: Data? { body.withLock { $0.stream == nil ? $0.data : nil } }
+
+  /// Passes the body to a closure from now on instead of collecting it.
+  func stream(to closure: ((Data) -> Void)?) {
+    let stream = closure.map { Transferred($0) }
+    body.withLock { $0.stream = stream }
+  }
+
+  override func reset() {
+    super.reset()
+    body.withLock { body in (body.data, body.byteCount) = (Data(), 0) }
+  }
+
+  func receive(_ data: Data, from task: URLSessionDataTask) {
+    let (stream, byteCount) = body.withLock { body in
+      body.byteCount += Int64(data.count)
+      if body.stream == nil { body.data.append(data) }
+      return (body.stream, body.byteCount)
+    }
+    stream?.value(data)
+    let total = task.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown
+    downloadProgress.update(completed: byteCount, total: total)
+  }
+}

@@ -1,0 +1,84 @@
+// DownloadRequest: a request whose response body is written to a file.
+
+public import Dispatch
+public import Foundation
+public import LupineURLSession
+
+// Unchecked because the superclass is. All state is constant.
+/// A request whose response body is written to a file.
+open class DownloadRequest: Request, @unchecked Sendable {
+  /// Options for moving a file to its destination.
+  public struct DownloadOptions: OptionSet, Sendable {
+    /// Creates missing directories of the destination's path.
+    public static let createIntermediateDirectories = DownloadOptions(rawValue: 1 << 0)
+    /// Replaces an existing file at the destination.
+    public static let removePreviousFile = DownloadOptions(rawValue: 1 << 1)
+
+    /// The options as a bit mask.
+    public let rawValue: UInt
+
+    /// Creates options from a bit mask.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+  }
+
+  /// A closure that returns the destination of a downloaded file, and the options for moving the file there.
+  public typealias DownloadFileDestination =
+    (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: DownloadOptions)
+
+  let downloadDelegate: DownloadTaskDelegate
+
+  init(
+    session: URLSession, source: TaskSource?, task: URLSessionTask?, destination: DownloadFileDestination?,
+    error: (any Error)? = nil
+  ) {
+    downloadDelegate = DownloadTaskDelegate(destination: destination, error: error)
+    super.init(session: session, source: source, task: task, delegate: downloadDelegate)
+  }
+
+  /// The `URLRequest` of the latest task. If the adapter failed and no task exists, the original `URLRequest`.
+  open override var request: URLRequest? { super.request ?? source?.request }
+
+  /// The data with which a cancelled or failed download can be continued, or nil if it can't be continued.
+  open var resumeData: Data? { downloadDelegate.files.resumeData }
+
+  /// The progress of the download.
+  open var progress: Progress { downloadDelegate.progress.progress }
+
+  /// Cancels the download, and keeps the received part of the file if the server supports continuing the download.
+  open override func cancel() { cancel(createResumeData: true) }
+
+  /// Cancels the download, and keeps the received part of the file only if `createResumeData` is true.
+  open func cancel(createResumeData: Bool) {
+    cancel { task in
+      guard createResumeData, let task = task as? URLSessionDownloadTask else { return task.cancel() }
+      task.cancel { [downloadDelegate] data in downloadDelegate.keep(resumeData: data) }
+    }
+  }
+
+  /// Calls a closure with the progress of the download, on the main queue by default.
+  @discardableResult
+  open func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
+    downloadDelegate.progress.call(on: queue, closure)
+    return self
+  }
+
+  /// Returns a destination in a directory of the user, with the file name that the server suggests.
+  open class func suggestedDownloadDestination(
+    for directory: FileManager.SearchPathDirectory = .documentDirectory,
+    in domain: FileManager.SearchPathDomainMask = .userDomainMask
+  ) -> DownloadFileDestination {
+    { temporaryURL, response in
+      let folder = FileManager.default.urls(for: directory, in: domain).first
+      let name = response.suggestedFilename ?? temporaryURL.lastPathComponent
+      return ((folder ?? temporaryURL.deletingLastPathComponent()).appendingPathComponent(name), [])
+    }
+  }
+
+  /// Returns a destination in a directory of the user, as the class method does.
+  public func suggestedDownloadDestination(
+    for directory: FileManager.SearchPathDirectory = .documentDirectory,
+    in domain: FileManager.SearchPathDomainMask = .userDomainMask
+  ) -> DownloadFileDestination {
+    Self.suggestedDownloadDestination(for: directory, in: domain)
+  }
+}

@@ -1,0 +1,28 @@
+// Request's descriptions: its method, URL and status code, and its curl command.
+
+import Foundation
+import Lupine
+import LupineURLSession
+
+extension Request: CustomStringConvertible {
+  /// The method, the URL and, after the response has arrived, the status code.
+  public var description: String {
+    [
+      request?.httpMethod, request?.url?.absoluteString, response.map { "(\($0.statusCode))" },
+    ].compactMap(\.self).joined(separator: " ")
+  }
+}
+
+extension Request: CustomDebugStringConvertible {
+  /// The curl command that sends the same request.
+  public var debugDescription: String {
+    guard let request else { return "$ curl command could not be created" }
+    let configuration = session.configuration
+    let fields = (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }
+    return cURLDescription(
+      of: request,
+      configuration: Lupine.HTTPHeaders(
+        fields.sorted { $0.0 < $1.0 }.map { Lupine.HTTPHeader(name: $0.0, value: $0.1) }),
+      credential: taskDelegate.credential, cookies: configuration.cookieField(for: request))
+  }
+}

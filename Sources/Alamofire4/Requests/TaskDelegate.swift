@@ -1,0 +1,59 @@
+// TaskDelegate: the results of a request's task, and the queue of the request's response handlers.
+
+public import Foundation
+import LupineURLSession
+import Synchronization
+
+// Unchecked because the class is open. All state is constant or in the Mutex.
+/// The data and the error of a request's task, and the queue on which its responses are serialized.
+open class TaskDelegate: NSObject, @unchecked Sendable {
+  private struct State {
+    var error: (any Error)?
+    var credential: URLCredential?
+    var metrics: URLSessionTaskMetrics?
+  }
+
+  /// The serial queue of the request's serializers, suspended until the request has completed.
+  public let queue: OperationQueue
+
+  private let state = Mutex(State())
+
+  init(error: (any Error)? = nil) {
+    queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 1
+    queue.qualityOfService = .utility
+    queue.isSuspended = true
+    state.withLock { $0.error = error }
+  }
+
+  /// The received body, or nil for a download and for a request whose body goes to a closure.
+  public var data: Data? { nil }
+
+  /// The error of the task or of a validation, which the response handlers receive.
+  public var error: (any Error)? {
+    get { state.withLock { $0.error } }
+    set { state.withLock { $0.error = newValue } }
+  }
+
+  /// The credential with which challenges are answered, or nil if none was set.
+  var credential: URLCredential? {
+    get { state.withLock { $0.credential } }
+    set { state.withLock { $0.credential = newValue } }
+  }
+
+  var metrics: URLSessionTaskMetrics? {
+    get { state.withLock { $0.metrics } }
+    set { state.withLock { $0.metrics = newValue } }
+  }
+
+  /// Discards the results of a failed attempt before the next attempt.
+  func reset() {
+    state.withLock { state in (state.error, state.metrics) = (nil, nil) }
+  }
+
+  /// Stores the task's error, and starts the response handlers.
+  func complete(with error: (any Error)?) {
+    state.withLock { $0.error = $0.error ?? error }
+    queue.isSuspended = false
+  }
+}

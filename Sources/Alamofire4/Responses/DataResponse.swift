@@ -1,0 +1,114 @@
+// DefaultDataResponse and DataResponse: the responses of data requests and uploads, without and with a serialized value.
+
+public import Foundation
+public import LupineURLSession
+
+/// The response of a data request or an upload whose body isn't serialized.
+public struct DefaultDataResponse: Sendable {
+  /// The request, or nil if it couldn't be created.
+  public let request: URLRequest?
+  /// The response's head, or nil if none arrived.
+  public let response: HTTPURLResponse?
+  /// The body, or nil if it was passed to a closure instead of being collected.
+  public let data: Data?
+  /// The error of the request, or nil if it succeeded.
+  public let error: (any Error)?
+  /// The times of the request.
+  public let timeline: Timeline
+  /// The metrics of the request's task.
+  public let metrics: URLSessionTaskMetrics?
+
+  /// Creates a response.
+  public init(
+    request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?, timeline: Timeline = Timeline(),
+    metrics: AnyObject? = nil
+  ) {
+    self.request = request
+    self.response = response
+    self.data = data
+    self.error = error
+    self.timeline = timeline
+    self.metrics = metrics as? URLSessionTaskMetrics
+  }
+}
+
+/// The response of a data request or an upload with its serialized body.
+public struct DataResponse<Value> {
+  /// The request, or nil if it couldn't be created.
+  public let request: URLRequest?
+  /// The response's head, or nil if none arrived.
+  public let response: HTTPURLResponse?
+  /// The body, or nil if it was passed to a closure instead of being collected.
+  public let data: Data?
+  /// The serialized body, or the error of the request.
+  public let result: Result<Value>
+  /// The times of the request.
+  public let timeline: Timeline
+  /// The metrics of the request's task.
+  public internal(set) var metrics: URLSessionTaskMetrics?
+
+  /// The serialized body, or nil if the request failed.
+  public var value: Value? { result.value }
+
+  /// The error of the request, or nil if it succeeded.
+  public var error: (any Error)? { result.error }
+
+  /// Creates a response.
+  public init(
+    request: URLRequest?, response: HTTPURLResponse?, data: Data?, result: Result<Value>,
+    timeline: Timeline = Timeline()
+  ) {
+    self.request = request
+    self.response = response
+    self.data = data
+    self.result = result
+    self.timeline = timeline
+  }
+
+  /// Returns a response with the transformed value, or the same error.
+  public func map<T>(_ transform: (Value) -> T) -> DataResponse<T> { with(result.map(transform)) }
+
+  /// Returns a response with the transformed value, with the error that the closure throws, or with the same error.
+  public func flatMap<T>(_ transform: (Value) throws -> T) -> DataResponse<T> { with(result.flatMap(transform)) }
+
+  /// Returns a response with the same value, or the transformed error.
+  public func mapError<E: Error>(_ transform: (any Error) -> E) -> DataResponse { with(result.mapError(transform)) }
+
+  /// Returns a response with the same value, with the transformed error, or with the error that the closure throws.
+  public func flatMapError<E: Error>(_ transform: (any Error) throws -> E) -> DataResponse {
+    with(result.flatMapError(transform))
+  }
+
+  private func with<T>(_ result: Result<T>) -> DataResponse<T> {
+    var copy = DataResponse<T>(request: request, response: response, data: data, result: result, timeline: timeline)
+    copy.metrics = metrics
+    return copy
+  }
+}
+
+extension DataResponse: Sendable where Value: Sendable {}
+
+extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
+  /// A textual description of the result, including its value or error.
+  public var description: String { result.debugDescription }
+
+  /// A textual description of the request, the response, the body, the result and the timeline.
+  public var debugDescription: String {
+    let body = data.map { String(decoding: $0, as: UTF8.self) } ?? "None"
+    return
+      (Self.lines(request, response) + ["[Response Body]: \(body)", "[Result]: \(result)", "[Timeline]: \(timeline)"])
+      .joined(separator: "\n")
+  }
+
+  /// Returns the lines that describe a request and a response's head.
+  static func lines(_ request: URLRequest?, _ response: HTTPURLResponse?) -> [String] {
+    let requestText = request.map { "\($0.httpMethod ?? "GET") \($0.url?.absoluteString ?? "without a URL")" }
+    let requestBody = request?.httpBody.map { String(decoding: $0, as: UTF8.self) }
+    let fields = (response?.allHeaderFields ?? [:]).map { "\($0.key): \($0.value)" }.sorted()
+    let head = response.map { ["\($0.statusCode)"] + fields.map { "  \($0)" } }
+    return [
+      "[Request]: \(requestText ?? "nil")", "[Request Body]: \(requestBody ?? "None")",
+      "[Response]: \(head?.joined(separator: "\n") ?? "nil")",
+    ]
+  }
+}

@@ -1,0 +1,119 @@
+// DefaultDownloadResponse and DownloadResponse: the responses of downloads, without and with a serialized value.
+
+public import Foundation
+public import LupineURLSession
+
+/// The response of a download whose file isn't serialized.
+public struct DefaultDownloadResponse: Sendable {
+  /// The request, or nil if it couldn't be created.
+  public let request: URLRequest?
+  /// The response's head, or nil if none arrived.
+  public let response: HTTPURLResponse?
+  /// The URL of the temporary file, or nil if no file was downloaded. Without a destination, the file stays there.
+  public let temporaryURL: URL?
+  /// The URL to which the file was moved, or nil without a destination.
+  public let destinationURL: URL?
+  /// The data with which the download can be continued, or nil if it can't.
+  public let resumeData: Data?
+  /// The error of the request, or nil if it succeeded.
+  public let error: (any Error)?
+  /// The times of the request.
+  public let timeline: Timeline
+  /// The metrics of the request's task.
+  public let metrics: URLSessionTaskMetrics?
+
+  /// Creates a response.
+  public init(
+    request: URLRequest?, response: HTTPURLResponse?, temporaryURL: URL?, destinationURL: URL?, resumeData: Data?,
+    error: (any Error)?, timeline: Timeline = Timeline(), metrics: AnyObject? = nil
+  ) {
+    self.request = request
+    self.response = response
+    self.temporaryURL = temporaryURL
+    self.destinationURL = destinationURL
+    self.resumeData = resumeData
+    self.error = error
+    self.timeline = timeline
+    self.metrics = metrics as? URLSessionTaskMetrics
+  }
+}
+
+/// The response of a download with its serialized file.
+public struct DownloadResponse<Value> {
+  /// The request, or nil if it couldn't be created.
+  public let request: URLRequest?
+  /// The response's head, or nil if none arrived.
+  public let response: HTTPURLResponse?
+  /// The URL of the temporary file, or nil if no file was downloaded. Without a destination, the file stays there.
+  public let temporaryURL: URL?
+  /// The URL to which the file was moved, or nil without a destination.
+  public let destinationURL: URL?
+  /// The data with which the download can be continued, or nil if it can't.
+  public let resumeData: Data?
+  /// The serialized file, or the error of the request.
+  public let result: Result<Value>
+  /// The times of the request.
+  public let timeline: Timeline
+  /// The metrics of the request's task.
+  public internal(set) var metrics: URLSessionTaskMetrics?
+
+  /// The serialized file, or nil if the request failed.
+  public var value: Value? { result.value }
+
+  /// The error of the request, or nil if it succeeded.
+  public var error: (any Error)? { result.error }
+
+  /// Creates a response.
+  public init(
+    request: URLRequest?, response: HTTPURLResponse?, temporaryURL: URL?, destinationURL: URL?, resumeData: Data?,
+    result: Result<Value>, timeline: Timeline = Timeline()
+  ) {
+    self.request = request
+    self.response = response
+    self.temporaryURL = temporaryURL
+    self.destinationURL = destinationURL
+    self.resumeData = resumeData
+    self.result = result
+    self.timeline = timeline
+  }
+
+  /// Returns a response with the transformed value, or the same error.
+  public func map<T>(_ transform: (Value) -> T) -> DownloadResponse<T> { with(result.map(transform)) }
+
+  /// Returns a response with the transformed value, with the error that the closure throws, or with the same error.
+  public func flatMap<T>(_ transform: (Value) throws -> T) -> DownloadResponse<T> { with(result.flatMap(transform)) }
+
+  /// Returns a response with the same value, or the transformed error.
+  public func mapError<E: Error>(_ transform: (any Error) -> E) -> DownloadResponse {
+    with(result.mapError(transform))
+  }
+
+  /// Returns a response with the same value, with the transformed error, or with the error that the closure throws.
+  public func flatMapError<E: Error>(_ transform: (any Error) throws -> E) -> DownloadResponse {
+    with(result.flatMapError(transform))
+  }
+
+  private func with<T>(_ result: Result<T>) -> DownloadResponse<T> {
+    var copy = DownloadResponse<T>(
+      request: request, response: response, temporaryURL: temporaryURL, destinationURL: destinationURL,
+      resumeData: resumeData, result: result, timeline: timeline)
+    copy.metrics = metrics
+    return copy
+  }
+}
+
+extension DownloadResponse: Sendable where Value: Sendable {}
+
+extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
+  /// A textual description of the result, including its value or error.
+  public var description: String { result.debugDescription }
+
+  /// A textual description of the request, the response, the file, the result and the timeline.
+  public var debugDescription: String {
+    let file = [
+      "[TemporaryURL]: \(temporaryURL?.path ?? "nil")", "[DestinationURL]: \(destinationURL?.path ?? "nil")",
+      "[ResumeData]: \(resumeData.map { "\($0)" } ?? "None")", "[Result]: \(result)", "[Timeline]: \(timeline)",
+    ]
+    return (DataResponse<Value>.lines(request, response) + file).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,118 @@
+// Result: the value or the error of a serialized response.
+
+/// The value of a serialized response, or the error of the request.
+public enum Result<Value> {
+  /// The request succeeded.
+  case success(Value)
+  /// The request failed.
+  case failure(any Error)
+
+  /// Creates a result from the value that the closure returns, or from the error that it throws.
+  public init(value: () throws -> Value) {
+    do {
+      self = .success(try value())
+    } catch {
+      self = .failure(error)
+    }
+  }
+
+  /// Whether the result has a value.
+  public var isSuccess: Bool { if case .success = self { true } else { false } }
+
+  /// Whether the result has an error.
+  public var isFailure: Bool { !isSuccess }
+
+  /// The value, or nil if the request failed.
+  public var value: Value? { if case .success(let value) = self { value } else { nil } }
+
+  /// The error, or nil if the request succeeded.
+  public var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
+
+  /// Returns the value, or throws the error.
+  public func unwrap() throws -> Value {
+    switch self {
+    case .success(let value): return value
+    case .failure(let error): throw error
+    }
+  }
+
+  /// Returns a result with the transformed value, or the same error.
+  public func map<T>(_ transform: (Value) -> T) -> Result<T> {
+    switch self {
+    case .success(let value): .success(transform(value))
+    case .failure(let error): .failure(error)
+    }
+  }
+
+  /// Returns a result with the transformed value, with the error that the closure throws, or with the same error.
+  public func flatMap<T>(_ transform: (Value) throws -> T) -> Result<T> {
+    switch self {
+    case .success(let value): Result<T> { try transform(value) }
+    case .failure(let error): .failure(error)
+    }
+  }
+
+  /// Returns a result with the same value, or the transformed error.
+  public func mapError<T: Error>(_ transform: (any Error) -> T) -> Result {
+    switch self {
+    case .success: self
+    case .failure(let error): .failure(transform(error))
+    }
+  }
+
+  /// Returns a result with the same value, with the transformed error, or with the error that the closure throws.
+  public func flatMapError<T: Error>(_ transform: (any Error) throws -> T) -> Result {
+    switch self {
+    case .success: return self
+    case .failure(let error):
+      do {
+        return .failure(try transform(error))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  /// Calls the closure with the success value, if any, and returns `self`.
+  @discardableResult
+  public func withValue(_ closure: (Value) throws -> Void) rethrows -> Result {
+    if case .success(let value) = self { try closure(value) }
+    return self
+  }
+
+  /// Calls the closure with the error, if any, and returns `self`.
+  @discardableResult
+  public func withError(_ closure: (any Error) throws -> Void) rethrows -> Result {
+    if case .failure(let error) = self { try closure(error) }
+    return self
+  }
+
+  /// Calls the closure if there is a value, and returns `self`.
+  @discardableResult
+  public func ifSuccess(_ closure: () throws -> Void) rethrows -> Result {
+    if isSuccess { try closure() }
+    return self
+  }
+
+  /// Calls the closure if there is an error, and returns `self`.
+  @discardableResult
+  public func ifFailure(_ closure: () throws -> Void) rethrows -> Result {
+    if isFailure { try closure() }
+    return self
+  }
+}
+
+extension Result: Sendable where Value: Sendable {}
+
+extension Result: CustomStringConvertible, CustomDebugStringConvertible {
+  /// `SUCCESS` or `FAILURE`.
+  public var description: String { isSuccess ? "SUCCESS" : "FAILURE" }
+
+  /// `SUCCESS` with the value, or `FAILURE` with the error.
+  public var debugDescription: String {
+    switch self {
+    case .success(let value): "SUCCESS: \(value)"
+    case .failure(let error): "FAILURE: \(error)"
+    }
+  }
+}

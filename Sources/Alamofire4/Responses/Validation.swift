@@ -1,0 +1,129 @@
+// Validation: rejects responses by status code, by media type, or with a closure.
+
+public import Foundation
+import Lupine
+public import LupineURLSession
+
+extension DataRequest {
+  /// Decides whether a response is valid. Called with the request, the response's head and the body.
+  public typealias Validation = (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
+
+  /// Adds a validation. It runs after the end of the body, unless an earlier validation has rejected the response.
+  @discardableResult
+  public func validate(_ validation: @escaping Validation) -> Self {
+    addValidation { [weak self] in
+      guard let self, let response,
+        case .failure(let error) = validation(request, response, taskDelegate.data)
+      else { return nil }
+      return error
+    }
+    return self
+  }
+
+  /// Accepts only these status codes.
+  @discardableResult
+  public func validate<S: Sequence>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
+    validate { _, response, _ in Rules.validate(statusCode: response.statusCode, in: acceptableStatusCodes) }
+  }
+
+  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard, and responses without a body.
+  @discardableResult
+  public func validate<S: Sequence>(contentType acceptableContentTypes: S) -> Self where S.Element == String {
+    validate { _, response, data in
+      guard data?.isEmpty == false else { return .success }
+      return Rules.validate(contentType: response.mimeType, in: Array(acceptableContentTypes))
+    }
+  }
+
+  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
+  @discardableResult
+  public func validate() -> Self {
+    validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response, data in
+      guard data?.isEmpty == false else { return .success }
+      return Rules.validate(contentType: response.mimeType, in: Rules.acceptableTypes(request))
+    }
+  }
+}
+
+extension DownloadRequest {
+  /// Decides whether a response is valid. Called with the request, the response's head, the temporary file and its destination.
+  public typealias Validation = (
+    _ request: URLRequest?, _ response: HTTPURLResponse, _ temporaryURL: URL?, _ destinationURL: URL?
+  ) -> ValidationResult
+
+  /// Adds a validation. It runs after the file has been moved, unless an earlier validation has rejected the response.
+  @discardableResult
+  public func validate(_ validation: @escaping Validation) -> Self {
+    addValidation { [weak self] in
+      guard let self, let response else { return nil }
+      let files = downloadDelegate.files
+      guard case .failure(let error) = validation(request, response, files.temporaryURL, files.destinationURL) else {
+        return nil
+      }
+      return error
+    }
+    return self
+  }
+
+  /// Accepts only these status codes.
+  @discardableResult
+  public func validate<S: Sequence>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
+    validate { _, response, _, _ in Rules.validate(statusCode: response.statusCode, in: acceptableStatusCodes) }
+  }
+
+  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard, and empty files.
+  @discardableResult
+  public func validate<S: Sequence>(contentType acceptableContentTypes: S) -> Self where S.Element == String {
+    validateFile { _, response in
+      Rules.validate(contentType: response.mimeType, in: Array(acceptableContentTypes))
+    }
+  }
+
+  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
+  @discardableResult
+  public func validate() -> Self {
+    validate(statusCode: ResponseRules.successfulStatusCodes).validateFile { request, response in
+      Rules.validate(contentType: response.mimeType, in: Rules.acceptableTypes(request))
+    }
+  }
+
+  /// Adds a validation that accepts empty files without calling `validation`.
+  private func validateFile(_ validation: @escaping (URLRequest?, HTTPURLResponse) -> ValidationResult) -> Self {
+    validate { [weak self] request, response, _, _ in
+      guard let file = self?.downloadDelegate.fileURL else {
+        return .failure(AFError.responseValidationFailed(reason: .dataFileNil))
+      }
+      do {
+        let isEmpty = try FileHandle(forReadingFrom: file).read(upToCount: 1)?.isEmpty ?? true
+        return isEmpty ? .success : validation(request, response)
+      } catch {
+        return .failure(AFError.responseValidationFailed(reason: .dataFileReadFailed(at: file)))
+      }
+    }
+  }
+}
+
+private enum Rules {
+  static func validate(statusCode: Int, in acceptable: some Sequence<Int>) -> Request.ValidationResult {
+    if acceptable.contains(statusCode) { return .success }
+    return .failure(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: statusCode)))
+  }
+
+  /// Validates a media type. A malformed media type is treated as missing.
+  static func validate(contentType: String?, in acceptable: [String]) -> Request.ValidationResult {
+    let ranges = acceptable.compactMap(MediaRange.init)
+    guard let contentType, let type = MediaRange(contentType) else {
+      if ranges.contains(where: \.isAny) { return .success }
+      return .failure(
+        AFError.responseValidationFailed(reason: .missingContentType(acceptableContentTypes: acceptable)))
+    }
+    if ranges.contains(where: { $0.matches(type) }) { return .success }
+    return .failure(
+      AFError.responseValidationFailed(
+        reason: .unacceptableContentType(acceptableContentTypes: acceptable, responseContentType: contentType)))
+  }
+
+  static func acceptableTypes(_ request: URLRequest?) -> [String] {
+    ResponseRules.acceptableContentTypes(accept: request?.value(forHTTPHeaderField: "Accept"))
+  }
+}

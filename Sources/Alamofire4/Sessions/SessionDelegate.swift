@@ -1,0 +1,300 @@
+// SessionDelegate: passes the events of a session's tasks to the requests, or to the closures that override their behavior.
+
+public import Foundation
+public import LupineURLSession
+import Synchronization
+
+// Unchecked because the class is open. All state is in Mutexes.
+/// The delegate of a session manager's tasks, which passes their events to the requests.
+///
+/// A closure overrides the behavior of one event. A subclass may override methods and call `super`. Closures and methods are
+/// called on the session's delegate queue.
+open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+  private struct Wiring {
+    weak var manager: SessionManager?
+    /// The requests by the identifiers of their tasks.
+    var requests: [Int: Request] = [:]
+  }
+
+  private let wiring = Mutex(Wiring())
+  private let latestOverrides = Mutex(DelegateOverrides())
+
+  /// Creates a delegate without closures.
+  public override init() {}
+
+  var manager: SessionManager? { wiring.withLock { $0.manager } }
+
+  func attach(to manager: SessionManager) { wiring.withLock { $0.manager = manager } }
+
+  var overrides: DelegateOverrides { latestOverrides.withLock { $0 } }
+
+  func update(_ change: (inout DelegateClosures) -> Void) {
+    let earlier = latestOverrides.withLock { overrides in
+      let earlier = overrides
+      var closures = earlier.closures
+      change(&closures)
+      overrides = DelegateOverrides(closures)
+      return earlier
+    }
+    // A replaced closure is released outside the lock, because the deinitializers of what it captures may use the delegate.
+    withExtendedLifetime(earlier) {}
+  }
+
+  /// The request of a task, or nil after the task has completed.
+  open subscript(task: URLSessionTask) -> Request? {
+    get { wiring.withLock { $0.requests[task.taskIdentifier] } }
+    set { wiring.withLock { $0.requests[task.taskIdentifier] = newValue } }
+  }
+
+  /// The request of a task. The same as the subscript without a label.
+  public subscript(task task: URLSessionTask) -> Request? {
+    get { self[task] }
+    set { self[task] = newValue }
+  }
+
+  // MARK: URLSessionDelegate
+
+  /// Calls ``sessionDidBecomeInvalidWithError``.
+  open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+    overrides.closures.sessionDidBecomeInvalidWithError?(session, error)
+  }
+
+  /// Lets the closure answer a server trust challenge, or a challenge that belongs to no request. If there is no closure, answers
+  /// with the default handling. The host's trust policy is evaluated first.
+  @preconcurrency
+  open func urlSession(
+    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    let overrides = overrides
+    if let decide = overrides.closures.sessionDidReceiveChallengeWithCompletion {
+      return decide(session, challenge, completionHandler)
+    }
+    let answer = overrides.closures.sessionDidReceiveChallenge?(session, challenge) ?? (.performDefaultHandling, nil)
+    completionHandler(answer.0, answer.1)
+  }
+
+  /// Calls ``sessionDidFinishEventsForBackgroundURLSession``.
+  open func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+    overrides.closures.sessionDidFinishEventsForBackgroundURLSession?(session)
+  }
+
+  // MARK: URLSessionTaskDelegate
+
+  /// Lets the closure decide about the redirect. If there is no closure, follows the redirect unchanged.
+  @preconcurrency
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    let overrides = overrides
+    if let decide = overrides.closures.taskWillPerformHTTPRedirectionWithCompletion {
+      return decide(session, task, response, request, completionHandler)
+    }
+    guard let decide = overrides.closures.taskWillPerformHTTPRedirection else { return completionHandler(request) }
+    completionHandler(decide(session, task, response, request))
+  }
+
+  /// Lets the closure answer an authentication challenge. If there is no closure, answers a challenge from the request's own
+  /// origin with the request's credential, and other challenges with the default handling. If an earlier answer failed, rejects
+  /// the protection space.
+  @preconcurrency
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    let overrides = overrides
+    if let decide = overrides.closures.taskDidReceiveChallengeWithCompletion {
+      return decide(session, task, challenge, completionHandler)
+    }
+    if let decide = overrides.closures.taskDidReceiveChallenge {
+      let answer = decide(session, task, challenge)
+      return completionHandler(answer.0, answer.1)
+    }
+    guard let request = self[task] else {
+      return urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+    }
+    // A server that has rejected the credential would reject it again.
+    guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
+    // If a redirect leads to another origin, that origin must not receive the credential.
+    let isOwn = task.originalRequest?.url.map(challenge.protectionSpace.isAt) ?? false
+    guard isOwn, let credential = request.taskDelegate.credential else {
+      return completionHandler(.performDefaultHandling, nil)
+    }
+    completionHandler(.useCredential, credential)
+  }
+
+  /// Provides the closure's stream or, if there is no closure, the upload's.
+  @preconcurrency
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) {
+    let overrides = overrides
+    if let provide = overrides.closures.taskNeedNewBodyStreamWithCompletion {
+      return provide(session, task, completionHandler)
+    }
+    if let provide = overrides.closures.taskNeedNewBodyStream { return completionHandler(provide(session, task)) }
+    guard case .upload(.stream(let stream), _)? = self[task]?.source else { return completionHandler(nil) }
+    completionHandler(stream)
+  }
+
+  /// Calls ``taskDidSendBodyData``, or reports the progress to the upload.
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) {
+    if let report = overrides.closures.taskDidSendBodyData {
+      return report(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
+    }
+    (self[task] as? UploadRequest)?.dataDelegate.uploadProgress
+      .update(completed: totalBytesSent, total: totalBytesExpectedToSend)
+  }
+
+  /// Keeps the metrics for the request's responses.
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+  ) {
+    self[task]?.taskDelegate.metrics = metrics
+  }
+
+  /// Validates the response, and completes or retries the request.
+  open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    guard let request = self[task] else { return complete(session, task, with: error) }
+    request.runValidations()
+    let error = request.taskDelegate.error ?? error?.withoutTrustRefusal
+    guard let error, let manager, let retrier = manager.retrier else { return complete(session, task, with: error) }
+    retrier.should(manager, retry: request, with: error) { [weak self, weak manager] shouldRetry, delay in
+      guard shouldRetry else {
+        self?.complete(session, task, with: error)
+        return
+      }
+      DispatchQueue.global(qos: .utility).perform(after: delay) {
+        if manager?.retry(request) == true { return }
+        self?.complete(session, task, with: error)
+      }
+    }
+  }
+
+  /// Completes a request that isn't retried.
+  private func complete(_ session: URLSession, _ task: URLSessionTask, with error: (any Error)?) {
+    overrides.closures.taskDidComplete?(session, task, error)
+    let request = self[task]
+    self[task] = nil
+    request?.taskDelegate.complete(with: error)
+    var userInfo: [String: Any] = [Notification.Key.Task: task]
+    if let data = request?.taskDelegate.data { userInfo[Notification.Key.ResponseData] = data }
+    NotificationCenter.default.post(name: Notification.Name.Task.DidComplete, object: self, userInfo: userInfo)
+  }
+
+  // MARK: URLSessionDataDelegate
+
+  /// Lets the closure decide whether the body is received. If there is no closure, receives the body.
+  @preconcurrency
+  open func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    let overrides = overrides
+    if let decide = overrides.closures.dataTaskDidReceiveResponseWithCompletion {
+      return decide(session, dataTask, response, completionHandler)
+    }
+    completionHandler(overrides.closures.dataTaskDidReceiveResponse?(session, dataTask, response) ?? .allow)
+  }
+
+  /// Calls ``dataTaskDidBecomeDownloadTask``.
+  open func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+  ) {
+    overrides.closures.dataTaskDidBecomeDownloadTask?(session, dataTask, downloadTask)
+  }
+
+  /// Calls ``dataTaskDidReceiveData``, or passes the part of the body to the request.
+  open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    if let receive = overrides.closures.dataTaskDidReceiveData { return receive(session, dataTask, data) }
+    (self[dataTask] as? DataRequest)?.dataDelegate.receive(data, from: dataTask)
+  }
+
+  /// Stores the response in the cache as the closure decides. If there is no closure, stores it unchanged.
+  @preconcurrency
+  open func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+    completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+  ) {
+    let overrides = overrides
+    if let decide = overrides.closures.dataTaskWillCacheResponseWithCompletion {
+      return decide(session, dataTask, proposedResponse, completionHandler)
+    }
+    guard let decide = overrides.closures.dataTaskWillCacheResponse else { return completionHandler(proposedResponse) }
+    completionHandler(decide(session, dataTask, proposedResponse))
+  }
+
+  // MARK: URLSessionDownloadDelegate
+
+  /// Calls ``downloadTaskDidFinishDownloadingToURL``, or moves the file to the request's destination.
+  open func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+  ) {
+    if let receive = overrides.closures.downloadTaskDidFinishDownloadingToURL {
+      return receive(session, downloadTask, location)
+    }
+    (self[downloadTask] as? DownloadRequest)?.downloadDelegate
+      .receive(location, response: downloadTask.response as? HTTPURLResponse)
+  }
+
+  /// Calls ``downloadTaskDidWriteData``, or reports the progress to the request.
+  open func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+    totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+  ) {
+    if let report = overrides.closures.downloadTaskDidWriteData {
+      return report(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
+    }
+    (self[downloadTask] as? DownloadRequest)?.downloadDelegate.progress
+      .update(completed: totalBytesWritten, total: totalBytesExpectedToWrite)
+  }
+
+  /// Calls ``downloadTaskDidResumeAtOffset``, or reports the progress to the request.
+  open func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+    expectedTotalBytes: Int64
+  ) {
+    if let report = overrides.closures.downloadTaskDidResumeAtOffset {
+      return report(session, downloadTask, fileOffset, expectedTotalBytes)
+    }
+    (self[downloadTask] as? DownloadRequest)?.downloadDelegate.progress
+      .update(completed: fileOffset, total: expectedTotalBytes)
+  }
+}
+
+/// Defers the restoration of earlier processes' background tasks until the manager has set the trust policies.
+extension SessionDelegate: DeferredRestoration {}
+
+extension SessionDelegate: SelectiveTrustDelegate {
+  package static var mayDecideOnTrust: Bool { true }
+
+  /// Whether the delegate itself answers server trust challenges. True if one of the closures is set, or if the delegate's class
+  /// is a subclass, which may override the method. Otherwise, every challenge gets the default handling.
+  package var decidesOnTrust: Bool {
+    let closures = overrides.closures
+    return type(of: self) != SessionDelegate.self || closures.sessionDidReceiveChallenge != nil
+      || closures.sessionDidReceiveChallengeWithCompletion != nil
+  }
+}
+
+extension SessionDelegate: LateRetrying {
+  func retry(_ request: Request, after error: any Error) {
+    guard let manager, let retrier = manager.retrier else { return }
+    let queue = request.taskDelegate.queue
+    queue.isSuspended = true
+    retrier.should(manager, retry: request, with: error) { [weak manager] shouldRetry, delay in
+      guard shouldRetry else {
+        queue.isSuspended = false
+        return
+      }
+      DispatchQueue.global(qos: .utility).perform(after: delay) {
+        if manager?.retry(request) != true { queue.isSuspended = false }
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// TransferProgress: the progress of a request in one direction, and the handler that is called with it.
+
+import Dispatch
+import Foundation
+import Synchronization
+
+/// The progress of a request in one direction.
+final class TransferProgress: Sendable {
+  private struct Handler {
+    let queue: DispatchQueue
+    let closure: Transferred<(Progress) -> Void>
+  }
+
+  let progress = Progress(totalUnitCount: 0)
+  private let handler = Mutex<Handler?>(nil)
+
+  /// Sets the handler, which replaces an earlier one.
+  func call(on queue: DispatchQueue, _ closure: @escaping (Progress) -> Void) {
+    let closure = Transferred(closure)
+    handler.withLock { $0 = Handler(queue: queue, closure: closure) }
+  }
+
+  /// Updates the progress with the number of bytes transferred and the total, which is negative if it is unknown.
+  func update(completed: Int64, total: Int64) {
+    // Foundation traps when a positive total becomes 0.
+    if total > 0 || progress.totalUnitCount <= 0 { progress.totalUnitCount = total }
+    progress.completedUnitCount = completed
+    guard let handler = handler.withLock({ $0 }) else { return }
+    handler.queue.async { [progress] in handler.closure.value(progress) }
+  }
+}

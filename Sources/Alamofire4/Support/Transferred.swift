@@ -1,0 +1,35 @@
+// Transferred: passes closures to queues although Alamofire 4 declares neither them nor their values as Sendable.
+
+import Dispatch
+import Foundation
+
+// Unchecked because Alamofire 4's programs pass closures that aren't Sendable. A closure is used only on the queue to which it
+// is passed.
+/// A value that is used only by the code to which it is passed.
+struct Transferred<Value>: @unchecked Sendable {
+  let value: Value
+
+  init(_ value: Value) { self.value = value }
+}
+
+extension DispatchQueue {
+  /// Runs work asynchronously.
+  func perform(_ work: @escaping () -> Void) {
+    let work = Transferred(work)
+    async { work.value() }
+  }
+
+  /// Runs work after `seconds`.
+  func perform(after seconds: TimeInterval, _ work: @escaping () -> Void) {
+    let work = Transferred(work)
+    asyncAfter(deadline: .now() + max(0, seconds)) { work.value() }
+  }
+}
+
+extension OperationQueue {
+  /// Appends an operation that runs work.
+  func perform(_ work: @escaping () -> Void) {
+    let work = Transferred(work)
+    addOperation { work.value() }
+  }
+}

@@ -1,0 +1,60 @@
+// The `af` extensions of policies and result codes, and the evaluation of trust objects by policies.
+
+public import LupineURLSession
+
+extension SecPolicy: AlamofireExtended {}
+extension SecTrustResultType: AlamofireExtended {}
+extension OSStatus: AlamofireExtended {}
+
+extension AlamofireExtension where ExtendedType == SecPolicy {
+  /// The policy that requires a valid certificate chain, for any host.
+  public static var `default`: SecPolicy { SecPolicyCreateSSL(true, nil) }
+
+  /// Returns the policy that requires a certificate chain that is valid for the host.
+  public static func hostname(_ hostname: String) -> SecPolicy { SecPolicyCreateSSL(true, hostname) }
+
+  /// Returns the policy that requires a valid certificate chain without revoked certificates.
+  ///
+  /// - Throws: `AFError.ServerTrustFailureReason.revocationPolicyCreationFailed` if the options contain no method, or contain
+  ///   an unknown bit.
+  public static func revocation(options: RevocationTrustEvaluator.Options) throws -> SecPolicy {
+    guard let policy = SecPolicyCreateRevocation(options.rawValue) else {
+      throw AFError.serverTrustEvaluationFailed(reason: .revocationPolicyCreationFailed)
+    }
+    return policy
+  }
+}
+
+extension AlamofireExtension where ExtendedType == OSStatus {
+  /// Whether the code means success.
+  public var isSuccess: Bool { type == errSecSuccess }
+}
+
+extension AlamofireExtension where ExtendedType == SecTrustResultType {
+  /// Whether the certificates are trusted.
+  public var isSuccess: Bool { type == .unspecified || type == .proceed }
+}
+
+extension AlamofireExtension where ExtendedType == SecTrust {
+  /// Replaces the policies by which the object is evaluated, and returns the object. This implementation never throws.
+  public func apply(policy: SecPolicy) throws -> SecTrust {
+    type.apply([policy])
+    return type
+  }
+
+  /// Replaces the policies, and throws an error unless the certificates are trusted.
+  public func evaluate(afterApplying policy: SecPolicy) throws { try apply(policy: policy).af.evaluate() }
+
+  /// Replaces the policies. Unless the certificates are trusted, throws the error that `errorProducer` returns.
+  public func validate(
+    policy: SecPolicy, errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error
+  ) throws {
+    try apply(policy: policy).af.validate(errorProducer: errorProducer)
+  }
+
+  /// Unless the certificates are trusted, throws the error that `errorProducer` returns.
+  public func validate(errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error) throws {
+    let (status, result) = SecTrust.codes(of: type.policyProblem)
+    guard status.af.isSuccess, result.af.isSuccess else { throw errorProducer(status, result) }
+  }
+}

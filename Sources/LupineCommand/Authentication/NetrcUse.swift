@@ -1,0 +1,54 @@
+// NetrcUse: the options --netrc, --netrc-optional and --netrc-file, and the file that they name.
+
+import LupineEngine
+
+/// Whether a netrc file is read, and which one.
+struct NetrcUse: Equatable {
+  /// Whether --netrc was given.
+  var isRequired = false
+  /// Whether --netrc-optional was given: the file may be missing, and the URL's user information takes precedence over it.
+  var isOptional = false
+  /// The path given with --netrc-file, or nil for `.netrc` in the home folder.
+  var path: String?
+
+  /// Whether the file's login replaces the URL's user information, and the file must exist.
+  var takesPrecedence: Bool { !isOptional && (isRequired || path != nil) }
+
+  /// Reads the file. Returns nil if no option requests it, or if it is optional and can't be opened.
+  func load() throws(CommandError) -> Netrc? {
+    guard isRequired || isOptional || path != nil else { return nil }
+    let home = Environment.values(of: ["HOME"])["HOME"]
+    guard let path = path ?? home.map({ $0 + "/.netrc" }) else {
+      if isOptional { return nil }
+      throw CommandError(
+        .unreadableInput, "HOME isn't set, so the netrc file can't be found. Pass its path to --netrc-file.")
+    }
+    guard let bytes = try read(path) else { return nil }
+    do throws(Netrc.Defect) {
+      return try Netrc(bytes)
+    } catch {
+      throw CommandError(.unreadableInput, "\(path)\(error.explanation)")
+    }
+  }
+
+  private func read(_ path: String) throws(CommandError) -> [UInt8]? {
+    if isOptional, !InputFile.canBeOpened(path) { return nil }
+    // Reads one byte more than allowed to detect a file that is too long. Reads no further, because a device may have no end.
+    return try InputFile.contents(of: path, atMost: Netrc.fileBytesMax + 1)
+  }
+}
+
+extension Netrc.Defect {
+  /// The cause and the remedy, which follow the file's path in the error message. They quote nothing from the file, because it
+  /// contains passwords.
+  fileprivate var explanation: String {
+    switch self {
+    case .fileIsTooLong: " has more than \(Netrc.fileBytesMax) bytes. Shorten the file."
+    case .tokenIsTooLong(let line):
+      ", line \(line): a name or password has more than \(Netrc.tokenBytesMax) bytes. Shorten it."
+    case .quoteIsOpen(let line):
+      ", line \(line): a quotation mark isn't closed. Close it, or put a backslash before one within quotation marks."
+    case .notUTF8(let line): ", line \(line): the text isn't UTF-8. Convert the file."
+    }
+  }
+}

@@ -1,0 +1,251 @@
+// RunAuthentication: the logins of one run: the credentials that each request sends, and the answers to challenges.
+
+import LupineAuthentication
+import LupineEngine
+import LupineLogin
+import Synchronization
+
+/// Decides which credentials the requests of one run send to their origins and proxies.
+///
+/// A login from the command line or the URL is sent only to the first origin. After a redirect to another origin, the netrc file
+/// is searched for the new host. The login of `default` isn't used then, because a server must not choose the host that receives
+/// it. Only the first origin with a given host gets a login, so that a redirect can't send a login to another port.
+final class RunAuthentication: Sendable {
+  /// The next step after a response or a failure.
+  enum Decision {
+    /// The response or failure is final, or has nothing to do with a login.
+    case accept
+    /// The request is sent again.
+    case resend(EngineRequest)
+    case fail(CommandError)
+  }
+
+  /// The login for the current origin.
+  private struct Login {
+    let origin: Origin
+    let credential: PasswordCredential
+    /// Whether the login was already sent for the current request. If the server sends another challenge, it has refused the
+    /// login.
+    var isSpent: Bool
+  }
+
+  private struct State {
+    var login: Login?
+    /// The hosts to which requests were sent.
+    var hosts: Set<String> = []
+    /// The certificate of the latest TLS connection in DER.
+    var certificate: [UInt8]?
+  }
+
+  private let options: Options
+  private let netrc: Netrc?
+  private let upload: Upload
+  private let transfer: TransferAuthentication
+  private let state = Mutex(State())
+
+  /// Creates the authentication of a run. Throws an error if the netrc file can't be read.
+  init(_ options: Options, of upload: Upload) throws(CommandError) {
+    self.options = options
+    self.upload = upload
+    netrc = try options.netrc.load()
+    let schemes = options.proxySchemes
+    var known = KnownCredentials { proxy in
+      guard let user = proxy.user, let password = proxy.password else { return nil }
+      return schemes.credential(PasswordCredential(user: user, password: password))
+    }
+    known.proxySchemes = schemes.all
+    known.sendsProxyCredentialFirst = schemes.sendsPasswordFirst
+    transfer = TransferAuthentication(SessionAuthentication(), known)
+  }
+
+  // MARK: Requests
+
+  /// Adds credentials that need no challenge to the first request: the bearer token or, with Basic alone, the password.
+  func begin(_ first: EngineRequest, via proxy: Proxy?) -> EngineRequest {
+    var request = first
+    state.withLock { _ = $0.hosts.insert(first.uri.origin.host) }
+    guard !options.editsAuthorization else { return request }
+    if let token = options.bearerToken {
+      request.setAuthorization("Bearer \(token)")
+      return request
+    }
+    let (credential, isOfURL) = firstCredential(for: first.uri)
+    // The engine has already added the URL's user information, byte for byte.
+    guard !isOfURL || !options.schemes.sendsPasswordFirst else { return request }
+    request.fields.remove("Authorization")
+    if let credential { add(credential, to: &request, via: proxy) }
+    return request
+  }
+
+  /// Returns the request that follows a redirect. If the redirect leads to another origin, replaces the login.
+  func redirected(_ next: EngineRequest, from origin: Origin, via proxy: Proxy?) -> EngineRequest {
+    guard next.uri.origin != origin else {
+      // The login may be sent again, because other resources of the origin may have another realm.
+      state.withLock { state in
+        if !options.schemes.sendsPasswordFirst { state.login?.isSpent = false }
+      }
+      return next
+    }
+    let isNewHost = state.withLock { state in
+      state.login = nil
+      return state.hosts.insert(next.uri.origin.host).inserted
+    }
+    guard isNewHost, !options.editsAuthorization,
+      let credential = netrc?.login(for: next.uri.origin.host, allowsDefault: false)
+    else { return next }
+    var request = next
+    add(credential, to: &request, via: proxy)
+    return request
+  }
+
+  /// Returns the login for the URL of the command line, and whether it is the URL's user information.
+  private func firstCredential(for uri: URI) -> (PasswordCredential?, isOfURL: Bool) {
+    if let login = options.login { return (login, false) }
+    let host = uri.origin.host
+    guard let given = uri.login, !options.netrc.takesPrecedence else { return (netrc?.login(for: host), false) }
+    if !given.hasPassword, let found = netrc?.login(for: host, user: given.credential.user) { return (found, false) }
+    return (given.credential, true)
+  }
+
+  private func add(_ credential: PasswordCredential, to request: inout EngineRequest, via proxy: Proxy?) {
+    let schemes = options.schemes
+    let (origin, credential) = (request.uri.origin, schemes.credential(credential))
+    var isSpent = false
+    if schemes.sendsPasswordFirst {
+      let login = "\(credential.user):\(credential.password)"
+      request.setAuthorization(BasicCredentials.fieldValue(userPass: Array(login.utf8)))
+      isSpent = true
+    } else if schemes.all == [.ntlm], origin.scheme == .https || proxy?.scheme.speaksHTTP != true {
+      // NTLM's first message needs no challenge, and is sent without the body.
+      isSpent = transfer.begin(.ntlm, with: credential, at: origin)
+    }
+    state.withLock { [isSpent] in $0.login = Login(origin: origin, credential: credential, isSpent: isSpent) }
+  }
+
+  /// Returns the request with the credentials and the connection that it needs. May block while Kerberos requests a ticket.
+  func prepare(_ request: EngineRequest, via proxy: Proxy?) throws(CommandError) -> EngineRequest {
+    var request = request
+    let certificate = state.withLock { $0.certificate }
+    do throws(ConnectionHandshake.Failure) {
+      try transfer.prepare(&request, via: proxy) { certificate }
+    } catch {
+      throw Self.failure(error.explanation, request)
+    }
+    return request
+  }
+
+  /// Keeps the certificate of the exchange's TLS connection, for the channel bindings of NTLM and Negotiate.
+  func note(_ metrics: ExchangeMetrics) {
+    guard let tls = metrics.tls else { return }
+    state.withLock { $0.certificate = tls.certificateChain.first }
+  }
+
+  // MARK: Responses
+
+  /// Decides what follows a response. `request` is the request before `prepare` changed it.
+  func decide(_ head: ResponseHead, to request: EngineRequest, via proxy: Proxy?) -> Decision {
+    switch transfer.verdict(on: head) {
+    case .trusted: break
+    case .resend: return resend(request)
+    case .untrusted: return .fail(Self.failure(ConnectionHandshake.Failure.serverIsUnproven.explanation, request))
+    }
+    guard head.status == 401 || head.status == 407 else { return .accept }
+    return answer(.response(head), request, proxy)
+  }
+
+  /// Decides what follows a failure. `request` is the request before `prepare` changed it.
+  func decide(_ error: EngineError, to request: EngineRequest, via proxy: Proxy?) -> Decision {
+    guard let refusal = AuthenticationRefusal(error) else { return .accept }
+    return answer(refusal, request, proxy)
+  }
+
+  private func answer(_ refusal: AuthenticationRefusal, _ request: EngineRequest, _ proxy: Proxy?) -> Decision {
+    var next = request
+    switch transfer.continuation(after: refusal, request, via: proxy) {
+    case .authorize(let value)?:
+      next.setAuthorization(value)
+      return resend(next)
+    case .resend?: return resend(request)
+    case nil: break
+    }
+    guard let question = transfer.question(of: refusal, request, via: proxy),
+      let credential = spend(for: question.party)
+    else { return .accept }
+    let offers = question.answering.offers(in: question.challenges, from: question.party)
+    for offer in offers where options.schemes.all.contains(offer.scheme) {
+      switch question.answering.respond(to: offer, with: credential, for: request) {
+      case .authorize(let value):
+        next.setAuthorization(value)
+        return resend(next)
+      case .resend: return resend(request)
+      case .reject: continue
+      case .stand: return .accept
+      }
+    }
+    return .accept
+  }
+
+  /// Returns the login if it is for this party and wasn't yet sent for the current request, and marks it as sent. Otherwise,
+  /// returns nil.
+  private func spend(for party: AuthenticationParty) -> PasswordCredential? {
+    state.withLock { state in
+      guard let login = state.login, !login.isSpent, party == .origin(login.origin) else { return nil }
+      state.login?.isSpent = true
+      return login.credential
+    }
+  }
+
+  private func resend(_ request: EngineRequest) -> Decision {
+    guard !request.body.isReplayable else { return .resend(request) }
+    guard let body = upload.again() else {
+      return .fail(
+        CommandError(
+          .bodyNotReplayable,
+          "\(request.uri.origin): the request must be sent again with credentials, but some of its input has been read. "
+            + "Send a file, or pass -H 'Expect: 100-continue', so that the server can ask for credentials first."))
+    }
+    var next = request
+    next.body = body
+    return .resend(next)
+  }
+
+  private static func failure(_ explanation: String, _ request: EngineRequest) -> CommandError {
+    CommandError(.authenticationFailed, "\(request.uri.origin): \(explanation)")
+  }
+}
+
+extension ConnectionHandshake.Failure {
+  /// The cause of the failed authentication, and the remedy.
+  fileprivate var explanation: String {
+    switch self {
+    case .refused: "the server or the proxy has refused the login. Check it."
+    case .serverIsUnproven:
+      "the server or the proxy has accepted the login without proving its identity. Use https, so that no other host can "
+        + "answer in its place."
+    case .unable(let text): text
+    }
+  }
+}
+
+extension Options {
+  /// Whether --header sets or removes Authorization, so that no login is sent.
+  fileprivate var editsAuthorization: Bool { fieldEdits.contains { $0.name.lowercased() == "authorization" } }
+}
+
+extension EngineRequest {
+  fileprivate mutating func setAuthorization(_ value: String) {
+    fields.remove("Authorization")
+    fields.append(name: "Authorization", value: value)
+  }
+}
+
+extension URI {
+  /// The user information, percent-decoded, and whether it has a password. Nil if it is missing or empty.
+  fileprivate var login: (credential: PasswordCredential, hasPassword: Bool)? {
+    guard let userInfo, !userInfo.isEmpty else { return nil }
+    let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
+      String(decoding: PercentCoding.decode(String($0)), as: UTF8.self)
+    }
+    return (PasswordCredential(user: parts[0], password: parts.count > 1 ? parts[1] : ""), parts.count > 1)
+  }
+}

@@ -1,0 +1,74 @@
+// PoolState+Priority: the place of a waiter in a queue that is ordered by priority.
+
+/// The last waiter of one priority in an origin's queue.
+struct PriorityTail: Sendable {
+  let priority: ExchangePriority
+  var last: Int
+}
+
+extension PoolState {
+  /// Puts a waiter into its origin's queue, before the waiters of lower priority and after all others. Takes O(1) while all
+  /// waiters have the normal priority, and otherwise O(n) in the number of different priorities.
+  ///
+  /// Returns the exchange that has lost its opening to the waiter, or nil if none has.
+  mutating func insert(_ waiter: Int, _ priority: ExchangePriority, at origin: Int) -> ExchangeID? {
+    guard priority != .normal || !origins[origin].tails.isEmpty else {
+      queueLinks.append(waiter, to: &origins[origin].queue)
+      if origins[origin].firstWithoutOpening == nil { origins[origin].firstWithoutOpening = waiter }
+      return nil
+    }
+    queueLinks.insert(waiter, after: predecessor(of: waiter, priority, origin), in: &origins[origin].queue)
+    return claimOpening(for: waiter, at: origin)
+  }
+
+  /// Updates the tails for a new waiter. Returns the waiter after which it belongs, or nil if it becomes the first.
+  private mutating func predecessor(of waiter: Int, _ priority: ExchangePriority, _ origin: Int) -> Int? {
+    if origins[origin].tails.isEmpty, let last = origins[origin].queue.last {
+      origins[origin].tails = [PriorityTail(priority: .normal, last: last)]
+    }
+    let index =
+      origins[origin].tails.firstIndex { $0.priority.level <= priority.level } ?? origins[origin].tails.endIndex
+    if index < origins[origin].tails.endIndex, origins[origin].tails[index].priority == priority {
+      defer { origins[origin].tails[index].last = waiter }
+      return origins[origin].tails[index].last
+    }
+    let predecessor = index > 0 ? origins[origin].tails[index - 1].last : nil
+    origins[origin].tails.insert(PriorityTail(priority: priority, last: waiter), at: index)
+    return predecessor
+  }
+
+  /// Preserves the rule that only the queue's first waiters have an opening. If the new waiter is among them, it takes over the
+  /// opening of the last of them. Returns the exchange that has lost its opening, or nil if none has.
+  private mutating func claimOpening(for waiter: Int, at origin: Int) -> ExchangeID? {
+    let first = origins[origin].firstWithoutOpening
+    let next = queueLinks.next(after: waiter)
+    if next == first {
+      origins[origin].firstWithoutOpening = waiter
+      return nil
+    }
+    if let first, waiters[first].serial < waiters[waiter].serial { return nil }
+    guard let last = first.map({ queueLinks.previous(before: $0) }) ?? origins[origin].queue.last,
+      let opening = waiters[last].opening
+    else { preconditionFailure("a waiter before the first without an opening has none") }
+    waiters[last].opening = nil
+    waiters[waiter].opening = opening
+    connections[opening].state = .opening(for: waiter)
+    origins[origin].firstWithoutOpening = last
+    noteReassignment(of: opening)
+    return waiters[last].exchange
+  }
+
+  /// Updates the tails for a waiter that is about to leave its queue.
+  mutating func dropTail(_ waiter: Int, at origin: Int) {
+    guard let index = origins[origin].tails.firstIndex(where: { $0.last == waiter }) else { return }
+    let priority = origins[origin].tails[index].priority
+    if let previous = queueLinks.previous(before: waiter), waiters[previous].priority == priority {
+      origins[origin].tails[index].last = previous
+      return
+    }
+    origins[origin].tails.remove(at: index)
+    if let only = origins[origin].tails.first, origins[origin].tails.count == 1, only.priority == .normal {
+      origins[origin].tails = []
+    }
+  }
+}

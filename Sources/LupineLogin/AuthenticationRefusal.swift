@@ -1,0 +1,47 @@
+// AuthenticationRefusal: the refusal of a request that may succeed with a credential, its challenges, and the verdict on a
+// response.
+
+package import LupineEngine
+
+/// The refusal of a request that may succeed with a credential.
+package enum AuthenticationRefusal: Sendable {
+  /// A response with status code 401 or 407.
+  case response(ResponseHead)
+  /// The proxy answered CONNECT with 407, and the exchange failed with this error. The 407 isn't delivered, because it isn't the
+  /// origin's response.
+  case tunnel([Challenge], EngineError)
+  /// The request's authenticated connection is no longer open, or its credentials can't open another tunnel. Nothing was sent.
+  case missingConnection(EngineError)
+
+  /// Creates a refusal from the error of a failed exchange. Returns nil if the request wouldn't succeed with a credential.
+  package init?(_ failure: EngineError) {
+    if case .proxy(let error)? = failure.cause, !error.challenges.isEmpty {
+      self = .tunnel(error.challenges, failure)
+    } else if failure.code == .connectionLost, failure.phase == .poolWait {
+      self = .missingConnection(failure)
+    } else {
+      return nil
+    }
+  }
+}
+
+/// The challenges of a refused request, and the object that answers them.
+package struct AuthenticationQuestion: Sendable {
+  /// The origin or the proxy that sent the challenges and receives the credential.
+  package let party: AuthenticationParty
+  /// The challenges in the order in which they were received.
+  package let challenges: [Challenge]
+  /// The object that answers the challenges for the task.
+  package let answering: any ChallengeAnswering
+}
+
+/// Whether a response may be delivered to the caller.
+package enum ResponseVerdict: Sendable, Hashable {
+  case trusted
+  /// The response must not be delivered: the origin or the proxy accepted the credential, but the proof of its identity is
+  /// missing or wrong.
+  case untrusted
+  /// The response answers a request that was sent without its content, as the first NTLM message is. The request is sent again
+  /// with the content.
+  case resend
+}

@@ -1,0 +1,289 @@
+// ConnectionAuthentication: one task's use of NTLM or Negotiate, which authenticate a connection instead of a request. From the
+// first message until it closes, the connection is in a separate group, so that other credentials don't use it.
+
+import LupineAuthentication
+import LupineEngine
+import Synchronization
+
+/// One task's authenticated connection to an origin, or to a proxy that forwards its requests.
+final class ConnectionAuthentication: Sendable {
+  /// The additions to a request before it is sent.
+  struct Preparation: Sendable {
+    /// The value of Authorization or Proxy-Authorization, or nil if the request has no such field.
+    var value: String?
+    var group: UInt64
+    /// Whether the request may be sent only on a connection that is already open in `group`. If false, a new connection may be
+    /// opened.
+    var needsOpenConnection = false
+    /// Whether the request is sent without its content. The content is then sent with the next message.
+    var isAnnouncement = false
+  }
+
+  /// The effect of a response on the authentication.
+  enum Verdict: Sendable, Hashable {
+    /// The response doesn't concern the authentication, or the connection is authenticated.
+    case accepted
+    /// The request is sent again, without calling the delegate for a credential.
+    case resend
+    /// The credential was refused.
+    case refused
+    /// The server has accepted the credential without proving its own identity.
+    case untrusted
+  }
+
+  private enum Phase {
+    case none
+    /// A credential was chosen. The next request uses an idle authenticated connection, or begins a handshake.
+    case chosen
+    /// The next request carries the handshake's first message, on a connection in a new group.
+    case begun
+    /// The handshake's first message was sent.
+    case announced(ConnectionHandshake)
+    /// The server has sent a token. The next request carries the answer to it.
+    case challenged(ConnectionHandshake, TokenAnswer)
+    /// The answer to the server's token was sent.
+    case answered(ConnectionHandshake)
+    /// This task has authenticated the connection.
+    case established
+    /// An earlier task has authenticated the connection, which may have closed in the meantime.
+    case reused
+  }
+
+  /// The answer to a server's token.
+  private enum TokenAnswer {
+    /// The server's NTLM token. The answer to it is computed when the next request is prepared.
+    case pending([UInt8])
+    /// The value of the field that answers a Negotiate token, or the reason why the token can't be answered.
+    case known(Result<String, ConnectionHandshake.Failure>)
+  }
+
+  private struct State {
+    var phase = Phase.none
+    var use: (key: AuthenticatedConnections.Key, group: UInt64)?
+    /// Whether later tasks may use the connection.
+    var isPassedOn = false
+    /// Whether the credential was chosen before a challenge.
+    var isPreemptive = false
+    /// The number of handshakes that were begun again, because an authenticated connection or the connection of a handshake had
+    /// ended.
+    var restartCount = 0
+  }
+
+  /// The maximum value of `restartCount`: 1 per task. Without it, a server that ends the authentication after each request, or
+  /// closes the connection during each handshake, would keep a request going forever.
+  private static let restartsMax = 1
+
+  private let session: SessionAuthentication
+  /// Never locked together with the session's connections.
+  private let state = Mutex(State())
+
+  init(_ session: SessionAuthentication) { self.session = session }
+
+  /// Passes the connection on to later tasks with the same credential, because this one has ended.
+  func end() {
+    let ended = state.withLock { state in
+      defer { state = State(restartCount: state.restartCount) }
+      return state
+    }
+    guard ended.isPassedOn, let use = ended.use, case .established = ended.phase else { return }
+    session.connections.withLock { $0.putBack(use.group, use.key) }
+  }
+
+  /// Chooses a credential after a challenge. The next request to its party uses an authenticated connection, or begins a
+  /// handshake.
+  func begin(_ key: AuthenticatedConnections.Key) {
+    state.withLock { state in
+      state.use = (key, 0)
+      state.phase = .chosen
+      state.isPreemptive = false
+    }
+    session.noteUse()
+  }
+
+  /// Uses an idle authenticated connection to `party`, if there is one whose credential `permits` allows.
+  func reuse(at party: AuthenticationParty, _ permits: (AuthenticatedConnections.Key) -> Bool) {
+    guard !isFor(party) else { return }
+    let keys = session.connections.withLock { $0.credentials(at: party) }
+    guard let key = keys.first(where: permits),
+      let group = session.connections.withLock({ $0.take(key) })
+    else { return }
+    state.withLock { state in
+      state.use = (key, group)
+      state.phase = .reused
+      state.isPreemptive = true
+    }
+  }
+
+  /// Ends the use of the connection if it leads to another server than `party`, for example after a redirect. If a later redirect
+  /// leads back, a connection must be chosen again.
+  func leave(for party: AuthenticationParty) {
+    let isElsewhere = state.withLock { $0.use.map { $0.key.party != party } ?? false }
+    if isElsewhere { end() }
+  }
+
+  /// Whether a credential was chosen for `party`.
+  func isFor(_ party: AuthenticationParty) -> Bool { state.withLock { $0.use?.key.party == party } }
+
+  /// Whether the next call of `prepare` may block.
+  var mayBlock: Bool {
+    state.withLock { state in
+      guard state.use?.key.scheme == .negotiate else { return false }
+      return switch state.phase {
+      case .chosen, .begun: true
+      default: false
+      }
+    }
+  }
+
+  /// Returns the additions to the next request to the origin or the proxy that the credential is for, or nil if no credential was
+  /// chosen.
+  ///
+  /// - Parameters:
+  ///   - isPassedOn: Whether the request may use the connection of an earlier task, and pass it on to a later one.
+  ///   - certificate: A closure that returns the server's certificate in DER from the latest TLS connection, or nil without TLS.
+  func prepare(
+    isPassedOn: Bool, certificate: () -> [UInt8]?
+  ) throws(ConnectionHandshake.Failure) -> Preparation? {
+    choose(isPassedOn: isPassedOn)
+    let (phase, use) = state.withLock { ($0.phase, $0.use) }
+    guard let use else { return nil }
+    var preparation = Preparation(group: use.group)
+    var binding: ChannelBinding? { certificate().flatMap { ChannelBinding(serverCertificate: $0) } }
+    do throws(ConnectionHandshake.Failure) {
+      switch phase {
+      case .none, .chosen: return nil
+      case .established: break
+      case .reused: preparation.needsOpenConnection = true
+      case .begun:
+        guard var handshake = ConnectionHandshake(use.key) else { return nil }
+        preparation.group = session.connections.withLock { $0.newGroup() }
+        preparation.value = try handshake.first(binding, session.sources)
+        preparation.isAnnouncement = handshake.announcesFirst
+        state.withLock { state in
+          state.use = (use.key, preparation.group)
+          state.phase = .announced(handshake)
+        }
+      case .challenged(var handshake, let answer):
+        switch answer {
+        case .pending(let token): preparation.value = try handshake.answer(token, binding, session.sources)
+        case .known(let value): preparation.value = try value.get()
+        }
+        preparation.needsOpenConnection = true
+        state.withLock { $0.phase = .answered(handshake) }
+      // The message was already prepared. Only the engine itself sends it again.
+      case .announced, .answered: return nil
+      }
+    } catch {
+      reset()
+      throw error
+    }
+    return preparation
+  }
+
+  private func choose(isPassedOn: Bool) {
+    let chosen = state.withLock { state -> AuthenticatedConnections.Key? in
+      state.isPassedOn = isPassedOn
+      guard case .chosen = state.phase else { return nil }
+      state.phase = .begun
+      return state.use?.key
+    }
+    guard isPassedOn, let key = chosen, let group = session.connections.withLock({ $0.take(key) }) else { return }
+    state.withLock { state in
+      state.use = (key, group)
+      state.phase = .reused
+    }
+  }
+
+  /// Handles a 401 or 407 response of the origin or the proxy that the credential is for.
+  func receive(challenges: [Challenge]) -> Verdict {
+    state.withLock { state in
+      guard let use = state.use else { return .accepted }
+      switch state.phase {
+      case .none, .chosen, .begun, .challenged: return .accepted
+      case .announced(let handshake):
+        guard let token = challenges.token(of: use.key.scheme), proceed(&state, handshake, after: token) else { break }
+        return .resend
+      case .answered(let handshake):
+        guard use.key.scheme == .negotiate, let token = challenges.token(of: .negotiate),
+          proceed(&state, handshake, after: token)
+        else { break }
+        return .resend
+      case .reused, .established:
+        guard restart(&state) else { break }
+        return .resend
+      }
+      state = State(restartCount: state.restartCount)
+      return .refused
+    }
+  }
+
+  /// Handles a response other than 401 and 407 of the origin or the proxy that the credential is for.
+  func receiveSuccess(challenges: [Challenge]) -> Verdict {
+    state.withLock { state in
+      guard let use = state.use else { return .accepted }
+      switch state.phase {
+      case .none, .chosen, .begun, .challenged, .established: return .accepted
+      case .reused: state.phase = .established
+      case .announced(var handshake), .answered(var handshake):
+        if case .announced = state.phase, handshake.announcesFirst {
+          // The server requires no credential, but has received the request without its content.
+          state = State(restartCount: state.restartCount)
+          return .resend
+        }
+        do {
+          try handshake.finish(challenges.token(of: use.key.scheme))
+          state.phase = .established
+        } catch {
+          state = State(restartCount: state.restartCount)
+          return .untrusted
+        }
+      }
+      return .accepted
+    }
+  }
+
+  /// Handles a request that found no open connection. Returns whether to send it again.
+  func connectionIsMissing() -> Bool {
+    state.withLock { state in
+      switch state.phase {
+      case .none, .chosen, .begun, .established: return false
+      case .reused where state.isPreemptive:
+        // A new handshake needs the channel binding, which isn't known before this task has received a challenge.
+        state = State()
+        return true
+      // The tunnel for the first message couldn't be opened.
+      case .announced: return restart(&state)
+      // The engine closes a connection instead of reading a long body, so that the 401 may be the last response on it.
+      case .reused, .challenged, .answered: return restart(&state)
+      }
+    }
+  }
+
+  /// Continues a handshake with the token of a refusal. Returns false if the token completes the handshake, because the refusal
+  /// is then final: the server knows the user, who lacks a permission.
+  private func proceed(_ state: inout State, _ start: ConnectionHandshake, after token: [UInt8]) -> Bool {
+    guard start.scheme == .negotiate else {
+      state.phase = .challenged(start, .pending(token))
+      return true
+    }
+    var handshake = start
+    let answer: Result<String, ConnectionHandshake.Failure>
+    do throws(ConnectionHandshake.Failure) {
+      answer = .success(try handshake.answer(token, nil, session.sources))
+    } catch {
+      guard error != .refused else { return false }
+      answer = .failure(error)
+    }
+    state.phase = .challenged(handshake, .known(answer))
+    return true
+  }
+
+  private func restart(_ state: inout State) -> Bool {
+    guard state.use != nil, state.restartCount < Self.restartsMax else { return false }
+    state.restartCount += 1
+    state.phase = .begun
+    return true
+  }
+
+  private func reset() { state.withLock { $0 = State(restartCount: $0.restartCount) } }
+}

@@ -1,0 +1,166 @@
+// ConnectionHandshake: the authentication of one connection by NTLM or Negotiate, message by message (MS-NLMP, RFC 4559).
+
+import LupineAuthentication
+import LupineEngine
+
+/// One handshake with an origin or a proxy. This is a value type: its owner must guard it with a lock.
+package struct ConnectionHandshake: Sendable {
+  private enum Machine: Sendable {
+    case ntlm(NTLMHandshake)
+    /// The Negotiate handshake, or nil before the first message: creating its context may block, so the context is created late.
+    case negotiate(NegotiateHandshake<AnySecurityContext>?)
+  }
+
+  /// The reason why the handshake failed.
+  package enum Failure: Error, Sendable, Hashable {
+    /// The server or proxy has refused the credential or the authentication scheme.
+    case refused
+    /// The server has accepted the credential without proving its own identity.
+    case serverIsUnproven
+    /// The client can't continue the handshake. The associated value states the cause and the remedy.
+    case unable(String)
+  }
+
+  let scheme: AuthenticationOffer.Scheme
+  private let party: AuthenticationParty
+  private let credential: PasswordCredential
+  private var machine: Machine
+
+  /// Creates a handshake. Returns nil for Basic and Digest, which have no handshake.
+  init?(_ key: AuthenticatedConnections.Key) {
+    switch key.scheme {
+    case .ntlm: machine = .ntlm(NTLMHandshake())
+    case .negotiate: machine = .negotiate(nil)
+    case .basic, .digest: return nil
+    }
+    (scheme, party, credential) = (key.scheme, key.party, key.credential)
+  }
+
+  /// Whether the request with the first message is sent without its content, because this message never completes the handshake.
+  var announcesFirst: Bool { scheme == .ntlm }
+
+  /// Returns the value of Authorization or Proxy-Authorization with the first message. With Negotiate, the call may block.
+  ///
+  /// - Parameters:
+  ///   - binding: The channel binding of the server's TLS connections, or nil without TLS.
+  ///   - sources: The source of security contexts.
+  mutating func first(_ binding: ChannelBinding?, _ sources: AuthenticationSources) throws(Failure) -> String {
+    switch machine {
+    case .ntlm(var handshake):
+      defer { machine = .ntlm(handshake) }
+      return Self.value("NTLM", handshake.start())
+    case .negotiate:
+      let context: any SecurityContext
+      do throws(SecurityContextError) {
+        context = try sources.context(party.host, binding)
+      } catch {
+        throw .unable(error.description)
+      }
+      let start = NegotiateHandshake(AnySecurityContext(context))
+      return try negotiate(start) { handshake throws(NegotiateHandshake<AnySecurityContext>.Failure) in
+        try handshake.start()
+      }
+    }
+  }
+
+  /// Returns the value of Authorization or Proxy-Authorization that answers a 401 or 407 response.
+  ///
+  /// - Parameters:
+  ///   - token: The token in the response's challenge, or nil if the challenge has none.
+  ///   - binding: The connection's channel binding, or nil without TLS.
+  ///   - sources: The sources of time and random bytes.
+  mutating func answer(
+    _ token: [UInt8]?, _ binding: ChannelBinding?, _ sources: AuthenticationSources
+  ) throws(Failure) -> String {
+    switch machine {
+    case .ntlm(var handshake):
+      defer { machine = .ntlm(handshake) }
+      let parameters = NTLMHandshake.Context(
+        credential: credential, host: party.host, binding: binding, time: sources.time(), nonce: sources.bytes())
+      do throws(NTLMError) {
+        return Self.value("NTLM", try handshake.answer(token, with: parameters))
+      } catch {
+        throw Failure(error)
+      }
+    case .negotiate(let handshake?):
+      return try negotiate(handshake) { handshake throws(NegotiateHandshake<AnySecurityContext>.Failure) in
+        try handshake.answer(token)
+      }
+    case .negotiate(nil): throw .refused
+    }
+  }
+
+  /// Verifies a response that accepts the credential.
+  ///
+  /// An origin must prove its identity. A proxy may omit the proof, as squid does, because the messages sent to the proxy reveal
+  /// nothing that another server could use. If the proxy sends a proof, it must be valid.
+  ///
+  /// - Parameter token: The token in the response's WWW-Authenticate or Proxy-Authenticate field, or nil if there is none.
+  mutating func finish(_ token: [UInt8]?) throws(Failure) {
+    guard case .negotiate(var handshake?) = machine else { return }
+    if token == nil, case .proxy = party { return }
+    defer { machine = .negotiate(handshake) }
+    do {
+      try handshake.finish(token)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private typealias NegotiateFailure = NegotiateHandshake<AnySecurityContext>.Failure
+
+  private mutating func negotiate(
+    _ start: NegotiateHandshake<AnySecurityContext>,
+    _ step: (inout NegotiateHandshake<AnySecurityContext>) throws(NegotiateFailure) -> [UInt8]
+  ) throws(Failure) -> String {
+    var handshake = start
+    defer { machine = .negotiate(handshake) }
+    do throws(NegotiateFailure) {
+      return Self.value("Negotiate", try step(&handshake))
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private static func value(_ scheme: String, _ message: [UInt8]) -> String { "\(scheme) \(Base64.encode(message))" }
+}
+
+extension ConnectionHandshake.Failure {
+  fileprivate init(_ error: NTLMError) {
+    self =
+      switch error {
+      case .refused, .noChallenge: .refused
+      case .malformed(let part):
+        .unable("The server's NTLM challenge is malformed (\(part)). Fix the server, or disable NTLM on it.")
+      case .tooLong:
+        .unable("An NTLM message is too long. Shorten the user name, or fix the server.")
+      case .versionIsTooOld:
+        .unable("The server supports only NTLM versions that reveal the password. Enable NTLMv2 on it.")
+      case .hashIsUnavailable:
+        .unable("OpenSSL's configuration forbids MD5, which NTLM requires. Use another scheme.")
+      }
+  }
+
+  fileprivate init(_ failure: NegotiateHandshake<AnySecurityContext>.Failure) {
+    self =
+      switch failure {
+      case .context(let error): .unable(error.description)
+      case .refused: .refused
+      case .serverIsUnproven: .serverIsUnproven
+      case .tooManySteps: .unable("The server sent too many Negotiate tokens. Fix the server.")
+      }
+  }
+}
+
+extension [Challenge] {
+  /// Returns the token in the first challenge of this scheme, or nil if there is none.
+  func token(of scheme: AuthenticationOffer.Scheme) -> [UInt8]? {
+    for offer in lazy.compactMap({ AuthenticationOffer($0) }) where offer.scheme == scheme {
+      switch offer.content {
+      case .ntlm(let token), .negotiate(let token): return token
+      case .basic, .digest: return nil
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,168 @@
+// DigestSpaces: a session's Digest authentications by server, realm and credential, and the strongest Digest that each server has
+// used (RFC 7616 §3.6). It performs no I/O: its owner guards it with a lock, and passes the client nonces.
+
+import LupineAuthentication
+import LupineEngine
+
+/// The Digest authentications of one session.
+struct DigestSpaces: Sendable {
+  /// The origin or proxy, the realm and the credential of an authentication. Requests with different credentials never share one.
+  struct Key: Sendable, Hashable {
+    let party: AuthenticationParty
+    let realm: String
+    let credential: PasswordCredential
+  }
+
+  /// The Digest credentials of one request, and the key of the authentication that produced them.
+  struct Use: Sendable {
+    let key: Key
+    let proof: DigestProof
+  }
+
+  /// The parts of a request from which its Digest response is computed.
+  struct CoveredRequest: Sendable {
+    /// The origin or the proxy that receives the Digest credentials.
+    let party: AuthenticationParty
+    let method: String
+    /// The request target as `party` receives it.
+    let target: String
+    /// The client nonce (cnonce), which is random.
+    let clientNonce: String
+    /// Returns the hash of the request's content, or nil if the content isn't known in advance.
+    let contentHash: @Sendable (MessageDigest) -> [UInt8]?
+  }
+
+  /// The maximum number of authentications: 256. Beyond this limit, the least recently used one is dropped. The server then
+  /// challenges the next request in its protection space again.
+  static let authenticationsMax = 256
+  /// The maximum number of origins and proxies whose history is kept: 1,024. Beyond this limit, the least recently used history
+  /// is dropped.
+  static let partiesMax = 1_024
+
+  private struct Authentication {
+    var session: DigestSession
+    var lastUse: Int
+  }
+
+  private struct PartyHistory {
+    var history = AuthenticationHistory()
+    var lastUse: Int
+  }
+
+  private var authentications: [Key: Authentication] = [:]
+  private var histories: [AuthenticationParty: PartyHistory] = [:]
+  private var useCount = 0
+
+  /// Returns the challenges that may be answered, strongest first. Challenges that are weaker than those that the server used
+  /// before are omitted.
+  func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
+    let history = histories[party]?.history ?? AuthenticationHistory()
+    return AuthenticationOffer.ranked(challenges).filter {
+      DowngradeRule.downgrade(by: $0, after: history, isEncrypted: party.isProtected) == nil
+    }
+  }
+
+  /// Answers a challenge, and stores the authentication for later requests.
+  mutating func answer(
+    _ challenge: DigestChallenge, with credential: PasswordCredential, to request: CoveredRequest
+  ) throws(DigestSession.Failure) -> Use {
+    let key = Key(party: request.party, realm: challenge.realm, credential: credential)
+    var session = try self.session(challenge, for: key)
+    let use = Use(key: key, proof: try session.proof(for: request))
+    keep(session, for: key)
+    record(challenge, of: key.party)
+    return use
+  }
+
+  /// Begins or renews an authentication. `proof(with:for:)` then returns credentials for its requests. Returns false if the hash
+  /// function is unavailable.
+  mutating func begin(_ challenge: DigestChallenge, for key: Key) -> Bool {
+    guard let session = try? session(challenge, for: key) else { return false }
+    keep(session, for: key)
+    record(challenge, of: key.party)
+    return true
+  }
+
+  private func session(_ challenge: DigestChallenge, for key: Key) throws(DigestSession.Failure) -> DigestSession {
+    if var known = authentications[key]?.session, known.renew(with: challenge) { return known }
+    return try DigestSession(challenge, credential: key.credential)
+  }
+
+  /// Returns whether a server has used Digest. If so, it must not receive the password itself without TLS.
+  func hasUsedDigest(_ party: AuthenticationParty) -> Bool { histories[party] != nil }
+
+  /// Returns preemptive Digest credentials for a request. Returns nil if the request's target is outside the authentication's
+  /// protection space, or if the authentication was dropped.
+  mutating func proof(with key: Key, for request: CoveredRequest) -> Use? {
+    guard var session = authentications[key]?.session, request.party == key.party,
+      session.covers(request.target, at: key.party),
+      let proof = try? session.proof(for: request)
+    else { return nil }
+    keep(session, for: key)
+    return Use(key: key, proof: proof)
+  }
+
+  /// Returns the keys of the authentications whose protection space contains `uri`, most recently used first. There may be
+  /// several, because the protection spaces of different realms may overlap.
+  func keys(covering uri: URI) -> [Key] {
+    let party = AuthenticationParty.origin(uri.origin)
+    return authentications.filter { $0.key.party == party && $0.value.session.covers(uri.target, at: party) }
+      .sorted { $0.value.lastUse > $1.value.lastUse }.map(\.key)
+  }
+
+  /// Verifies the Authentication-Info of the response to a request, and stores its `nextnonce`. If the verdict is `.forged`,
+  /// drops the authentication.
+  mutating func verify(_ information: DigestInformation, for use: Use) -> DigestProof.Verdict {
+    // The content hasn't arrived yet, so an `rspauth` that covers the content can't be verified.
+    let verdict = use.proof.verify(information) { nil }
+    guard verdict != .forged else {
+      authentications[use.key] = nil
+      return .forged
+    }
+    if let nextNonce = information.nextNonce {
+      authentications[use.key]?.session.adopt(nextNonce, announcedFor: use.proof)
+    }
+    return verdict
+  }
+
+  /// Drops an authentication, because the server has refused its credential.
+  mutating func drop(_ key: Key) { authentications[key] = nil }
+
+  private mutating func keep(_ session: DigestSession, for key: Key) {
+    useCount += 1
+    authentications[key] = Authentication(session: session, lastUse: useCount)
+    if authentications.count > Self.authenticationsMax,
+      let oldest = authentications.min(by: { $0.value.lastUse < $1.value.lastUse })
+    {
+      authentications[oldest.key] = nil
+    }
+  }
+
+  private mutating func record(_ challenge: DigestChallenge, of party: AuthenticationParty) {
+    histories[party, default: PartyHistory(lastUse: useCount)].history.record(challenge)
+    histories[party]?.lastUse = useCount
+    if histories.count > Self.partiesMax, let oldest = histories.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+      histories[oldest.key] = nil
+    }
+  }
+}
+
+extension DigestSession {
+  fileprivate mutating func proof(for request: DigestSpaces.CoveredRequest) throws(Failure) -> DigestProof {
+    try proof(
+      method: request.method, target: request.target, clientNonce: request.clientNonce,
+      contentHash: request.contentHash)
+  }
+
+  /// Returns whether a request target is in the protection space (RFC 7616 §3.3). If the challenge has `domain`, one of the URIs
+  /// in it must be a prefix of the target. URIs of other origins are ignored, because the credential is only for this origin. A
+  /// proxy's protection space contains all requests to the proxy.
+  fileprivate func covers(_ target: String, at party: AuthenticationParty) -> Bool {
+    guard case .origin(let origin) = party, !challenge.domain.isEmpty else { return true }
+    let root = URI(origin)
+    return challenge.domain.contains { reference in
+      guard let prefix = try? root.resolving(reference), prefix.origin == origin else { return false }
+      return target.utf8.starts(with: prefix.target.utf8)
+    }
+  }
+}

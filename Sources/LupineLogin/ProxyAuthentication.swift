@@ -1,0 +1,322 @@
+// ProxyAuthentication: one task's authentication to HTTP proxies, for forwarded requests and for CONNECT (RFC 9110 §11.7).
+
+import LupineAuthentication
+import LupineEngine
+import Synchronization
+
+/// One task's authentication to the proxy of its requests.
+///
+/// The credential is the one that answered the proxy's challenge, or the one in the proxy's URL. Before a challenge, the engine
+/// sends the URL's credential preemptively with Basic.
+final class ProxyAuthentication: Sendable {
+  /// The additions to a request before it is sent.
+  struct Preparation: Sendable {
+    var authorization: ProxyAuthorization?
+    /// The group of the connections that the request may use. Only requests with the same credential share a group, as do tunnels
+    /// without a credential. Nil for forwarded requests with Basic, Digest or no credential.
+    var group: UInt64?
+    var needsOpenConnection = false
+    var isAnnouncement = false
+  }
+
+  /// The credential and the scheme that were chosen for a proxy.
+  private struct Choice {
+    let address: ProxyAddress
+    let scheme: AuthenticationOffer.Scheme
+    let realm: String?
+    let credential: PasswordCredential
+
+    var accepted: AuthenticatedConnections.Accepted { .init(scheme: scheme, realm: realm, credential: credential) }
+    var digest: DigestSpaces.Key? {
+      scheme == .digest ? .init(party: .proxy(address), realm: realm ?? "", credential: credential) : nil
+    }
+    var connection: AuthenticatedConnections.Key {
+      .init(party: .proxy(address), scheme: scheme, credential: credential)
+    }
+  }
+
+  private struct State {
+    var choice: Choice?
+    /// The Digest credentials that were sent with the latest forwarded request, or nil if there were none.
+    var use: DigestSpaces.Use?
+    var staleCount = 0
+    /// Whether the credential of the proxy's URL has already been tried as the answer to a challenge.
+    var hasUsedOwn = false
+    /// The number of times that another first message was created, because the tunnel of the previous one was used by another
+    /// request.
+    var replacementCount = 0
+  }
+
+  /// The maximum value of `replacementCount`: 3 per task, which is enough for concurrent requests. Without it, a proxy that keeps
+  /// closing tunnels would keep a request going forever.
+  private static let replacementsMax = 3
+
+  private let session: SessionAuthentication
+  private let known: KnownCredentials
+  private let state = Mutex(State())
+  /// The NTLM or Negotiate authentication of the connection that forwarded requests use.
+  let connection: ConnectionAuthentication
+
+  init(_ session: SessionAuthentication, _ known: KnownCredentials) {
+    self.session = session
+    self.known = known
+    connection = ConnectionAuthentication(session)
+  }
+
+  /// Returns whether the next call of `prepare` for this proxy may block.
+  func mayBlock(via proxy: Proxy) -> Bool {
+    guard let address = ProxyAddress(proxy) else { return false }
+    if let choice = state.withLock({ $0.choice }), choice.address == address { return choice.scheme == .negotiate }
+    return session.connections.withLock { $0.accepted[address]?.scheme == .negotiate }
+  }
+
+  // MARK: Answers
+
+  /// Returns those of a response's challenges that the client can and may answer, strongest first.
+  func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
+    session.spaces.withLock { $0.offers(in: challenges, from: party) }
+  }
+
+  /// Answers a proxy's challenge with a credential, or leaves the response as it is if `credential` is nil.
+  func respond(
+    to offer: AuthenticationOffer, of proxy: Proxy, with credential: PasswordCredential?, for request: EngineRequest
+  ) -> AuthenticationAnswer {
+    guard let credential else { return .stand }
+    return choose(offer, credential, proxy, for: request) ? .resend : .reject
+  }
+
+  /// Returns whether to send the request again after a 407 response, without calling the delegate for a credential. This is so if
+  /// the nonce was stale, if the handshake has another message, or if the credential of the proxy's URL wasn't tried yet.
+  ///
+  /// - Parameters:
+  ///   - challenges: The response's challenges.
+  ///   - proxy: The proxy that has sent the response.
+  ///   - request: The request to send again.
+  func resends(after challenges: [Challenge], from proxy: Proxy, _ request: EngineRequest) -> Bool {
+    guard let address = ProxyAddress(proxy) else { return false }
+    let choice = state.withLock { $0.choice }
+    let offers = offers(in: challenges, from: .proxy(address))
+    if let choice, choice.address == address {
+      if !Self.isTunneled(request), connection.isFor(.proxy(address)) {
+        if connection.receive(challenges: challenges) == .resend { return true }
+      } else if let key = choice.digest, renew(key, offers, request) {
+        return true
+      }
+      session.connections.withLock { $0.forget(address) }
+      if let key = choice.digest { session.spaces.withLock { $0.drop(key) } }
+      state.withLock { $0.choice = nil }
+    }
+    let isFirst = state.withLock { state in
+      defer { state.hasUsedOwn = true }
+      return !state.hasUsedOwn
+    }
+    guard isFirst, let own = known.proxyCredential(proxy),
+      let offer = offers.first(where: { known.proxySchemes.contains($0.scheme) && own.suits($0.scheme) }),
+      // If Basic was sent preemptively, the proxy has already refused it.
+      offer.scheme != .basic || !known.sendsProxyCredentialFirst
+    else { return false }
+    return choose(offer, own, proxy, for: request)
+  }
+
+  /// Returns whether to prepare a request again that couldn't open a tunnel, because its first message has already opened another
+  /// tunnel.
+  func needsAnotherMessage(_ request: EngineRequest, via proxy: Proxy) -> Bool {
+    state.withLock { state in
+      guard Self.isTunneled(request), let choice = state.choice, choice.scheme == .negotiate,
+        choice.address == ProxyAddress(proxy), state.replacementCount < Self.replacementsMax
+      else { return false }
+      state.replacementCount += 1
+      return true
+    }
+  }
+
+  private func renew(_ key: DigestSpaces.Key, _ offers: [AuthenticationOffer], _ request: EngineRequest) -> Bool {
+    let isAllowed = state.withLock { state in
+      state.staleCount += 1
+      return state.staleCount <= TaskAuthentication.staleNoncesMax
+    }
+    let stale = offers.lazy.compactMap(\.digest).first { $0.isStale && $0.realm == key.realm }
+    guard isAllowed, let stale else { return false }
+    return session.spaces.withLock { $0.begin(stale, for: key) }
+  }
+
+  private func choose(
+    _ offer: AuthenticationOffer, _ credential: PasswordCredential, _ proxy: Proxy, for request: EngineRequest
+  ) -> Bool {
+    guard let address = ProxyAddress(proxy), credential.suits(offer.scheme) else { return false }
+    let choice = Choice(
+      address: address, scheme: offer.scheme, realm: offer.realm, credential: credential)
+    switch offer.content {
+    case .basic: guard BasicCredentials.fieldValue(credential) != nil else { return false }
+    case .digest(let challenge):
+      guard let key = choice.digest, session.spaces.withLock({ $0.begin(challenge, for: key) }) else { return false }
+    case .ntlm, .negotiate: if !Self.isTunneled(request) { connection.begin(choice.connection) }
+    }
+    state.withLock { $0.choice = choice }
+    session.noteUse()
+    return true
+  }
+
+  // MARK: Requests
+
+  /// Returns the additions to the next request. Returns nil if the task has chosen no credential for this proxy, and the proxy
+  /// has accepted none that is still permitted.
+  func prepare(_ request: EngineRequest, via proxy: Proxy) throws(ConnectionHandshake.Failure) -> Preparation? {
+    state.withLock { $0.use = nil }
+    guard let address = ProxyAddress(proxy) else { return nil }
+    if let choice = choice(for: proxy, address, request) {
+      let prepared = Self.isTunneled(request) ? try tunnel(choice, request) : try forward(choice, request)
+      // If there are no credentials, the password in the proxy's URL isn't sent in their place.
+      return prepared ?? Self.withoutCredential(request)
+    }
+    let party = AuthenticationParty.proxy(address)
+    let isBasicDangerous = !party.isProtected && session.spaces.withLock { $0.hasUsedDigest(party) }
+    let isWithheld = !known.sendsProxyCredentialFirst && proxy.user != nil
+    return isBasicDangerous || isWithheld ? Self.withoutCredential(request) : nil
+  }
+
+  /// Returns the additions to a request that doesn't send the credential of the proxy's URL. Tunnels without a credential are in
+  /// a separate group, because a request that relies on the URL's credential must not get such a tunnel.
+  private static func withoutCredential(_ request: EngineRequest) -> Preparation {
+    Preparation(
+      authorization: ProxyAuthorization(nil), group: isTunneled(request) ? AuthenticatedConnections.bareGroup : nil)
+  }
+
+  private func choice(for proxy: Proxy, _ address: ProxyAddress, _ request: EngineRequest) -> Choice? {
+    if let choice = state.withLock({ $0.choice }), choice.address == address { return choice }
+    guard let accepted = session.connections.withLock({ $0.accepted[address] }) else { return nil }
+    let permitted = [
+      known.credential?(.proxy(address), accepted.realm, accepted.scheme), known.proxyCredential(proxy),
+    ]
+    guard permitted.contains(accepted.credential) else { return nil }
+    let choice = Choice(
+      address: address, scheme: accepted.scheme, realm: accepted.realm, credential: accepted.credential)
+    if !Self.isTunneled(request) {
+      connection.reuse(at: .proxy(address)) { $0.credential == accepted.credential }
+    }
+    state.withLock { $0.choice = choice }
+    return choice
+  }
+
+  private func tunnel(
+    _ choice: Choice, _ request: EngineRequest
+  ) throws(ConnectionHandshake.Failure) -> Preparation? {
+    let group = session.connections.withLock { $0.tunnelGroup(choice.connection) }
+    let authorization: ProxyAuthorization?
+    switch choice.scheme {
+    case .basic: authorization = BasicCredentials.fieldValue(choice.credential).map { ProxyAuthorization($0) }
+    case .digest:
+      let covered = DigestSpaces.CoveredRequest(
+        party: .proxy(choice.address), method: "CONNECT", target: request.uri.origin.authorityForm,
+        clientNonce: session.sources.nonce()
+      ) { $0.hash([]) }
+      let use = choice.digest.flatMap { key in session.spaces.withLock { $0.proof(with: key, for: covered) } }
+      authorization = use.map { ProxyAuthorization($0.proof.fieldValue) }
+    case .ntlm, .negotiate: authorization = try TunnelHandshake.authorization(choice.connection, session.sources)
+    }
+    return authorization.map { Preparation(authorization: $0, group: group) }
+  }
+
+  private func forward(
+    _ choice: Choice, _ request: EngineRequest
+  ) throws(ConnectionHandshake.Failure) -> Preparation? {
+    switch choice.scheme {
+    case .basic:
+      return BasicCredentials.fieldValue(choice.credential).map { Preparation(authorization: ProxyAuthorization($0)) }
+    case .digest:
+      let body = request.body
+      let covered = DigestSpaces.CoveredRequest(
+        party: .proxy(choice.address), method: request.method,
+        target: request.uri.origin.description + request.uri.target, clientNonce: session.sources.nonce()
+      ) { digest in body.bytesInMemory.flatMap { digest.hash($0) } }
+      let use = choice.digest.flatMap { key in session.spaces.withLock { $0.proof(with: key, for: covered) } }
+      state.withLock { $0.use = use }
+      return use.map { Preparation(authorization: ProxyAuthorization($0.proof.fieldValue)) }
+    case .ntlm, .negotiate:
+      // The handshake may belong to another proxy, which an earlier request used.
+      guard connection.isFor(.proxy(choice.address)),
+        let prepared = try connection.prepare(isPassedOn: true, certificate: { nil })
+      else { return nil }
+      return Preparation(
+        authorization: prepared.value.map { ProxyAuthorization($0) }, group: prepared.group,
+        needsOpenConnection: prepared.needsOpenConnection, isAnnouncement: prepared.isAnnouncement)
+    }
+  }
+
+  // MARK: Responses
+
+  /// Handles the head of a response other than 407. Such a response means that the proxy has accepted the credential.
+  func receive(
+    _ head: ResponseHead, to request: EngineRequest, via proxy: Proxy
+  ) -> ConnectionAuthentication.Verdict {
+    let (choice, use) = state.withLock { ($0.choice, $0.use) }
+    // After a redirect, the request may use another proxy than the one that the credential is for.
+    guard let choice, choice.address == ProxyAddress(proxy) else { return .accepted }
+    session.connections.withLock { $0.note(choice.accepted, by: choice.address) }
+    // In a tunnel, the head comes from the origin instead of the proxy.
+    guard !Self.isTunneled(request) else { return .accepted }
+    if connection.isFor(.proxy(choice.address)) {
+      return connection.receiveSuccess(challenges: head.fields.challenges(AuthenticationFields.proxy.challenge))
+    }
+    guard let use, let value = head.fields.list(AuthenticationFields.proxy.info) else { return .accepted }
+    let verdict = session.spaces.withLock { $0.verify(DigestInformation(value), for: use) }
+    return verdict == .forged ? .untrusted : .accepted
+  }
+
+  /// Returns whether the request is sent through a tunnel. The proxy's credential is then sent only with CONNECT.
+  private static func isTunneled(_ request: EngineRequest) -> Bool { request.uri.origin.scheme == .https }
+}
+
+/// A task's answers to the challenges of one proxy.
+struct ProxyAnswering: ChallengeAnswering {
+  let authentication: ProxyAuthentication
+  let proxy: Proxy
+
+  func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
+    authentication.offers(in: challenges, from: party)
+  }
+
+  func respond(
+    to offer: AuthenticationOffer, with credential: PasswordCredential?, for request: EngineRequest
+  ) -> AuthenticationAnswer {
+    authentication.respond(to: offer, of: proxy, with: credential, for: request)
+  }
+}
+
+/// The handshakes of NTLM and Negotiate that authenticate CONNECT. All messages are sent on the connection that becomes the
+/// tunnel.
+enum TunnelHandshake {
+  /// Returns the first message, and a closure that reacts to the proxy's responses to CONNECT. With Negotiate, the call may
+  /// block. The closure runs on an event loop (see `SecurityContext`).
+  static func authorization(
+    _ key: AuthenticatedConnections.Key, _ sources: AuthenticationSources
+  ) throws(ConnectionHandshake.Failure) -> ProxyAuthorization? {
+    guard var first = ConnectionHandshake(key) else { return nil }
+    let value = try first.first(nil, sources)
+    // A Negotiate token is valid only once, and its security context can't continue two handshakes.
+    return ProxyAuthorization(value, isSingleUse: key.scheme == .negotiate) { [first] in
+      var handshake = first
+      return { head in
+        let token = head.fields.challenges(AuthenticationFields.proxy.challenge).token(of: key.scheme)
+        return handshake.react(to: head.status, token, sources)
+      }
+    }
+  }
+}
+
+extension ConnectionHandshake {
+  fileprivate mutating func react(
+    to status: Int, _ token: [UInt8]?, _ sources: AuthenticationSources
+  ) -> ProxyAuthorization.Reaction {
+    do throws(Failure) {
+      if status == 407 {
+        guard token != nil else { return .accept }
+        return .send(try answer(token, nil, sources))
+      }
+      try finish(token)
+      return .accept
+    } catch {
+      return error == .serverIsUnproven ? .distrust : status == 407 ? .accept : .distrust
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// SessionAuthentication: the authentications that the tasks of a session share: Digest authentications, authenticated
+// connections, and the credentials that proxies have accepted.
+
+import Glibc
+import LupineAuthentication
+import LupineGSSAPI
+import Synchronization
+
+/// The authentications that the tasks of a session share.
+package final class SessionAuthentication: Sendable {
+  let spaces = Mutex(DigestSpaces())
+  let connections = Mutex(AuthenticatedConnections())
+  let sources: AuthenticationSources
+  private let hasAnswered = Atomic(false)
+
+  /// Creates an empty object that uses the system's clock, random numbers and GSSAPI library.
+  package convenience init() { self.init(AuthenticationSources()) }
+
+  init(_ sources: AuthenticationSources) { self.sources = sources }
+
+  /// Whether a task of the session has answered a challenge in a way that affects other requests. If false, requests need no
+  /// preparation.
+  package var isUsed: Bool { hasAnswered.load(ordering: .acquiring) }
+
+  /// Forgets all credentials that origins and proxies have accepted, and the connections that these credentials authenticated.
+  package func removeAll() {
+    spaces.withLock { $0 = DigestSpaces() }
+    connections.withLock { $0.removeAll() }
+  }
+
+  /// Records that a task has answered a challenge in a way that affects other requests.
+  func noteUse() { hasAnswered.store(true, ordering: .releasing) }
+}
+
+/// The sources of random bytes, time and security contexts.
+struct AuthenticationSources: Sendable {
+  /// Returns a random client nonce (cnonce) for Digest authentication.
+  var nonce: @Sendable () -> String = {
+    (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
+  }
+  /// Returns 8 random bytes, which NTLM uses as the client's nonce.
+  var bytes: @Sendable () -> [UInt8] = {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<8).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+  }
+  /// Returns the current time in units of 100 ns since 1601.
+  var time: @Sendable () -> UInt64 = {
+    // There are 11,644,473,600 s between 1601 and 1970.
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return UInt64(max(0, now.tv_sec + 11_644_473_600)) * 10_000_000 + UInt64(now.tv_nsec / 100)
+  }
+  /// Creates a security context for the service HTTP on a host. The call may block.
+  var context: @Sendable (String, ChannelBinding?) throws(SecurityContextError) -> any SecurityContext = {
+    (host, binding) throws(SecurityContextError) in
+    try GSSAPIContext(host: host, binding: binding, library: try .loaded())
+  }
+}
+
+/// The authenticated connections of a session, and the credentials that proxies have accepted. Performs no I/O. The owner guards
+/// this value with a lock.
+///
+/// Each connection is identified by the number of its group in the engine's pool. A number is never reused.
+struct AuthenticatedConnections: Sendable {
+  /// A credential for one origin or proxy, with the scheme that uses it.
+  struct Key: Sendable, Hashable {
+    let party: AuthenticationParty
+    let scheme: AuthenticationOffer.Scheme
+    let credential: PasswordCredential
+  }
+
+  /// A credential that a proxy has accepted, with the scheme and the realm.
+  struct Accepted: Sendable, Hashable {
+    let scheme: AuthenticationOffer.Scheme
+    let realm: String?
+    let credential: PasswordCredential
+  }
+
+  /// The maximum number of idle authenticated connections that are kept for later requests: 64. Beyond this limit, the oldest
+  /// isn't used again and times out.
+  static let idleMax = 64
+  /// The maximum number of proxy credentials whose tunnels are kept for later requests: 256. If there are more, all are
+  /// forgotten, and new tunnels are opened.
+  static let tunnelsMax = 256
+
+  /// The group of the tunnels that are opened without sending the credential in the proxy's URL.
+  static let bareGroup: UInt64 = 0
+
+  private var lastGroup = Self.bareGroup
+  private var idle: [(key: Key, group: UInt64)] = []
+  private var tunnels: [Key: UInt64] = [:]
+  private(set) var accepted: [ProxyAddress: Accepted] = [:]
+
+  /// Returns the number of a new group, which has no connections yet.
+  mutating func newGroup() -> UInt64 {
+    lastGroup += 1
+    return lastGroup
+  }
+
+  /// Returns the group of the tunnels that were opened with a credential. Creates the group if necessary.
+  mutating func tunnelGroup(_ key: Key) -> UInt64 {
+    if let group = tunnels[key] { return group }
+    if tunnels.count >= Self.tunnelsMax { tunnels.removeAll() }
+    let group = newGroup()
+    tunnels[key] = group
+    return group
+  }
+
+  /// Returns the group of the most recently used idle connection that this credential has authenticated, or nil if there is none.
+  /// No other request can use the connection until it is put back.
+  mutating func take(_ key: Key) -> UInt64? {
+    idle.lastIndex { $0.key == key }.map { idle.remove(at: $0).group }
+  }
+
+  /// Makes an authenticated connection available to later requests again.
+  mutating func putBack(_ group: UInt64, _ key: Key) {
+    idle.append((key, group))
+    if idle.count > Self.idleMax { idle.removeFirst() }
+  }
+
+  /// Returns the credentials that have an idle authenticated connection to `party`, most recently used first.
+  func credentials(at party: AuthenticationParty) -> [Key] {
+    idle.reversed().map(\.key).filter { $0.party == party }
+  }
+
+  /// Records that a proxy has accepted a credential.
+  mutating func note(_ credential: Accepted, by proxy: ProxyAddress) {
+    if accepted.count >= Self.tunnelsMax, accepted[proxy] == nil { accepted.removeAll() }
+    accepted[proxy] = credential
+  }
+
+  /// Forgets all credentials and their connections. The numbers of their groups aren't used again.
+  mutating func removeAll() { (idle, tunnels, accepted) = ([], [:], [:]) }
+
+  /// Forgets the accepted credential of a proxy, because the proxy has refused it.
+  mutating func forget(_ proxy: ProxyAddress) { accepted[proxy] = nil }
+}
+
+/// A security context of any type.
+struct AnySecurityContext: SecurityContext {
+  private var base: any SecurityContext
+
+  init(_ base: any SecurityContext) { self.base = base }
+
+  mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep { try base.step(token) }
+}

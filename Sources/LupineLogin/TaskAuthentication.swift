@@ -1,0 +1,188 @@
+// TaskAuthentication: one task's authentication to origins: answers to challenges, stale nonces, preemptive credentials and the
+// verification of servers (RFC 7616 §3.3 to §3.6).
+
+import LupineAuthentication
+import LupineEngine
+import Synchronization
+
+/// One task's authentication to origins. Keeps the latest Digest credentials, so that the server's Authentication-Info can be
+/// verified.
+final class TaskAuthentication: ChallengeAnswering {
+  /// The maximum number of consecutive stale nonces: 8. Servers limit the uses of a nonce, for example to 5 (squid), and
+  /// concurrent requests can use up a new nonce too. Without this limit, a server could keep a request going forever.
+  static let staleNoncesMax = 8
+
+  private enum Phase {
+    /// The latest request has no Digest credentials.
+    case unused
+    /// The Digest credentials answer a challenge and haven't been sent yet.
+    case answered(DigestSpaces.Use)
+    /// The Digest credentials have been sent.
+    case sent(DigestSpaces.Use)
+  }
+
+  private struct State {
+    var phase = Phase.unused
+    /// The Digest credentials in the transfer's Authorization field, which answered a challenge. The field remains after a
+    /// redirect within the origin.
+    var carried: DigestSpaces.Use?
+    /// The number of consecutive responses whose challenge declared the nonce stale.
+    var staleCount = 0
+
+    var use: DigestSpaces.Use? {
+      switch phase {
+      case .unused: nil
+      case .answered(let use), .sent(let use): use
+      }
+    }
+  }
+
+  private let session: SessionAuthentication
+  private let known: KnownCredentials
+  private let state = Mutex(State())
+  /// The NTLM or Negotiate authentication of the task's connection to an origin.
+  let connection: ConnectionAuthentication
+
+  /// Creates the authentication of one task.
+  ///
+  /// - Parameters:
+  ///   - session: The authentications of the task's session.
+  ///   - known: The credentials that may be sent preemptively in protection spaces that are already known.
+  init(_ session: SessionAuthentication, _ known: KnownCredentials) {
+    self.session = session
+    self.known = known
+    connection = ConnectionAuthentication(session)
+  }
+
+  func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
+    session.spaces.withLock { $0.offers(in: challenges, from: party) }
+  }
+
+  func respond(
+    to offer: AuthenticationOffer, with credential: PasswordCredential?, for request: EngineRequest
+  ) -> AuthenticationAnswer {
+    switch offer.content {
+    case .basic: return credential.flatMap { BasicCredentials.fieldValue($0) }.map { .authorize($0) } ?? .stand
+    case .digest(let challenge):
+      return credential.flatMap { answer(challenge, with: $0, to: request) }.map { .authorize($0) } ?? .stand
+    case .ntlm, .negotiate:
+      guard let credential, credential.suits(offer.scheme) else { return .reject }
+      connection.begin(
+        .init(party: .origin(request.uri.origin), scheme: offer.scheme, credential: credential))
+      return .resend
+    }
+  }
+
+  /// Returns the value of Authorization that answers a challenge. Returns nil if the challenge can't be answered, for example
+  /// because the server accepts only `auth-int` and the request's content isn't known in advance.
+  func answer(_ challenge: DigestChallenge, with credential: PasswordCredential, to request: EngineRequest) -> String? {
+    let covered = covered(request)
+    guard let use = session.spaces.withLock({ try? $0.answer(challenge, with: credential, to: covered) }) else {
+      return nil
+    }
+    session.noteUse()
+    state.withLock { $0 = State(phase: .answered(use)) }
+    return use.proof.fieldValue
+  }
+
+  /// Returns the value of Authorization with which to repeat a request whose nonce was stale. Uses the same credential as the
+  /// request did, so that the delegate isn't called again.
+  ///
+  /// Returns nil if the response doesn't report a stale nonce, or if more than `staleNoncesMax` consecutive nonces were stale.
+  ///
+  /// - Parameters:
+  ///   - status: The response's status code.
+  ///   - fields: The response's fields.
+  ///   - request: The request to send again.
+  func renewed(afterStatus status: Int, _ fields: Fields, to request: EngineRequest) -> String? {
+    guard status == 401, let use = state.withLock({ $0.use }) else { return nil }
+    let stale = offers(in: fields.challenges("WWW-Authenticate"), from: .origin(request.uri.origin)).lazy
+      .compactMap(\.digest).first { $0.isStale && $0.realm == use.key.realm }
+    let covered = covered(request)
+    let isAllowed = state.withLock { state in
+      state.staleCount += 1
+      return state.staleCount <= Self.staleNoncesMax
+    }
+    guard isAllowed, let stale,
+      let next = session.spaces.withLock({ try? $0.answer(stale, with: use.key.credential, to: covered) })
+    else {
+      // The server has refused the credential, not only the nonce.
+      session.spaces.withLock { $0.drop(use.key) }
+      state.withLock { $0 = State() }
+      return nil
+    }
+    state.withLock { $0.phase = .answered(next) }
+    return next.proof.fieldValue
+  }
+
+  /// Sets the Authorization field of a request before it is sent.
+  ///
+  /// Digest credentials are sent only once. After a redirect, new ones replace them, unless the target is outside the protection
+  /// space: then the field is removed. A request without Authorization gets preemptive Digest credentials if this session has
+  /// used a known credential for a protection space that contains the request's URI.
+  func prepare(_ request: inout EngineRequest) {
+    let given = request.fields.first("Authorization")
+    var (phase, carried) = state.withLock { ($0.phase, $0.carried) }
+    if case .answered(let use) = phase, given == use.proof.fieldValue {
+      state.withLock { ($0.phase, $0.carried) = (.sent(use), use) }
+      return
+    }
+    let use: DigestSpaces.Use?
+    if let sent = carried, given == sent.proof.fieldValue {
+      request.fields.remove("Authorization")
+      use = proof(with: sent.key, for: request)
+    } else {
+      carried = nil
+      use = given == nil ? preemptiveUse(for: request) : nil
+    }
+    phase = use.map { .sent($0) } ?? .unused
+    state.withLock { [phase, carried] in $0 = State(phase: phase, carried: carried) }
+    if let use { request.fields.append(name: "Authorization", value: use.proof.fieldValue) }
+  }
+
+  /// Verifies the Authentication-Info of the response to the latest request. Returns false if the proof in it is wrong: the
+  /// server doesn't know the password, and the response must not be trusted.
+  func verify(_ fields: Fields) -> Bool {
+    guard let value = fields.list("Authentication-Info"), let use = state.withLock({ $0.use }) else { return true }
+    return session.spaces.withLock { $0.verify(DigestInformation(value), for: use) } != .forged
+  }
+
+  /// Returns Digest credentials to send preemptively. Returns nil if the session hasn't used a known credential for a protection
+  /// space that contains the request's URI.
+  private func preemptiveUse(for request: EngineRequest) -> DigestSpaces.Use? {
+    guard let credential = known.credential else { return nil }
+    let keys = session.spaces.withLock { $0.keys(covering: request.uri) }
+    let key = keys.first { credential($0.party, $0.realm, .digest) == $0.credential }
+    return key.flatMap { proof(with: $0, for: request) }
+  }
+
+  private func proof(with key: DigestSpaces.Key, for request: EngineRequest) -> DigestSpaces.Use? {
+    let covered = covered(request)
+    return session.spaces.withLock { $0.proof(with: key, for: covered) }
+  }
+
+  private func covered(_ request: EngineRequest) -> DigestSpaces.CoveredRequest {
+    let body = request.body
+    return DigestSpaces.CoveredRequest(
+      party: .origin(request.uri.origin), method: request.method, target: request.uri.target,
+      clientNonce: session.sources.nonce()
+    ) { digest in
+      body.bytesInMemory.flatMap { digest.hash($0) }
+    }
+  }
+}
+
+extension RequestBody {
+  /// The bytes of the body, or nil if a part of the body isn't in memory.
+  var bytesInMemory: [UInt8]? {
+    var output: [UInt8] = []
+    for segment in segments {
+      switch segment {
+      case .bytes(let bytes): output += bytes
+      case .held(let bytes): bytes.append(0..<bytes.byteCount, &output)
+      case .file, .produced: return nil
+      }
+    }
+    return output
+  }
+}

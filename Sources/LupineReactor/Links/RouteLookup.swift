@@ -1,0 +1,69 @@
+// RouteLookup: asks the kernel for the link by which it would send packets to an address.
+
+internal import CLupineLinux
+internal import Glibc
+
+extension NetworkLink {
+  /// Returns the link by which a socket with these options would send to an address, or nil for a Unix socket and for this
+  /// machine's own addresses. The kernel makes the decision, by its rules and routing tables.
+  ///
+  /// Throws an error if there is no route, or if the process may not use netlink.
+  package static func link(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> NetworkLink? {
+    guard let destination = address.ip else { return nil }
+    let netlink = try NetlinkSocket(isNotified: false)
+    if let name = options.interface { return try link(netlink, index: 0, name: name) }
+    let source = options.localAddress?.ip.flatMap { $0.bitCount == destination.bitCount ? $0 : nil }
+    guard case .route(let route)? = try netlink.answer(to: UInt16(RTM_GETROUTE), request(destination, from: source)),
+      case .sent(let links, _) = route.outcome, let index = links.first
+    else { return nil }
+    return try link(netlink, index: index, name: nil)
+  }
+
+  private static func link(
+    _ netlink: borrowing NetlinkSocket, index: Int32, name: String?
+  ) throws(SystemError) -> NetworkLink? {
+    // struct ifinfomsg: family 1, padding 1, hardware type 2, index 4, flags 4, change 4.
+    var payload = [UInt8](repeating: 0, count: 4)
+    payload.append(native: index)
+    payload.append(native: UInt64(0))
+    if let name { payload.append(attribute: UInt16(IFLA_IFNAME), Array(name.utf8) + [0]) }
+    guard case .link(let link)? = try netlink.answer(to: UInt16(RTM_GETLINK), payload) else { return nil }
+    return link
+  }
+
+  // struct rtmsg: family 1, destination length 1, source length 1, then 9 bytes that are 0.
+  private static func request(_ destination: IPAddress, from source: IPAddress?) -> [UInt8] {
+    let family =
+      switch destination {
+      case .ipv4: AF_INET
+      case .ipv6: AF_INET6
+      }
+    var payload = [UInt8(family), UInt8(destination.bitCount), UInt8(source?.bitCount ?? 0)]
+    payload += [UInt8](repeating: 0, count: 9)
+    payload.append(attribute: UInt16(RTA_DST.rawValue), destination.bytes)
+    if let source { payload.append(attribute: UInt16(RTA_SRC.rawValue), source.bytes) }
+    return payload
+  }
+}
+
+extension IPAddress {
+  /// The bytes in network order.
+  fileprivate var bytes: [UInt8] {
+    let bits =
+      switch self {
+      case .ipv4(let bits): UInt128(bits)
+      case .ipv6(let bits): bits
+      }
+    return stride(from: bitCount - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> $0) }
+  }
+}
+
+extension [UInt8] {
+  // struct rtattr: length 2, type 2, then the value, padded to a multiple of 4.
+  fileprivate mutating func append(attribute type: UInt16, _ value: [UInt8]) {
+    append(native: UInt16(4 + value.count))
+    append(native: type)
+    self += value
+    self += [UInt8](repeating: 0, count: -value.count & 3)
+  }
+}

@@ -1,0 +1,57 @@
+// WorkerThreads: runs jobs that may block on separate threads, so that no event loop waits for them.
+
+internal import Synchronization
+
+/// Threads for jobs that may block. A thread starts with a job and ends when none is queued.
+package final class WorkerThreads: Sendable {
+  private struct State {
+    /// The queued jobs, the latest one first.
+    var waiting: [@Sendable () -> Void] = []
+    var threadCount = 0
+  }
+
+  private let name: String
+  private let threadsMax: Int
+  private let state = Mutex(State())
+
+  /// Creates a group without threads. Up to `threadsMax` jobs run concurrently; further jobs are queued.
+  package init(name: String, threadsMax: Int) {
+    self.name = name
+    self.threadsMax = threadsMax
+  }
+
+  /// Runs a job on one of the threads. Jobs are started in order. Throws an error if the system has no thread left and none of
+  /// the group's threads will run the job.
+  package func run(_ job: @escaping @Sendable () -> Void) throws(SystemError) {
+    let needsThread = state.withLock { state in
+      guard state.threadCount < threadsMax else {
+        state.waiting.insert(job, at: 0)
+        return false
+      }
+      state.threadCount += 1
+      return true
+    }
+    guard needsThread else { return }
+    do {
+      try Thread.start(name: name) { self.work(job) }
+    } catch {
+      let isQueued = state.withLock { state in
+        state.threadCount -= 1
+        if state.threadCount > 0 { state.waiting.insert(job, at: 0) }
+        return state.threadCount > 0
+      }
+      if !isQueued { throw error }
+    }
+  }
+
+  private func work(_ first: @escaping @Sendable () -> Void) {
+    var next: (@Sendable () -> Void)? = first
+    while let job = next {
+      job()
+      next = state.withLock { state in
+        if state.waiting.isEmpty { state.threadCount -= 1 }
+        return state.waiting.popLast()
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// RecordBytes: the numbers and texts of records on disk. Numbers are little-endian. A text is its size (4) and its bytes.
+
+/// Reads values from the start of bytes, and removes the bytes that were read. Methods return nil if too few bytes are left.
+package struct RecordBytes {
+  private var rest: ArraySlice<UInt8>
+
+  package init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  package var isAtEnd: Bool { rest.isEmpty }
+
+  package mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+    guard count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+
+  package mutating func byte() -> UInt8? { rest.popFirst() }
+
+  package mutating func number32() -> UInt32? { take(4).map { $0.reversed().reduce(0) { $0 << 8 | UInt32($1) } } }
+
+  package mutating func number64() -> UInt64? { take(8).map { $0.reversed().reduce(0) { $0 << 8 | UInt64($1) } } }
+
+  package mutating func text() -> [UInt8]? { number32().flatMap { take(Int($0)) }.map { Array($0) } }
+
+  package mutating func string() -> String? { text().flatMap { String(validating: $0, as: UTF8.self) } }
+
+  package static func bytes(of number: some FixedWidthInteger) -> [UInt8] {
+    (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+  }
+
+  /// Returns the bytes of a text, preceded by their number.
+  package static func bytes(of text: some Collection<UInt8>) -> [UInt8] { bytes(of: UInt32(text.count)) + text }
+}

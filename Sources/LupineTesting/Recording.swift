@@ -1,0 +1,115 @@
+// Recording: records the exchanges of sessions, to replay them in tests without a network.
+
+import Dispatch
+import Foundation
+public import LupineURLSession
+import Synchronization
+
+/// Records the exchanges of sessions with real servers, without their credentials.
+///
+/// ```swift
+/// let recording = Recording()
+/// let session = URLSession(configuration: recording.configuration())
+/// let (data, _) = try await session.data(from: URL(string: "https://api.example.com/users/7")!)
+/// try recording.archive.write(to: URL(filePath: "users.har"))
+/// ```
+///
+/// Credentials are removed before an exchange is stored, as specified by ``Redaction``. Each redirect is a separate exchange.
+/// Bodies are recorded after decoding, and held in memory. A recording can be used on any thread, and by several sessions.
+public final class Recording: Sendable {
+  private struct State {
+    var entries: [(number: Int, entry: HTTPArchive.Entry)] = []
+    var count = 0
+  }
+
+  private let state = Mutex(State())
+  private let redaction: Redaction
+  /// The session that sends the requests to the servers. It is created from the configuration in the first call of
+  /// `configuration(from:)`.
+  private let sender = Mutex<URLSession?>(nil)
+
+  /// Creates a recording without exchanges.
+  public init(redaction: Redaction = Redaction()) { self.redaction = redaction }
+
+  deinit { sender.withLock { $0 }?.invalidateAndCancel() }
+
+  /// The exchanges so far, in the order in which they began.
+  public var archive: HTTPArchive {
+    HTTPArchive(entries: state.withLock { $0.entries }.sorted { $0.number < $1.number }.map(\.entry))
+  }
+
+  /// Returns a configuration for sessions whose exchanges are recorded. The requests are sent with the settings of the
+  /// `configuration` that was passed in the first call.
+  ///
+  /// - Parameter configuration: The configuration to copy. An ephemeral configuration by default.
+  public func configuration(from configuration: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
+    let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
+    sender.withLock { $0 = $0 ?? URLSession(configuration: configuration, delegate: Refusal(), delegateQueue: nil) }
+    copy.protocolClasses = [RecordingProtocol.self] + (copy.protocolClasses ?? [])
+    copy.protocolContext = self
+    return copy
+  }
+
+  /// Sends a request and records the exchange. Doesn't follow redirects, because the recorded session does that.
+  func send(
+    _ request: URLRequest, completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionTask? {
+    guard let session = sender.withLock({ $0 }) else { return nil }
+    let number = state.withLock { state in
+      state.count += 1
+      return state.count
+    }
+    let start = Date()
+    let recorded = RecordedRequest(request)
+    var request = request
+    if !recorded.body.isEmpty { request.httpBody = recorded.body }
+    let task = session.dataTask(with: request) { data, response, error in
+      let entry = HTTPArchive.Entry(
+        recorded, response as? HTTPURLResponse, data ?? Data(), start: start, end: Date(), self.redaction)
+      self.state.withLock { $0.entries.append((number, entry)) }
+      completion(data, response, error)
+    }
+    task.resume()
+    return task
+  }
+
+  /// A delegate that refuses redirects, so that the 3xx response is returned.
+  private final class Refusal: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+      newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) { completionHandler(nil) }
+  }
+}
+
+// Unchecked because its superclass is open. All state is in the Mutex.
+/// The URLProtocol that sends the requests of a recorded session through its recording.
+final class RecordingProtocol: URLProtocol, @unchecked Sendable {
+  private let sent = Mutex<URLSessionTask?>(nil)
+
+  override class func canInit(with request: URLRequest) -> Bool { false }
+
+  override class func canInit(with task: URLSessionTask) -> Bool {
+    task.protocolContext is Recording && ["http", "https"].contains(task.originalRequest?.url?.scheme?.lowercased())
+  }
+
+  override func startLoading() {
+    guard let recording = task?.protocolContext as? Recording else { return }
+    let task = recording.send(request) { [weak self] data, response, error in self?.finish(data, response, error) }
+    sent.withLock { $0 = task }
+  }
+
+  override func stopLoading() { sent.withLock { $0 }?.cancel() }
+
+  private func finish(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+    guard let client else { return }
+    if let response = response as? HTTPURLResponse {
+      if let next = request.redirected(by: response) {
+        return client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
+      }
+      client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+      if let data, !data.isEmpty { client.urlProtocol(self, didLoad: data) }
+    }
+    if let error { client.urlProtocol(self, didFailWithError: error) } else { client.urlProtocolDidFinishLoading(self) }
+  }
+}

@@ -1,0 +1,107 @@
+// Redaction: removes credentials from recorded exchanges.
+
+import Foundation
+
+/// The credentials that a recording omits: values of header fields, of cookies, and of items of queries, forms and JSON.
+///
+/// The names are kept, and the values are replaced with ``replacement``. User information is removed from URLs. A multipart
+/// body, and a JSON body that can't be parsed, are replaced entirely.
+public struct Redaction: Sendable {
+  /// The text that replaces a removed value.
+  public static let replacement = "REMOVED"
+
+  /// The names of header fields whose values are removed, in lowercase.
+  public var fields: Set<String> = [
+    "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info", "cookie", "cookie2",
+    "set-cookie", "set-cookie2", "x-api-key", "api-key", "x-auth-token", "x-amz-security-token", "x-csrf-token",
+  ]
+  /// The names of items in queries, forms and JSON objects whose values are removed, in lowercase and without `-` and `_`. For a
+  /// nested name such as `user[password]`, each part is compared.
+  public var items: Set<String> = [
+    "accesstoken", "refreshtoken", "idtoken", "token", "apikey", "key", "password", "passwd", "secret", "clientsecret",
+    "clientassertion", "assertion", "code", "sig", "signature", "auth", "session", "sessionid", "xamzsignature",
+    "xamzcredential", "xamzsecuritytoken",
+  ]
+
+  /// Creates a redaction with the usual names of fields and items that contain credentials. Add the names that your service uses.
+  public init() {}
+
+  /// Returns the value of a header field without credentials.
+  func value(ofField name: String, _ value: String) -> String {
+    if fields.contains(name.lowercased()) { return Self.replacement }
+    // These fields may contain a URL with a signed query.
+    if ["location", "referer", "content-location"].contains(name.lowercased()) { return url(value) }
+    return value
+  }
+
+  func isSecret(item name: String) -> Bool {
+    name.lowercased().filter { $0 != "-" && $0 != "_" }.split { $0 == "[" || $0 == "]" }
+      .contains { items.contains(String($0)) }
+  }
+
+  /// Returns a URL without user information and fragment, in which the values of secret query items are replaced.
+  func url(_ text: String) -> String {
+    guard var components = URLComponents(string: text) else { return Self.replacement }
+    (components.user, components.password, components.fragment) = (nil, nil, nil)
+    if let query = components.percentEncodedQuery { components.percentEncodedQuery = form(query) }
+    return components.string ?? Self.replacement
+  }
+
+  /// Returns a form or a query in which the values of secret items are replaced.
+  func form(_ text: String) -> String {
+    text.split(separator: "&", omittingEmptySubsequences: false).map { item in
+      guard let end = item.firstIndex(of: "=") else { return String(item) }
+      let name = item[..<end]
+      return isSecret(item: name.removingPercentEncoding ?? String(name)) ? "\(name)=\(Self.replacement)" : String(item)
+    }.joined(separator: "&")
+  }
+
+  /// Returns a body without the values of secret items, if it is a form or JSON. JSON that can't be parsed is replaced
+  /// entirely, because it may contain such items.
+  func body(_ body: Data, mediaType: String) -> Data {
+    let type = mediaType.lowercased()
+    if type.hasPrefix("application/x-www-form-urlencoded") {
+      return Data(form(String(decoding: body, as: UTF8.self)).utf8)
+    }
+    if type.hasPrefix("multipart/"), !body.isEmpty { return Data(Self.replacement.utf8) }
+    guard type.contains("json"), !body.isEmpty else { return body }
+    guard let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) else {
+      return Data(Self.replacement.utf8)
+    }
+    guard hasSecretKey(body) else { return body }
+    let options: JSONSerialization.WritingOptions = [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes]
+    return (try? JSONSerialization.data(withJSONObject: redacted(value), options: options))
+      ?? Data(Self.replacement.utf8)
+  }
+
+  /// Returns whether a JSON text contains the key of a secret item. Looks at the text, because a parsed object has only one of
+  /// several items with the same key.
+  private func hasSecretKey(_ json: Data) -> Bool {
+    // UTF-16 and UTF-32, whose bytes aren't inspected.
+    guard !json.contains(0) else { return true }
+    var rest = json[...]
+    while let start = rest.firstIndex(of: UInt8(ascii: "\"")) {
+      var end = start + 1
+      while end < rest.endIndex, rest[end] != UInt8(ascii: "\"") { end += rest[end] == UInt8(ascii: "\\") ? 2 : 1 }
+      guard end < rest.endIndex else { return true }
+      let text = rest[start...end]
+      rest = rest[(end + 1)...].drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+      guard rest.first == UInt8(ascii: ":") else { continue }
+      guard let key = try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed) as? String else {
+        return true
+      }
+      if isSecret(item: key) { return true }
+    }
+    return false
+  }
+
+  private func redacted(_ value: Any) -> Any {
+    switch value {
+    case let object as [String: Any]:
+      Dictionary(
+        uniqueKeysWithValues: object.map { ($0.key, isSecret(item: $0.key) ? Self.replacement : redacted($0.value)) })
+    case let array as [Any]: array.map(redacted)
+    default: value
+    }
+  }
+}

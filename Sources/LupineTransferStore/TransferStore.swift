@@ -1,0 +1,128 @@
+// TransferStore: the folder with the records of a background session, which one process owns at a time.
+
+internal import Glibc
+package import LupineReactor
+internal import Synchronization
+
+/// The reason why a store can't be opened, or a record can't be written.
+package enum TransferStoreError: Error, Sendable, Hashable {
+  case system(SystemError)
+  /// Another process, or another session of this process, owns the folder.
+  case inUse
+  /// The description exceeds `TransferFormat.headBytesMax`.
+  case tooLarge
+}
+
+/// The records of a background session. Methods may be called on any thread.
+///
+/// Even if the process ends at any time, or any system call fails, a record is either complete or absent.
+package final class TransferStore: Sendable {
+  /// The folder's path.
+  package let folder: String
+  /// The records that an earlier process has left, in the order of their ids.
+  package let recovered: [TransferRecord]
+  /// The ids of records that couldn't be read. Their files have been removed.
+  package let damagedIDs: [UInt64]
+  /// The lock file, or nil after `close`. The lock is released when the file is closed or the process ends.
+  private let lock: Mutex<WritableFile?>
+
+  /// Opens a folder, or creates it with access for this user only. Removes files that belong to no task.
+  ///
+  /// Throws an error if a record can't be read for a reason other than its content, such as too many open files, so that no
+  /// task is lost.
+  package init(folder: String) throws(TransferStoreError) {
+    self.folder = folder
+    let lock = try Self.acquire(folder)
+    var recovered: [TransferRecord] = []
+    var damaged: [UInt64] = []
+    let names = try Self.wrapping { () throws(SystemError) in try Folder.names(in: folder) }
+      .compactMap { TransferFileName($0) }
+    for case .record(let id) in names {
+      if let content = try Self.read(folder, id) {
+        recovered.append(TransferRecord(folder: folder, id: id, content))
+      } else {
+        damaged.append(id)
+      }
+    }
+    let ids = Set(recovered.map(\.id))
+    for name in names {
+      switch name {
+      case .record(let id), .answer(let id), .body(let id):
+        if !ids.contains(id) { try? File.remove("\(folder)/\(name.text)") }
+      case .temporary: try? File.remove("\(folder)/\(name.text)")
+      }
+    }
+    self.recovered = recovered.sorted { $0.id < $1.id }
+    damagedIDs = damaged.sorted()
+    self.lock = Mutex(consume lock)
+  }
+
+  /// Records a new task. `id` must be unique in the folder.
+  package func create(
+    id: UInt64, _ description: TransferDescription, _ progress: TransferProgress = TransferProgress()
+  ) throws(TransferStoreError) -> TransferRecord {
+    let content = TransferRecordContent(description: description, progress: progress, sequence: 0)
+    let record = TransferRecord(folder: folder, id: id, content)
+    try record.write(content)
+    return record
+  }
+
+  /// Releases the lock, so that another process can open the folder.
+  package func close() {
+    lock.withLock { file in
+      file?.unlock()
+      _ = file.take()
+    }
+  }
+
+  private static func acquire(_ folder: String) throws(TransferStoreError) -> WritableFile {
+    let path = "\(folder)/\(TransferFileName.lock)"
+    do throws(SystemError) {
+      try Folder.create(folder)
+      let file: WritableFile
+      do throws(SystemError) {
+        file = try WritableFile(creating: path)
+      } catch  where error.code == EEXIST {
+        file = try WritableFile(reopening: path)
+      }
+      try file.lock()
+      return file
+    } catch  where error.call == "flock" && error.code == EWOULDBLOCK {
+      throw .inUse
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Reads a record. Returns nil if it is damaged.
+  private static func read(_ folder: String, _ id: UInt64) throws(TransferStoreError) -> TransferRecordContent? {
+    let path = "\(folder)/\(TransferFileName.record(id).text)"
+    let bytes = try wrapping { () throws(SystemError) in
+      try File.content(of: path, byteCountMax: TransferFormat.recordBytesMax)
+    }
+    return bytes.flatMap { TransferRecordContent($0, id: id) }
+  }
+
+  /// Runs a call, and converts the error that it throws.
+  static func wrapping<Value: ~Copyable>(_ call: () throws(SystemError) -> Value) throws(TransferStoreError) -> Value {
+    do throws(SystemError) {
+      return try call()
+    } catch {
+      throw .system(error)
+    }
+  }
+}
+
+extension File {
+  /// Returns the bytes of a file, or nil if it has more than `byteCountMax` bytes.
+  static func content(of path: String, byteCountMax: Int) throws(SystemError) -> [UInt8]? {
+    let file = try File(reading: path)
+    guard let count = Int(exactly: try file.byteCount()), count <= byteCountMax else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
+      if try file.read(count - bytes.count, at: UInt64(bytes.count), into: &bytes) == 0 { break }
+    }
+    return bytes
+  }
+}

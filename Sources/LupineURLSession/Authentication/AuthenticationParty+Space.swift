@@ -1,0 +1,32 @@
+// AuthenticationParty+Space: the protection spaces of an origin or a proxy, and Foundation's names of the authentication schemes.
+
+import Foundation
+import LupineAuthentication
+import LupineEngine
+import LupineLogin
+
+extension AuthenticationParty {
+  /// Returns the protection space of a realm of the origin or proxy. If `realm` is nil, the host is the realm.
+  func space(realm: String?, method: String) -> URLProtectionSpace {
+    switch self {
+    case .origin(let origin): URLProtectionSpace(origin, realm: realm, method: method)
+    case .proxy(let proxy):
+      URLProtectionSpace(
+        proxyHost: proxy.host, port: Int(proxy.port),
+        type: proxy.isEncrypted ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy,
+        realm: realm ?? proxy.host, authenticationMethod: method)
+    }
+  }
+}
+
+extension AuthenticationOffer.Scheme {
+  /// Foundation's name of the scheme, such as `NSURLAuthenticationMethodHTTPBasic`.
+  var authenticationMethod: String {
+    switch self {
+    case .basic: NSURLAuthenticationMethodHTTPBasic
+    case .digest: NSURLAuthenticationMethodHTTPDigest
+    case .ntlm: NSURLAuthenticationMethodNTLM
+    case .negotiate: NSURLAuthenticationMethodNegotiate
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// TransferAuthentication+Challenges: connects LupineLogin with Foundation's credential storages, and with the challenges that
+// delegates receive.
+
+import Foundation
+import LupineAuthentication
+import LupineEngine
+import LupineLogin
+
+extension TransferAuthentication {
+  /// Creates the authentication of one task. It can send the storage's default credentials preemptively.
+  convenience init(_ session: SessionAuthentication, storage: URLCredentialStorage?) {
+    self.init(session, KnownCredentials(storage))
+  }
+
+  /// Returns the challenge to pass to the delegate after a 401 or 407 response, or nil if the response offers no known scheme.
+  func challenge(
+    of refusal: TransferState.Unauthorized, via proxy: Proxy?, storage: URLCredentialStorage?
+  ) -> URLAuthenticationChallenge? {
+    guard let question = question(of: refusal.cause, refusal.request, via: proxy) else { return nil }
+    return URLAuthenticationChallenge(
+      question.challenges, from: question.party, rejectedCount: refusal.rejectedCount,
+      previousFailureCount: refusal.failureCount, storage: storage, response: refusal.response,
+      answering: (question.answering, refusal.request))
+  }
+}
+
+extension KnownCredentials {
+  /// Provides the default credentials of a storage, and the user names and passwords in proxies' URLs.
+  init(_ storage: URLCredentialStorage?) {
+    self.init { proxy in
+      guard let user = proxy.user, let password = proxy.password else { return nil }
+      return PasswordCredential(URLCredential(user: user, password: password, persistence: .none))
+    }
+    guard let storage else { return }
+    credential = { party, realm, scheme in
+      let space = party.space(realm: realm, method: scheme.authenticationMethod)
+      return storage.defaultCredential(for: space).flatMap { PasswordCredential($0) }
+    }
+  }
+}
+
+extension ChallengeAnswering {
+  /// Answers a challenge with the delegate's credential.
+  func respond(
+    to offer: AuthenticationOffer, with credential: URLCredential, for request: EngineRequest
+  ) -> URLAuthenticationChallenge.Outcome {
+    switch respond(to: offer, with: PasswordCredential(credential), for: request) {
+    case .authorize(let value): .authorize(value)
+    case .resend: .resend
+    case .reject: .reject
+    case .stand: .stand
+    }
+  }
+}
+
+extension PasswordCredential {
+  /// Creates a credential whose user name and password are in Unicode's normalization form C, which servers expect (RFC 7616 §4).
+  /// Returns nil if `credential` has no password.
+  init?(_ credential: URLCredential) {
+    guard let user = credential.user, let password = credential.password else { return nil }
+    self.init(
+      user: user.precomposedStringWithCanonicalMapping, password: password.precomposedStringWithCanonicalMapping)
+  }
+}
+
+extension URLError {
+  /// Creates the error for an NTLM or Negotiate handshake that can't be continued.
+  init(_ failure: ConnectionHandshake.Failure, at url: URL?) {
+    switch failure {
+    case .serverIsUnproven: self.init(untrustedResponseFrom: url)
+    case .refused: self.init(.userAuthenticationRequired)
+    case .unable(let text):
+      self.init(
+        .userAuthenticationRequired, userInfo: [NSLocalizedDescriptionKey: "\(ReadableText.url(url)): \(text)"])
+    }
+  }
+
+  /// Creates the error for a server or proxy that accepts a credential but fails to prove what the scheme requires: that it knows
+  /// the password (Digest), or its identity (Negotiate).
+  init(untrustedResponseFrom url: URL?) {
+    let text =
+      "\(ReadableText.url(url)) accepted the credential without the required proof: the rspauth is wrong (RFC 7616 §3.5), or "
+      + "Negotiate's mutual authentication failed (RFC 4559 §5). Check the configuration of the server or the proxy, and "
+      + "use https, so that no other host can answer in its place."
+    self.init(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+}

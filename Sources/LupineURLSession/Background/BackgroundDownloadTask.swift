@@ -1,0 +1,178 @@
+// BackgroundDownloadTask: a download that a later process can continue.
+
+import Foundation
+import LupineEngine
+import LupineTransferStore
+
+// Unchecked because its superclass is. All state is constant.
+/// A download task that writes the body to a file in the session's folder. It resumes the download after a lost connection, and
+/// in a later process.
+final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unchecked Sendable {
+  let job: BackgroundJob
+
+  init(_ session: URLSession, _ request: URLRequest?, _ job: BackgroundJob, identifier: Int) {
+    self.job = job
+    super.init(session, request, recorder: job, identifier: identifier)
+  }
+
+  // MARK: Control
+
+  override func resume() {
+    job.noteResumed(earliestStart: earliestBeginDate)
+    super.resume()
+  }
+
+  override func start(in session: URLSession) { job.start(self, in: session) }
+
+  override func start(with request: URLRequest, in session: URLSession) {
+    job.start(self, with: request, in: session)
+  }
+
+  func send(_ request: URLRequest, in session: URLSession) {
+    delivery(of: session).perform {
+      self.begin(
+        session,
+        Result { () throws(URLError) -> URLRequest? in
+          let data = self.job.resumeData(for: request)
+          guard var rest = try self.reopenFile(data, recorder: self.job) else { return request }
+          // Resume data doesn't contain the request's options, so they are set here.
+          if let options = request.options { rest.changeOptions { $0 = options } }
+          return rest
+        })
+    }
+  }
+
+  override var taskDescription: String? {
+    get { super.taskDescription }
+    set {
+      super.taskDescription = newValue
+      job.describe(newValue)
+    }
+  }
+
+  override var response: URLResponse? { super.response ?? job.response }
+  override var httpResponse: HTTPURLResponse? { super.httpResponse ?? job.response }
+
+  // MARK: The end, on the file queue
+
+  override func transferDidEnd(_ error: URLError?) {
+    guard let error, let session, !hasFileFailed, let delay = job.retryDelay(after: error) else {
+      return super.transferDidEnd(job.reason(for: error))
+    }
+    delivery(of: session).perform(.immediate) {
+      let data = self.stopFile(request: self.job.request)
+      self.job.setResumeData(data.flatMap { try? ResumeData($0) })
+      guard self.returnToStart() else { return super.transferDidEnd(self.job.reason(for: URLError(.cancelled))) }
+      self.job.restart(self, after: delay, in: session)
+    }
+  }
+
+  override func fileIsComplete(_ file: URL) throws(URLError) { try job.noteComplete(file) }
+
+  override func willDeliverFile() { job.noteDelivery() }
+
+  override func moveFile(of resumeData: Data) -> Data? { job.moveBody(of: resumeData) }
+
+  // MARK: Restoring
+
+  func restore(_ recovery: TransferRecovery, in session: URLSession) {
+    switch recovery {
+    case .wait: break
+    case .start:
+      job.noteRestarted()
+      resume()
+    case .resume(let byteCount):
+      setCounts(written: Int64(clamping: byteCount), expected: job.response?.expectedContentLength)
+      resume()
+    case .deliver:
+      beginRestoredEnd()
+      guard let path = job.record?.bodyPath, let progress = job.record?.progress else { return }
+      let byteCount = Int64(clamping: progress.byteCount)
+      setCounts(written: byteCount, expected: byteCount)
+      session.delivery.perform { self.complete(.success(URL(filePath: path)), in: session) }
+    case .complete:
+      beginRestoredEnd()
+      session.delivery.perform { self.complete(nil) }
+    case .answerLost: break
+    }
+  }
+
+  /// Completes the task with an error, without sending a request.
+  func restore(failing error: URLError, in session: URLSession) {
+    beginRestoredEnd()
+    session.delivery.perform { self.complete(error) }
+  }
+}
+
+extension BackgroundJob: DownloadRecorder {
+  func makeFile(for response: URLResponse) throws(URLError) -> DownloadFile {
+    guard let record else { throw URLError(.cannotCreateFile) }
+    try willEmptyFile()
+    try? File.remove(record.bodyPath)
+    try noteAnswer(response)
+    return try DownloadFile.create(
+      at: record.bodyPath, from: response.url, total: UInt64(exactly: response.expectedContentLength))
+  }
+
+  func willEmptyFile() throws(URLError) {
+    try wrapping { record throws(TransferStoreError) in try record.removeAnswer() }
+  }
+
+  func noteAnswer(_ response: URLResponse) throws(URLError) {
+    noteResponse()
+    guard let response = response as? HTTPURLResponse else { return }
+    let answer = recordable(response)
+    try wrapping { record throws(TransferStoreError) in try record.setAnswer(answer) }
+  }
+
+  /// Waits until the content of the body's file has been written to the disk, then records that the file is complete.
+  fileprivate func noteComplete(_ file: URL) throws(URLError) {
+    try wrapping { record throws(TransferStoreError) in
+      let byteCount: UInt64
+      do throws(SystemError) {
+        let file = try WritableFile(reopening: file.path)
+        try file.synchronize()
+        byteCount = try file.byteCount()
+      } catch {
+        throw .system(error)
+      }
+      try record.mark { ($0.stage, $0.byteCount) = (.finished, byteCount) }
+    }
+  }
+
+  /// Records that the delegate may move the file from now on. If that can't be recorded, a later process downloads the file
+  /// again, unless the file still exists.
+  fileprivate func noteDelivery() { try? record?.mark { $0.stage = .delivering } }
+
+  /// Moves the partial file of a cancelled download from the session's folder to the directory for temporary files. Returns
+  /// resume data with the new path, or nil if the file can't be moved.
+  fileprivate func moveBody(of resumeData: Data) -> Data? {
+    guard var data = try? ResumeData(resumeData) else { return nil }
+    let target = FileManager.default.temporaryDirectory.appending(path: DownloadFileName.random())
+    guard (try? DownloadDestination(url: target).move(from: URL(filePath: data.path))) != nil else { return nil }
+    data.path = target.path
+    return data.serialized
+  }
+
+  /// Moves the partial file that the caller's resume data names into the session's folder. If that fails, the download starts
+  /// from the beginning.
+  func adopt(_ resumeData: ResumeData) {
+    guard let record else { return }
+    var data = resumeData
+    data.path = record.bodyPath
+    let source = URL(filePath: resumeData.path)
+    guard (try? DownloadDestination(url: URL(filePath: data.path)).move(from: source)) != nil else { return }
+    setResumeData(data)
+  }
+
+  private func wrapping(
+    _ call: (TransferRecord) throws(TransferStoreError) -> Void
+  ) throws(URLError) {
+    guard let record else { throw URLError(.cannotCreateFile) }
+    do throws(TransferStoreError) {
+      try call(record)
+    } catch {
+      throw .record(error, .cannotWriteToFile, "The record of task \(record.id) can't be written")
+    }
+  }
+}

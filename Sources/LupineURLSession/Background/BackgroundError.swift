@@ -1,0 +1,101 @@
+// The errors of background sessions and their tasks.
+
+import Foundation
+import Glibc
+import LupineEngine
+import LupineTransferStore
+
+/// The reason why a background session refuses a task. The task fails; Foundation raises an exception instead.
+enum BackgroundRefusal {
+  case dataTask, uploadFromMemory, uploadFromStream, completionHandler, bodyStream, connectionSettings
+
+  var error: URLError {
+    let text =
+      switch self {
+      case .dataTask: "Data tasks aren't supported in background sessions. Use a download task, or upload a file."
+      case .uploadFromMemory: "Uploads from memory aren't supported in background sessions. Upload a file."
+      case .uploadFromStream: "Uploads from streams aren't supported in background sessions. Upload a file."
+      case .completionHandler:
+        "Completion handlers and async methods aren't supported in background sessions. Use a delegate."
+      case .bodyStream: "A request with a body stream can't be recorded in a background session. Use httpBody."
+      case .connectionSettings:
+        "A background session can't record a request's lupine.tls, lupine.proxy and lupine.hostOverrides. Set them for "
+          + "all requests of the session, in its configuration's engine."
+      }
+    return URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+}
+
+extension URLError {
+  /// Returns the error for a background session whose records can't be opened.
+  static func backgroundSession(_ identifier: String, _ folder: String, _ error: TransferStoreError) -> URLError {
+    switch error {
+    case .inUse:
+      let text =
+        "Another session uses the identifier \(identifier), in this process or another. Invalidate that session, or end its process."
+      return URLError(
+        .backgroundSessionInUseByAnotherProcess,
+        userInfo: [NSLocalizedDescriptionKey: text, NSFilePathErrorKey: folder])
+    case .system(let error) where error.code == EPERM:
+      let text =
+        "The folder \(folder) isn't used: another user owns or can change the folder or its lock. Remove that "
+        + "permission with chmod go-w, or set `lupineBackground.directory` to a folder of your own."
+      return URLError(
+        .cannotOpenFile,
+        userInfo: [
+          NSLocalizedDescriptionKey: text, NSFilePathErrorKey: folder, NSUnderlyingErrorKey: error.posixError,
+        ])
+    case .system, .tooLarge: return record(error, .cannotOpenFile, "The records in \(folder) can't be opened")
+    }
+  }
+
+  /// Returns the error for a session identifier that is empty or too long for the name of a directory.
+  static func unusableIdentifier(_ identifier: String) -> URLError {
+    let text =
+      "The identifier of a background session must have 1 to 255 bytes, not \(identifier.utf8.count). Choose another."
+    return URLError(.cannotCreateFile, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+
+  /// Returns the error for a task's record that can't be written or read. The message begins with `what`.
+  static func record(_ error: TransferStoreError, _ code: Code, _ what: String) -> URLError {
+    switch error {
+    case .inUse: URLError(.backgroundSessionInUseByAnotherProcess)
+    case .tooLarge:
+      URLError(
+        .dataLengthExceedsMaximum,
+        userInfo: [
+          NSLocalizedDescriptionKey:
+            "\(what): the stored request exceeds \(TransferFormat.headBytesMax) bytes. Upload a large body from a file."
+        ])
+    case .system(let error):
+      URLError(
+        code,
+        userInfo: [
+          NSLocalizedDescriptionKey: "\(what): \(error). Check the disk, and `lupineBackground.directory`.",
+          NSUnderlyingErrorKey: error.posixError,
+        ])
+    }
+  }
+
+  /// Returns the error for a task whose record is damaged.
+  static func damagedRecord(_ id: Int, in folder: String) -> URLError {
+    let text = "The record of task \(id) in \(folder) was damaged, and has been removed. Create the task again."
+    return URLError(.cannotOpenFile, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+
+  /// Returns the error for an upload whose response was only partly received when the earlier process ended.
+  static func answerLost(_ status: UInt32, url: URL?) -> URLError {
+    let text =
+      "\(ReadableText.url(url)): The upload was answered with the status code \(status), but the process ended "
+      + "before the rest of the response had been received. The file isn't sent again."
+    return URLError(.networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+
+  /// Returns the error for a task that hasn't completed within `timeoutIntervalForResource`, which is `limit` in seconds.
+  static func expired(_ limit: TimeInterval, url: URL?) -> URLError {
+    let text =
+      "\(ReadableText.url(url)): The transfer didn't complete within \(ReadableText.duration(limit)), the "
+      + "session's timeoutIntervalForResource."
+    return URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+}

@@ -1,0 +1,174 @@
+// BackgroundUploadTask: an upload of a file. Until a response arrives, the task or a later process can send the file again.
+
+import Foundation
+import LupineEngine
+import LupineTransferStore
+import Synchronization
+
+// Unchecked because its superclass is. Its own state is in a Mutex.
+/// An upload task that sends its file again after a lost connection, and in a later process. Once the head of a response has
+/// arrived, the file isn't sent again.
+final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @unchecked Sendable {
+  let job: BackgroundJob
+  /// The file to which the response's body is written, so that a later process can deliver the body. Nil before a response, or if
+  /// the file can't be written.
+  private let answerFile = Mutex<DownloadFile?>(nil)
+
+  init(_ session: URLSession, _ request: URLRequest, _ content: UploadContent, _ job: BackgroundJob, identifier: Int) {
+    self.job = job
+    super.init(session, request, content, identifier: identifier)
+  }
+
+  // MARK: Control
+
+  override func resume() {
+    job.noteResumed(earliestStart: earliestBeginDate)
+    super.resume()
+  }
+
+  override func start(in session: URLSession) { job.start(self, in: session) }
+
+  override func start(with request: URLRequest, in session: URLSession) {
+    job.start(self, with: request, in: session)
+  }
+
+  func send(_ request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
+
+  override var taskDescription: String? {
+    get { super.taskDescription }
+    set {
+      super.taskDescription = newValue
+      job.describe(newValue)
+    }
+  }
+
+  override var response: URLResponse? { super.response ?? job.response }
+  override var httpResponse: HTTPURLResponse? { super.httpResponse ?? job.response }
+
+  // MARK: The response, on the delegate queue
+
+  override var decidesOnResponse: Bool { true }
+
+  /// False, because the response's body is recorded together with the upload.
+  override var canBecomeDownload: Bool { false }
+
+  override func transfer(
+    isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
+    answer: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    // If a redirect (301, 302 or 303) changes the method, the upload is done, and the new request gets its result (RFC 9110
+    // §15.4). A redirect that keeps the method continues the upload.
+    let isAnswer = [301, 302, 303].contains(response.statusCode) && request.httpMethod != job.request?.httpMethod
+    if isAnswer { job.markAnswered(response) }
+    super.transfer(isRedirectedTo: request, by: response, answer: answer)
+  }
+
+  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+    let file = job.noteAnswered(response)
+    answerFile.withLock { $0 = file }
+    super.receive(response, answer: answer)
+  }
+
+  override func receive(_ body: Data) {
+    let file = answerFile.withLock { $0 }
+    if let file, (try? file.write(body)) == nil { answerFile.withLock { $0 = nil } }
+    super.receive(body)
+  }
+
+  override func transferDidEnd(_ error: URLError?) {
+    guard let error else {
+      job.noteComplete(answerFile.withLock { $0.take() })
+      return super.transferDidEnd(nil)
+    }
+    guard let session, let delay = job.retryDelay(after: error) else {
+      return super.transferDidEnd(job.reason(for: error))
+    }
+    guard returnToStart() else { return super.transferDidEnd(job.reason(for: URLError(.cancelled))) }
+    job.restart(self, after: delay, in: session)
+  }
+
+  // MARK: Restoring
+
+  func restore(_ recovery: TransferRecovery, in session: URLSession) {
+    switch recovery {
+    case .wait: break
+    case .start, .resume: resume()
+    case .deliver, .complete:
+      beginRestoredEnd()
+      session.delivery.perform { self.deliverRecordedResponse(in: session) }
+    case .answerLost:
+      beginRestoredEnd()
+      let error = URLError.answerLost(job.record?.progress.status ?? 0, url: originalRequest?.url)
+      session.delivery.perform { self.complete(error) }
+    }
+  }
+
+  private func deliverRecordedResponse(in session: URLSession) {
+    guard let delegate = delegates?.data, let response = job.response else { return complete(nil) }
+    delegate.urlSession(session, dataTask: self, didReceive: response) { disposition in
+      session.delivery.perform(.immediate) {
+        guard disposition == .allow else { return self.complete(URLError(.cancelled)) }
+        let error = self.job.readBody { delegate.urlSession(session, dataTask: self, didReceive: $0) }
+        self.complete(error)
+      }
+    }
+  }
+}
+
+extension BackgroundJob {
+  /// Records that the upload was answered. Called before the response is processed. Returns whether the record could be written.
+  @discardableResult
+  fileprivate func markAnswered(_ response: URLResponse) -> Bool {
+    stopSending()
+    guard let record else { return false }
+    let status = UInt32(clamping: (response as? HTTPURLResponse)?.statusCode ?? 0)
+    if (try? record.mark { ($0.stage, $0.status) = (.answered, status) }) != nil { return true }
+    // Removes the record, so that a later process doesn't send the file again.
+    record.remove()
+    return false
+  }
+
+  /// Records the final response's head. Returns the file for the body, or nil if the response can't be recorded.
+  fileprivate func noteAnswered(_ response: URLResponse) -> DownloadFile? {
+    noteResponse()
+    guard markAnswered(response), let record else { return nil }
+    if let response = response as? HTTPURLResponse { try? record.setAnswer(recordable(response)) }
+    try? File.remove(record.bodyPath)
+    return try? DownloadFile.create(at: record.bodyPath, from: response.url)
+  }
+
+  /// Records that the response is complete. Has no effect if its body couldn't be written.
+  fileprivate func noteComplete(_ file: DownloadFile?) {
+    guard let record, let file else { return }
+    let byteCount = file.byteCount
+    guard (try? file.finish()) != nil else { return }
+    try? record.mark { ($0.stage, $0.byteCount) = (.finished, byteCount) }
+  }
+
+  /// Passes the recorded body to `receive` piece by piece. Returns nil at its end, or the error if the file can't be read.
+  fileprivate func readBody(_ receive: (Data) -> Void) -> URLError? {
+    guard let record else { return nil }
+    // 64 KiB, the amount that the loop reads from a socket at once.
+    let pieceBytes = 64 * 1024
+    do throws(SystemError) {
+      let file = try File(reading: record.bodyPath)
+      var offset: UInt64 = 0
+      while offset < record.progress.byteCount {
+        var piece: [UInt8] = []
+        let count = try file.read(pieceBytes, at: offset, into: &piece)
+        guard count > 0 else { throw .fileEnded(record.bodyPath) }
+        receive(Data(piece))
+        offset += UInt64(count)
+      }
+      return nil
+    } catch {
+      return .record(.system(error), .cannotOpenFile, "The response of task \(record.id) can't be read")
+    }
+  }
+}
+
+// Unchecked because its superclass is.
+/// A data task of a background session. It always fails, because background sessions don't support data tasks.
+final class RefusedDataTask: URLSessionDataTask, @unchecked Sendable {
+  override func start(in session: URLSession) { begin(session, .failure(session.backgroundError(of: .dataTask))) }
+}

@@ -1,0 +1,76 @@
+// LupineBackgroundSettings: the settings of background sessions that Lupine adds to Foundation's.
+
+public import Foundation
+import LupineEngine
+
+/// Lupine's settings of background sessions: where tasks are recorded, whether their credentials are recorded, and how long a
+/// task waits after a failed connection until it tries again.
+public struct LupineBackgroundSettings: Sendable, Hashable {
+  /// The directory for the tasks' records. It contains a directory for each session identifier. If nil (the default), it is
+  /// `lupine/sessions` in the directory `XDG_STATE_HOME` or, if that variable isn't set, in `~/.local/state`.
+  ///
+  /// Missing directories are created with access for this user only. The directory must be on a local disk. Each process that
+  /// continues a session must set the same directory.
+  public var directory: URL?
+
+  /// Whether credentials are recorded on disk, unencrypted. False by default. Credentials are Authorization, Cookie and the other
+  /// request fields that a ``URLSessionConfiguration/redirectRule`` binds to their origin; the user and password of a URL; and
+  /// the response fields Set-Cookie, WWW-Authenticate, Authentication-Info and Proxy-Authentication-Info.
+  ///
+  /// If false, a later process calls ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)``
+  /// before it sends a request from which credentials were omitted, so that the delegate can add them again.
+  public var recordsCredentials = false
+
+  /// The delay before the next attempt after the first failed connection: 1 second by default. The delay doubles with each
+  /// further failure, up to ``retryDelayMax``.
+  public var retryDelayMin: Duration = .seconds(1)
+
+  /// The maximum delay between two attempts of a task: 10 minutes by default.
+  public var retryDelayMax: Duration = .seconds(600)
+
+  /// Creates the default settings.
+  public init() {}
+}
+
+/// The settings of a configuration that concern background sessions only.
+struct BackgroundOptions: Sendable {
+  /// The session's identifier, or nil if the session isn't a background session.
+  var identifier: String?
+  var isDiscretionary = false
+  var sendsLaunchEvents = true
+  var settings = LupineBackgroundSettings()
+
+  /// The path of the directory for the session's records. Nil if the session has no identifier, or if it is empty or too long for
+  /// a directory's name.
+  var folder: String? {
+    guard let identifier, let name = Self.folderName(of: identifier) else { return nil }
+    return "\(settings.directory?.path ?? Self.defaultDirectory)/\(name)"
+  }
+
+  private static var defaultDirectory: String {
+    let variables = Environment.values(of: ["XDG_STATE_HOME", "HOME"])
+    // A relative path is ignored, as the XDG Base Directory Specification requires.
+    if let state = variables["XDG_STATE_HOME"], state.hasPrefix("/") { return "\(state)/lupine/sessions" }
+    let home = variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
+    return "\(home)/.local/state/lupine/sessions"
+  }
+
+  /// The maximum length of a directory's name on Linux, in bytes (NAME_MAX).
+  private static let folderNameBytesMax = 255
+
+  /// Returns a directory name that is unique for the identifier. Letters, digits, hyphens and underscores are kept, and so are
+  /// full stops after the first byte. All other bytes are percent-encoded. Returns nil if the name is empty or too long.
+  static func folderName(of identifier: String) -> String? {
+    var name = ""
+    for byte in identifier.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        name.append(Character(UnicodeScalar(byte)))
+      case UInt8(ascii: ".") where !name.isEmpty: name.append(".")
+      default: name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return name.isEmpty || name.utf8.count > folderNameBytesMax ? nil : name
+  }
+}

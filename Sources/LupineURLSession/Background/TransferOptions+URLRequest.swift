@@ -1,0 +1,67 @@
+// Converts the options of a request to their record in a background session, and back.
+
+import LupineEngine
+import LupineTransferStore
+
+extension TransferOptions {
+  /// Creates the record of a request's options. Omits the options that can't be recorded; see `isRecordable`.
+  init(_ options: RequestOptions) {
+    self.init()
+    allowsCellularAccess = options.allowsCellularAccess
+    allowsExpensiveNetworkAccess = options.allowsExpensiveNetworkAccess
+    allowsConstrainedNetworkAccess = options.allowsConstrainedNetworkAccess
+    usesPipelining = options.usesPipelining
+    networkServiceType = options.networkServiceType.map { UInt32(clamping: $0.rawValue) }
+    bodyBytesMax = options.own.bodyBytesMax.map { Int64($0) }
+    priority = options.own.priority
+    guard let timeouts = options.own.timeouts else { return }
+    timeLimits = Timeouts.recordedLimits.map { timeouts[keyPath: $0].map(\.nanoseconds) }
+  }
+
+  /// Sets a request's options to the recorded ones. If none were recorded, the request doesn't change.
+  func apply(to request: inout URLRequest) {
+    guard self != TransferOptions() else { return }
+    request.changeOptions { options in
+      options.allowsCellularAccess = allowsCellularAccess
+      options.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
+      options.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
+      options.usesPipelining = usesPipelining
+      options.networkServiceType = networkServiceType.flatMap { URLRequest.NetworkServiceType(rawValue: UInt($0)) }
+      options.own.bodyBytesMax = bodyBytesMax.map { Int($0) }
+      options.own.priority = priority
+      options.own.timeouts = timeLimits.map { Timeouts(recorded: $0) }
+    }
+  }
+}
+
+extension RequestSettings {
+  /// Whether a later process can send the request over a connection with the same settings. It can't if the request has TLS
+  /// settings, a proxy or host overrides, because these aren't recorded: TLS settings may contain keys, and functions that verify
+  /// certificates.
+  var isRecordable: Bool { tls == nil && proxy == nil && hostOverrides.isEmpty }
+}
+
+extension Timeouts {
+  /// The time limits in the order in which they are recorded. New limits must be appended, so that earlier records can be read.
+  fileprivate static var recordedLimits: [WritableKeyPath<Timeouts, Duration?>] {
+    [
+      \.poolWait, \.resolve, \.connect, \.proxy, \.tls, \.send, \.awaitContinue, \.firstByte, \.idle, \.total,
+    ]
+  }
+
+  /// Creates time limits from a record in nanoseconds. Limits beyond its end keep their defaults.
+  fileprivate init(recorded limits: [Int64?]) {
+    self.init()
+    for (path, limit) in zip(Self.recordedLimits, limits) {
+      self[keyPath: path] = limit.map { Duration.nanoseconds($0) }
+    }
+  }
+}
+
+extension Duration {
+  /// The duration in nanoseconds. Longer durations become 292 years, the maximum of Int64.
+  fileprivate var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000))
+  }
+}

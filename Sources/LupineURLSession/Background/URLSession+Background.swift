@@ -1,0 +1,130 @@
+// Creates the tasks of background sessions: new tasks, and tasks that earlier processes have recorded.
+
+import Foundation
+import LupineTransferStore
+import Synchronization
+
+/// A delegate of a session that doesn't continue the tasks of earlier processes by itself. The delegate calls
+/// `restoreBackgroundTasks()` when it is ready, for example after it has set how servers' certificates are evaluated.
+package protocol DeferredRestoration: URLSessionDelegate {}
+
+extension URLSession {
+  /// Returns the error with which a task that background sessions don't support fails.
+  func backgroundError(of refusal: BackgroundRefusal) -> URLError {
+    if case .failure(let error)? = background?.store { error } else { refusal.error }
+  }
+
+  func makeRefusedDataTask(_ request: URLRequest) -> URLSessionDataTask {
+    add(RefusedDataTask(self, request, identifier: nextTaskIdentifier()))
+  }
+
+  func makeBackgroundDownload(_ background: BackgroundSession, _ request: URLRequest) -> URLSessionDownloadTask {
+    let identifier = nextTaskIdentifier()
+    let job = BackgroundJob.recording(.download, request, identifier: identifier, in: background)
+    return add(BackgroundDownloadTask(self, request, job, identifier: identifier))
+  }
+
+  func makeBackgroundDownload(_ background: BackgroundSession, resuming data: Data) -> URLSessionDownloadTask {
+    let identifier = nextTaskIdentifier()
+    do throws(URLError) {
+      let resumeData = try ResumeData(data)
+      let request = resumeData.makeFreshRequest()
+      let job = BackgroundJob.recording(.download, request, identifier: identifier, in: background)
+      job.adopt(resumeData)
+      return add(BackgroundDownloadTask(self, request, job, identifier: identifier))
+    } catch {
+      return add(BackgroundDownloadTask(self, nil, BackgroundJob(background, failing: error), identifier: identifier))
+    }
+  }
+
+  func makeBackgroundUpload(
+    _ background: BackgroundSession, _ request: URLRequest, _ content: UploadContent
+  ) -> URLSessionUploadTask {
+    let identifier = nextTaskIdentifier()
+    let job =
+      switch content {
+      case .file(let url):
+        BackgroundJob.recording(.upload(path: url.path), request, identifier: identifier, in: background)
+      case .data: BackgroundJob(background, failing: backgroundError(of: .uploadFromMemory))
+      case .stream: BackgroundJob(background, failing: backgroundError(of: .uploadFromStream))
+      }
+    return add(BackgroundUploadTask(self, request, content, job, identifier: identifier))
+  }
+
+  /// Makes a task with a completion handler fail. Has no effect if the session isn't a background session.
+  func refuseCompletionHandler(of task: URLSessionTask) {
+    guard background != nil else { return }
+    (task as? any BackgroundTask)?.job.refuse(.completionHandler)
+  }
+
+  /// Reserves the identifiers of earlier processes' tasks. Then continues these tasks, unless the delegate is a
+  /// `DeferredRestoration`.
+  func prepareBackgroundTasks(_ background: BackgroundSession) {
+    if case .success(let store) = background.store {
+      let greatest = max(store.recovered.last?.id ?? 0, store.damagedIDs.last ?? 0)
+      reserveTaskIdentifiers(upTo: Int(greatest))
+    }
+    if !(delegate is any DeferredRestoration) { restoreBackgroundTasks() }
+  }
+
+  /// Creates and continues the tasks of earlier processes. If their records can't be opened, the session becomes invalid. Only
+  /// the first call has an effect. Has no effect in a session that isn't a background session.
+  package func restoreBackgroundTasks() {
+    guard let background, background.takeRestoration() else { return }
+    let store: TransferStore
+    switch background.store {
+    case .failure(let error): return invalidate(because: error)
+    case .success(let opened): store = opened
+    }
+    let records = store.recovered
+    let tasks = records.map { record -> (task: any BackgroundTask, record: TransferRecord) in
+      (add(makeTask(of: record, background)), record)
+    }
+    let damaged = store.damagedIDs.map { id -> BackgroundDownloadTask in
+      let error = URLError.damagedRecord(Int(id), in: store.folder)
+      return add(BackgroundDownloadTask(self, nil, BackgroundJob(background, failing: error), identifier: Int(id)))
+    }
+    let resumed = tasks.filter { $0.record.progress.stage != .created }
+    background.addRestored(resumed.map(\.task.taskIdentifier) + damaged.map(\.taskIdentifier))
+    for task in damaged {
+      task.restore(failing: .damagedRecord(task.taskIdentifier, in: store.folder), in: self)
+    }
+    for (task, record) in tasks { task.restore(record.recovery(), in: self) }
+  }
+
+  private func makeTask(of record: TransferRecord, _ background: BackgroundSession) -> any BackgroundTask
+    & URLSessionTask
+  {
+    let description = record.description
+    let job = BackgroundJob(background, restoring: record)
+    let request = description.request
+    let task: any BackgroundTask
+    switch description.kind {
+    case .upload(let path):
+      let content = UploadContent.file(URL(filePath: path))
+      // If the URL can't be parsed, it was invalid in the earlier process too, and the task fails as it would have there.
+      task = BackgroundUploadTask(
+        self, request ?? URLRequest(url: URL(filePath: path)), content, job, identifier: Int(record.id))
+    case .download: task = BackgroundDownloadTask(self, request, job, identifier: Int(record.id))
+    }
+    task.restoreProperties(description)
+    return task
+  }
+
+  /// Called after a task has completed, on the delegate queue.
+  func backgroundTaskCompleted(_ task: URLSessionTask, _ background: BackgroundSession) {
+    (task as? any BackgroundTask)?.job.record?.remove()
+    guard background.completed(task.taskIdentifier) else { return }
+    delivery.perform { self.delegate?.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
+  }
+}
+
+extension URLSessionTask {
+  fileprivate func restoreProperties(_ description: TransferDescription) {
+    mutableState.withLock { state in
+      state.isRestored = true
+      state.taskDescription = description.taskDescription
+    }
+    if let start = description.earliestStart { earliestBeginDate = Date(timeIntervalSince1970: start) }
+  }
+}

@@ -1,0 +1,314 @@
+// CacheExchange+Receiving: processes the origin's response to a request that the cache has sent, on the loop's thread.
+
+import Foundation
+import LupineCache
+import LupineEngine
+import Synchronization
+
+/// A request that a `CacheExchange` has sent to the origin, and what to do with its response.
+struct NetworkExchange {
+  /// The decision about the origin's response, made when the response's head arrives.
+  enum Use {
+    case undecided
+    /// Pass the response on to the receiver.
+    case pass(PassedResponse)
+    /// Serve the stored response with this index when the exchange with the origin has ended, after the updates have been
+    /// applied.
+    case serve(index: Int, ServedResponse, [StoredUpdate])
+    /// Send the request again, without conditional fields, when the exchange with the origin has ended.
+    case resend
+  }
+
+  struct PassedResponse {
+    /// Whether the receiver wants the body.
+    var isWanted: Bool
+    /// The metadata of the response to store, or nil if the response isn't stored.
+    var response: StoredResponse?
+    /// The part of the body that has been received so far, if the response is stored.
+    var body = Data()
+  }
+
+  /// The maximum size, in bytes, of a redirect's body that is read only to store the redirect: 64 KiB, as for any unwanted body
+  /// (`EngineConfiguration.drainedBytesMax`).
+  static let unwantedBytesMax = 64 * 1024
+  /// The maximum time, in milliseconds, for which a redirect's body is read only to store the redirect: 1,000. Afterward, the
+  /// engine drains the body for at most another second.
+  static let unwantedMillisecondsMax = 1_000
+
+  let attempt: Int
+  let forwarding: Forwarding
+  let found: [FoundResponse]
+  let requestTime: Int64
+  /// The handle of the engine's exchange, or nil until `submit` has returned it.
+  var handle: ExchangeHandle?
+  var isCanceled = false
+  /// Whether the rest of the response's body is discarded.
+  var isDiscarded = false
+  /// The number of bytes by which the receive window was extended before `submit` returned the handle.
+  var ungrantedByteCount = 0
+  var use = Use.undecided
+
+  /// If the response is a redirect with a short body that is being stored, stops passing the body on to the receiver and returns
+  /// true. Otherwise returns false.
+  mutating func storesRedirectUnwanted() -> Bool {
+    guard case .pass(var passed) = use, let response = passed.response, response.isRedirect,
+      max(passed.body.count, response.fields.announcedByteCount) <= Self.unwantedBytesMax
+    else { return false }
+    passed.isWanted = false
+    use = .pass(passed)
+    return true
+  }
+
+  /// The stored response that the request validates, or nil if the request validates none, or if the stored response isn't in
+  /// memory.
+  var selectedContent: CachedURLResponse? {
+    guard let index = forwarding.selected, case .memory(_, let content) = found[index].body else { return nil }
+    return content
+  }
+
+  mutating func stopStoring() {
+    guard case .pass(var passed) = use else { return }
+    (passed.response, passed.body) = (nil, Data())
+    use = .pass(passed)
+  }
+}
+
+/// The work to do after the exchange has stopped storing a response. Call `complete` without holding a lock.
+struct StoppedStoring {
+  fileprivate let lead: Lead?
+  /// The handle of the exchange whose body is discarded.
+  fileprivate let handle: ExchangeHandle?
+
+  /// Releases the requests that wait for the response, and discards its body.
+  func complete() {
+    lead?.end(.failed)
+    handle?.discardBody()
+  }
+}
+
+extension CacheExchange.State {
+  /// Stops storing the response that is being received, and discards the rest of its body if `isWanted` is false.
+  mutating func stopStoring(isWanted: Bool) -> StoppedStoring {
+    guard case .forwarding(var network) = phase else { return StoppedStoring(lead: nil, handle: nil) }
+    network.stopStoring()
+    if !isWanted { network.isDiscarded = true }
+    phase = .forwarding(network)
+    // If a stored response will be served instead, it can still serve the waiting requests.
+    let ended = if case .pass = network.use { lead.take() } else { Lead?.none }
+    return StoppedStoring(lead: ended, handle: isWanted ? nil : network.handle)
+  }
+}
+
+extension CacheExchange {
+  func receive(head: ResponseHead) -> BodyDisposition {
+    guard case .forwarding(let network) = state.withLock({ $0.phase }) else { return .discard }
+    let times = ExchangeTimes(request: network.requestTime, response: stores.now)
+    let outcome = ForwardingOutcome(
+      of: network.forwarding, for: request, stored: network.found.map(\.response), status: head.status,
+      fields: head.fields, times: times)
+    switch outcome.answer {
+    case .passOn:
+      stores.apply(outcome.updates, to: network.found, of: uri)
+      return pass(head, times)
+    case .serveValidated(let index, let served):
+      return answer(head, with: .serve(index: index, served, outcome.updates)) {
+        let new = outcome.updates.first { $0.index == index }?.change.replacement
+        return new ?? network.found[index].response
+      }
+    case .serveStale(let index, let served):
+      return answer(head, with: .serve(index: index, served, outcome.updates)) { nil }
+    case .sendWithoutConditions:
+      stores.apply(outcome.updates, to: network.found, of: uri)
+      return answer(head, with: .resend) { nil }
+    }
+  }
+
+  /// Handles a response in place of which a stored one is served, or after which the request is sent again. `use` says which. If
+  /// the server fails to prove that it knows the password, the response is discarded instead.
+  private func answer(
+    _ head: ResponseHead, with use: NetworkExchange.Use, served: () -> StoredResponse?
+  ) -> BodyDisposition {
+    guard receiver?.confirm(head) ?? true else {
+      set(.pass(NetworkExchange.PassedResponse(isWanted: false)))
+      announce(nil)
+      return .discard
+    }
+    set(use)
+    announce(served(), isStored: true)
+    return .discard
+  }
+
+  private func pass(_ head: ResponseHead, _ times: ExchangeTimes) -> BodyDisposition {
+    let (disposition, isTrusted) = receiver?.accept(head) ?? (.discard, true)
+    let isWanted = if case .deliver = disposition { true } else { false }
+    let decision = StoreDecision(
+      request, status: head.status, fields: head.fields, times: times,
+      bodyForm: head.isContentDecoded ? .decoded : .received)
+    var passed = NetworkExchange.PassedResponse(isWanted: isWanted)
+    if case .store(let response) = decision, isTrusted, isWanted || receiver == nil, response.isWorthStoring {
+      // The delegate decides about the task's final response later, and may make it reusable.
+      let isDecidedLater = isWanted && !response.isRedirect
+      if !isDecidedLater, !response.isReusable(under: request.policy) {
+        stores.removeSuperseded(by: response, to: request)
+      } else if head.fields.announcedByteCount <= storedBytesMax {
+        passed.response = response
+      }
+    }
+    let response = passed.response
+    set(.pass(passed))
+    announce(response)
+    return response == nil ? disposition : .deliver
+  }
+
+  private func set(_ use: NetworkExchange.Use) {
+    state.withLock { state in
+      guard case .forwarding(var network) = state.phase else { return }
+      network.use = use
+      state.phase = .forwarding(network)
+    }
+  }
+
+  /// Tells the requests that wait for this one whether the response will serve them. Remembers for the URI whether one response
+  /// can serve several requests.
+  private func announce(_ response: StoredResponse?, isStored: Bool = false) {
+    let lead = state.withLock { $0.lead }
+    if isCollapsible {
+      let isShared = response.map { request.isServed(by: $0, now: stores.now) } ?? false
+      // A response that isn't stored yet may still turn out to be too long, or be refused by the delegate.
+      if isStored || !isShared { cache.note(uri, isShared: isShared) }
+    }
+    if let response { lead?.announce(response, now: stores.now) } else { lead?.end(.failed) }
+  }
+
+  func receive(body bytes: borrowing Span<UInt8>) {
+    let (isWanted, stopped) = state.withLock { state -> (Bool, StoppedStoring?) in
+      guard case .forwarding(var network) = state.phase, case .pass(var passed) = network.use else {
+        return (false, nil)
+      }
+      guard passed.response != nil else { return (passed.isWanted, nil) }
+      guard passed.body.count + bytes.count <= storedBytesMax(of: passed) else {
+        return (passed.isWanted, state.stopStoring(isWanted: passed.isWanted))
+      }
+      // The state is overwritten first, so that it doesn't share the body, which would otherwise be copied.
+      state.phase = .deciding
+      network.use = .undecided
+      passed.body.append(copying: bytes, 0..<bytes.count)
+      network.use = .pass(passed)
+      state.phase = .forwarding(network)
+      return (passed.isWanted, nil)
+    }
+    if let stopped {
+      if isCollapsible { cache.note(uri, isShared: false) }
+      stopped.complete()
+    }
+    if isWanted { receiver?.receive(body: bytes) }
+  }
+
+  private func storedBytesMax(of passed: NetworkExchange.PassedResponse) -> Int {
+    passed.isWanted || receiver == nil ? storedBytesMax : min(storedBytesMax, NetworkExchange.unwantedBytesMax)
+  }
+
+  func turnEnded(sentBodyByteCount: UInt64) { receiver?.turnEnded(sentBodyByteCount: sentBodyByteCount) }
+
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    let ended = state.withLock { state -> NetworkExchange? in
+      guard case .forwarding(let network) = state.phase else { return nil }
+      state.phase = .deciding
+      return network
+    }
+    guard let network = ended else { return }
+    guard !network.isCanceled else { return end(result, metrics, .canceled) }
+    switch network.use {
+    case .undecided: finish(network, withoutHead: result, metrics)
+    case .pass(let passed):
+      let isComplete = if case .success = result { true } else { false }
+      if isComplete, let response = passed.response {
+        keep(
+          response.withBody(byteCount: UInt64(passed.body.count)), passed.body, isFinal: passed.isWanted,
+          replacing: network.selectedContent)
+      }
+      end(result, metrics, .failed)
+    case .serve(let index, let served, let updates):
+      serve(network.found[index], served, updates.map { ($0, network.found) }, metrics)
+    case .resend: decideWithoutStored()
+    }
+  }
+
+  /// Handles a request that failed before the response's head arrived. A stored response may be served instead (stale-if-error,
+  /// RFC 5861 §4).
+  private func finish(
+    _ network: NetworkExchange, withoutHead result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics
+  ) {
+    guard case .failure(let failure) = result, ![.cancelled, .shutDown].contains(failure.code) else {
+      return end(result, metrics, .canceled)
+    }
+    guard isOutage(failure) else { return end(result, metrics, .failed) }
+    let outcome = ForwardingOutcome(
+      ofFailure: network.forwarding, for: request, stored: network.found.map(\.response), now: stores.now)
+    guard case .serveStale(let index, let served) = outcome.answer else { return end(result, metrics, .failed) }
+    serve(network.found[index], served, [], metrics)
+  }
+
+  /// Returns whether the failure is an outage of the origin or the network. It isn't if the verifier or the session's delegate
+  /// has refused the origin's certificate, or if the origin requests a client certificate that the receiver will choose.
+  private func isOutage(_ failure: EngineError) -> Bool {
+    if case .tls(let error) = failure.cause, error.code == .refusedByVerifier { return false }
+    return failure.requestedAuthorities == nil || engineRequest.identityChoice != nil
+  }
+
+  /// Stores a complete response. If it is the task's final response, passes it to the receiver instead, because the task's
+  /// delegate decides whether it is stored.
+  private func keep(
+    _ response: StoredResponse, _ body: Data, isFinal: Bool, replacing old: CachedURLResponse?
+  ) {
+    guard let url else { return }
+    let storable = StorableResponse(
+      response, HTTPURLResponse(url: url, response), body, to: request, cache, state.withLock { $0.lead.take() },
+      isCollapsible: isCollapsible)
+    if isFinal, let receiver {
+      receiver.keep(storable)
+    } else {
+      // The delegate isn't asked about this response, so its decision about the earlier version still applies.
+      let proposed = storable.proposed
+      let inherited = old.map {
+        CachedURLResponse(
+          response: proposed.response, data: proposed.data, userInfo: $0.userInfo, storagePolicy: $0.storagePolicy)
+      }
+      storable.store(inherited ?? proposed)
+    }
+  }
+
+  private func end(
+    _ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics, _ outcome: FlightTable<CacheExchange>.Outcome
+  ) {
+    let (isOpen, lead) = state.withLock { state -> (Bool, Lead?) in
+      // The transfer may have canceled the exchange since its response ended.
+      if case .ended = state.phase { return (false, nil) }
+      state.phase = .ended
+      return (true, state.lead.take())
+    }
+    guard isOpen else { return }
+    lead?.end(outcome)
+    receiver?.finish(result, metrics)
+  }
+}
+
+extension Fields {
+  /// The size of the body in bytes according to Content-Length, or 0 if it is unknown.
+  fileprivate var announcedByteCount: Int { Int(first("Content-Length") ?? "") ?? 0 }
+}
+
+extension StoredUpdate.Change {
+  fileprivate var replacement: StoredResponse? { if case .replace(let response) = self { response } else { nil } }
+}
+
+extension StoredResponse {
+  /// Whether sessions store the response. An error response without an explicit freshness lifetime isn't stored: it would be
+  /// served only to callers who accept a stored response of any age, and they want a successful one.
+  fileprivate var isWorthStoring: Bool {
+    switch lifetime {
+    case .maxAge(let seconds), .expires(let seconds): status < 400 || seconds > 0
+    case .heuristic, .invalid, .unknown: status < 400
+    }
+  }
+}

@@ -1,0 +1,200 @@
+// CacheExchange+Serving: delivers a stored response to a transfer, within the transfer's receive window.
+
+import Foundation
+import LupineCache
+import LupineCacheStore
+import LupineEngine
+import Synchronization
+
+/// The state of the delivery of a stored response.
+struct ServedBody {
+  enum Body {
+    case data(Data)
+    /// The bytes in this range of the file's body. The range isn't empty.
+    case file(RecordFile, Range<UInt64>)
+  }
+
+  var body: Body
+  /// Whether a thread is delivering the head or a piece of the body.
+  var isBusy = true
+  var servedByteCount: UInt64 = 0
+  /// The measurements of the exchange with the origin that preceded the delivery, for example to validate the response. Nil if
+  /// there was none.
+  let metrics: ExchangeMetrics?
+}
+
+extension CacheExchange {
+  /// Updates the metadata of stored responses, then serves one of them.
+  ///
+  /// - Parameters:
+  ///   - found: The stored response to serve.
+  ///   - served: The head to deliver, and which part of the body to deliver.
+  ///   - updates: The metadata changes to make first, each with the stored responses into which its index points.
+  ///   - metrics: The measurements of the exchange with the origin, or nil if there was none.
+  func serve(
+    _ found: FoundResponse, _ served: ServedResponse, _ updates: [(StoredUpdate, of: [FoundResponse])] = [],
+    _ metrics: ExchangeMetrics? = nil
+  ) {
+    guard receiver != nil else {
+      update(updates)
+      return state.withLock { $0.phase = .ended }
+    }
+    let head = ResponseHead(
+      status: served.status, fields: served.fields, isContentDecoded: found.response.bodyForm == .decoded)
+    switch found.body {
+    case .memory(let id, let cached):
+      stores.memory.use(id)
+      update(updates)
+      deliver(head, .data(cached.data.part(served.body)), metrics)
+    case .file(let id):
+      stores.onQueue { self.serve(file: id, head, served.body, updates, metrics) }
+    }
+  }
+
+  /// Serves a stored response from a file. The file is opened before the updates are made, because an update replaces the file.
+  private func serve(
+    file id: UInt64, _ head: ResponseHead, _ part: ServedResponse.Body,
+    _ updates: [(StoredUpdate, of: [FoundResponse])],
+    _ metrics: ExchangeMetrics?
+  ) {
+    guard let url, let file = stores.open(id) else { return decideWithoutStored() }
+    guard file.byteCount > CacheStores.loadedBytesMax else {
+      // The entire body is read first, so that damage is noticed before any part is delivered.
+      guard let cached = stores.load(file, for: url) else { return decideWithoutStored() }
+      update(updates)
+      return deliver(head, .data(cached.data.part(part)), metrics)
+    }
+    update(updates)
+    switch part {
+    case .none: deliver(head, .data(Data()), metrics)
+    case .complete: deliver(head, .file(file, 0..<file.byteCount), metrics)
+    case .part(let range): deliver(head, .file(file, range), metrics)
+    }
+  }
+
+  /// Updates the stored responses, then releases the requests that wait for this one.
+  private func update(_ updates: [(StoredUpdate, of: [FoundResponse])]) {
+    if let found = updates.first?.of { stores.apply(updates.map(\.0), to: found, of: uri) }
+    state.withLock { $0.lead.take() }?.end(.stored)
+  }
+
+  /// Delivers the head of a stored response, then its body.
+  func deliver(_ head: ResponseHead, _ body: ServedBody.Body, _ metrics: ExchangeMetrics?) {
+    let isOpen = state.withLock { state in
+      if case .ended = state.phase { return false }
+      state.phase = .serving(ServedBody(body: body, metrics: metrics))
+      return true
+    }
+    guard isOpen else { return }
+    let disposition = receiver?.receive(served: head) ?? .discard
+    state.withLock { state in
+      guard case .serving(var served) = state.phase else { return }
+      served.isBusy = false
+      if case .discard = disposition { served.body = .data(Data()) }
+      state.phase = .serving(served)
+    }
+    advance()
+  }
+
+  private enum Step {
+    case deliver(Data)
+    case read(RecordFile, offset: UInt64, countMax: Int)
+    case end(ExchangeMetrics)
+  }
+
+  /// Delivers as much of the body as the receive window permits, unless another thread is already doing so.
+  func advance() {
+    var hasDelivered = false
+    while let step = state.withLock({ nextStep(&$0) }) {
+      switch step {
+      case .deliver(let piece):
+        receiver?.receive(served: piece)
+        hasDelivered = true
+        endStep()
+      case .read(let file, let offset, let countMax):
+        return stores.onQueue { self.read(file, from: offset, countMax) }
+      case .end(let metrics):
+        receiver?.finish(.success(Fields()), metrics)
+        return
+      }
+    }
+    if hasDelivered { receiver?.turnEnded(sentBodyByteCount: 0) }
+  }
+
+  private func nextStep(_ state: inout State) -> Step? {
+    guard case .serving(var served) = state.phase, !served.isBusy else { return nil }
+    if case .data(let data) = served.body, data.isEmpty {
+      state.phase = .ended
+      let local = ExchangeMetrics(
+        cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: served.servedByteCount)
+      return .end(served.metrics ?? local)
+    }
+    guard !state.isPaused, state.window > 0 else { return nil }
+    served.isBusy = true
+    defer { state.phase = .serving(served) }
+    switch served.body {
+    case .file(let file, let range): return .read(file, offset: range.lowerBound, countMax: state.window)
+    case .data(let data):
+      let piece = data.prefix(state.window)
+      served.body = .data(data.dropFirst(piece.count))
+      served.servedByteCount += UInt64(piece.count)
+      if state.window != .max { state.window -= piece.count }
+      return .deliver(piece)
+    }
+  }
+
+  private func endStep() {
+    state.withLock { state in
+      guard case .serving(var served) = state.phase else { return }
+      served.isBusy = false
+      state.phase = .serving(served)
+    }
+  }
+
+  /// Reads the next piece of a body from its file and delivers it. Called on the stores' queue.
+  private func read(_ file: RecordFile, from offset: UInt64, _ countMax: Int) {
+    guard let block = try? file.bytes(from: offset) else {
+      stores.remove(file)
+      return failReading()
+    }
+    let piece = state.withLock { state -> Data? in
+      guard case .serving(var served) = state.phase, case .file(_, let range) = served.body else { return nil }
+      let piece = block.prefix(min(countMax, range.count))
+      let rest = range.dropFirst(piece.count)
+      served.body = rest.isEmpty ? .data(Data()) : .file(file, rest)
+      served.servedByteCount += UInt64(piece.count)
+      if state.window != .max { state.window -= piece.count }
+      state.phase = .serving(served)
+      return piece
+    }
+    if let piece { receiver?.receive(served: piece) }
+    endStep()
+    receiver?.turnEnded(sentBodyByteCount: 0)
+    advance()
+  }
+
+  /// Ends the exchange with an error after a file couldn't be read. The head has already been delivered, so the request can't
+  /// be sent to the origin instead.
+  private func failReading() {
+    let isOpen = state.withLock { state in
+      guard case .serving = state.phase else { return false }
+      state.phase = .ended
+      return true
+    }
+    guard isOpen else { return }
+    receiver?.finish(
+      .failure(EngineError(.connectionLost, .receive, request.uri.origin, progress: .responseBegan)),
+      ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: 0))
+  }
+}
+
+extension Data {
+  /// Returns the given part of a stored body.
+  fileprivate func part(_ part: ServedResponse.Body) -> Data {
+    switch part {
+    case .none: Data()
+    case .complete: self
+    case .part(let range): dropFirst(Int(range.lowerBound)).prefix(range.count)
+    }
+  }
+}

@@ -1,0 +1,391 @@
+// CacheExchange: one request of a task, which its session's cache answers or sends to the engine.
+
+import Foundation
+import LupineCache
+import LupineEngine
+import Synchronization
+
+/// Performs a GET or HEAD request of a transfer with the cache. The transfer uses it like an exchange of the engine.
+///
+/// `CacheDecision`, `StoreDecision` and `ForwardingOutcome` make all decisions, without side effects. This class carries the
+/// decisions out: it reads the stores, submits requests, collects the bodies to store, and serves stored bodies within the
+/// transfer's receive window. An exchange without a receiver revalidates a stored response in the background.
+final class CacheExchange: ResponseSink, Identifiable, Sendable {
+  enum Phase {
+    /// The stores are being read.
+    case deciding
+    /// The request is about to be sent, or waits for the response to another request.
+    case waiting(Forwarding, [FoundResponse])
+    case forwarding(NetworkExchange)
+    case serving(ServedBody)
+    case ended
+  }
+
+  struct State {
+    var phase = Phase.deciding
+    var isPaused = false
+    /// The receive window: the number of body bytes that the receiver still accepts.
+    var window: Int
+    /// The number of the lookup in files that is in progress, or nil if there is none.
+    var lookup: Int?
+    var lookupCount = 0
+    /// Whether the request has already waited for another request. If true, it doesn't wait again.
+    var hasWaited = false
+    /// The number of the latest request to the origin.
+    var attemptCount = 0
+    /// Notifies the requests that wait for this one when the response has arrived. Nil if no request can wait for this one.
+    var lead: Lead?
+  }
+
+  private static let count = Atomic<UInt64>(0)
+
+  let id = CacheExchange.count.add(1, ordering: .relaxed).newValue
+  /// The URI under which responses to the request are stored.
+  let uri: String
+  let request: CacheRequest
+  let cache: SessionCache
+  /// The transfer that receives the response, or nil for a revalidation in the background.
+  let receiver: (any CacheReceiver)?
+  let url: URL?
+  let start = Instant.now
+  let state: Mutex<State>
+  let engineRequest: EngineRequest
+  private let upstream: any CacheUpstream
+  private let hasWindow: Bool
+
+  /// - Parameters:
+  ///   - request: The request as the cache decides about it.
+  ///   - engineRequest: The same request as the engine sends it.
+  ///   - url: The URL of the response.
+  ///   - cache: The session's cache.
+  ///   - upstream: The session's engine.
+  ///   - windowBytes: The initial receive window in bytes, or nil for no limit.
+  ///   - receiver: The transfer that receives the response, or nil for a revalidation in the background.
+  init(
+    _ request: CacheRequest, _ engineRequest: EngineRequest, url: URL?, cache: SessionCache,
+    upstream: any CacheUpstream,
+    windowBytes: Int?, receiver: (any CacheReceiver)?
+  ) {
+    self.request = request
+    self.engineRequest = engineRequest
+    self.url = url
+    self.cache = cache
+    self.upstream = upstream
+    self.receiver = receiver
+    uri = request.uri.cacheKey
+    hasWindow = windowBytes != nil
+    state = Mutex(State(window: windowBytes ?? .max))
+  }
+
+  var stores: CacheStores { cache.stores }
+  /// The maximum time for which the request waits for another request: its time limit for the first byte of a response.
+  var waitMax: Duration { engineRequest.timeouts.firstByte ?? SessionCache.waitMax }
+
+  // MARK: Deciding
+
+  /// Serves a stored response or sends the request, as `CacheDecision` says.
+  func decide() {
+    let found = stores.foundInMemory(uri)
+    let decision = CacheDecision(request, stored: found.map(\.response), now: stores.now)
+    guard !decision.isHit, request.policy != .reload, stores.mayHaveFiles(of: uri) else {
+      return act(on: decision, found)
+    }
+    let lookup = state.withLock { state in
+      state.lookupCount += 1
+      state.lookup = state.lookupCount
+      return state.lookupCount
+    }
+    stores.onQueue {
+      let found = self.stores.found(self.uri)
+      guard self.endLookup(lookup) else { return }
+      self.act(on: CacheDecision(self.request, stored: found.map(\.response), now: self.stores.now), found)
+    }
+    // The lookup has no time limit if the request may not be sent to the origin.
+    guard case .forward = decision else { return }
+    let limit = DispatchTimeInterval.milliseconds(SessionCache.lookupMillisecondsMax)
+    DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in
+      if let self, self.endLookup(lookup) { self.act(on: decision, found) }
+    }
+  }
+
+  /// Ends the lookup in files that has this number. Returns false if it has already ended.
+  private func endLookup(_ number: Int) -> Bool {
+    state.withLock { state in
+      guard state.lookup == number else { return false }
+      state.lookup = nil
+      return true
+    }
+  }
+
+  private func act(on decision: CacheDecision, _ found: [FoundResponse]) {
+    switch decision {
+    case .serve(let hit): serve(found[hit.index], hit.response)
+    case .serveWhileRevalidating where SessionCache.hasDigestProof(engineRequest.fields):
+      // Digest credentials are valid for only one request. Therefore this request validates the response, not another one in the
+      // background.
+      var validated = request
+      validated.policy = .validate
+      act(on: CacheDecision(validated, stored: found.map(\.response), now: stores.now), found)
+    case .serveWhileRevalidating(let hit, let forwarding):
+      revalidate(forwarding, found)
+      serve(found[hit.index], hit.response)
+    case .gatewayTimeout: refuse()
+    case .forward(let forwarding):
+      let mayWait = state.withLock { state -> Bool? in
+        guard case .deciding = state.phase else { return nil }
+        state.phase = .waiting(forwarding, found)
+        return !state.hasWaited
+      }
+      guard let mayWait else { return }
+      if mayWait, isCollapsible, forwarding.isCollapsible { cache.join(self) } else { forward() }
+    }
+  }
+
+  /// Decides again without stored responses, so that the request is sent without conditional fields. Called if the record of the
+  /// chosen response is gone or damaged.
+  func decideWithoutStored() {
+    state.withLock { state in
+      if case .ended = state.phase { return }
+      (state.phase, state.hasWaited) = (.deciding, true)
+    }
+    act(on: CacheDecision(request, stored: [], now: stores.now), [])
+  }
+
+  /// Fails the request. Called if only a stored response may answer it, but the cache has none.
+  private func refuse() {
+    guard request.policy != .storedOnly else {
+      let isOpen = state.withLock { state in
+        guard case .deciding = state.phase else { return false }
+        state.phase = .ended
+        return true
+      }
+      if isOpen { receiver?.fail(URLError(notCached: url)) }
+      return
+    }
+    // The request's Cache-Control has only-if-cached (RFC 9111 §5.2.1.7).
+    deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), .data(Data()), nil)
+  }
+
+  /// Revalidates in the background a stored response that is served although it is stale.
+  private func revalidate(_ forwarding: Forwarding, _ found: [FoundResponse]) {
+    var independent = request
+    independent.method = "GET"
+    for name in CacheRequest.conditionNames + ["Range"] { independent.fields.remove(name) }
+    var engineRequest = engineRequest
+    engineRequest.method = "GET"
+    let limit = SessionCache.revalidationTimeMax
+    engineRequest.timeouts.total = min(engineRequest.timeouts.total ?? limit, limit)
+    let exchange = CacheExchange(
+      independent, engineRequest, url: url, cache: cache, upstream: upstream, windowBytes: nil, receiver: nil)
+    guard let lead = cache.begin(exchange) else { return }
+    exchange.state.withLock { $0.phase = .waiting(forwarding, found) }
+    exchange.lead(lead)
+  }
+
+  // MARK: Waiting for another request
+
+  /// Whether the request may wait for the response to another request, and other requests for the response to this one.
+  var isCollapsible: Bool { request.isCollapsible && !hasWindow }
+
+  /// Sends the request. From now on, other requests may wait for its response; `lead` notifies them.
+  func lead(_ lead: Lead) {
+    let isOpen = state.withLock { state in
+      guard case .waiting = state.phase else { return false }
+      state.lead = lead
+      return true
+    }
+    if isOpen { forward() } else { lead.end(.canceled) }
+  }
+
+  /// Decides again. Called when the request for which this one has waited has ended, or when its response can't serve this one.
+  func endWaiting() {
+    let isOpen = state.withLock { state in
+      guard case .waiting = state.phase else { return false }
+      (state.phase, state.hasWaited) = (.deciding, true)
+      return true
+    }
+    if isOpen { decide() }
+  }
+
+  // MARK: Commands of the transfer
+
+  func cancel() {
+    enum Command { case end(Lead?), cancel(ExchangeHandle?), none }
+    let command = state.withLock { state -> Command in
+      switch state.phase {
+      case .deciding, .waiting, .serving:
+        state.phase = .ended
+        return .end(state.lead.take())
+      case .forwarding(var network):
+        network.isCanceled = true
+        state.phase = .forwarding(network)
+        return .cancel(network.handle)
+      case .ended: return .none
+      }
+    }
+    switch command {
+    case .end(let lead):
+      _ = cache.leave(self)
+      lead?.end(.canceled)
+      receiver?.finish(
+        .failure(EngineError(.cancelled, .setup, request.uri.origin)),
+        ExchangeMetrics(cachedResponseRequestedAt: start, servedAt: .now, bodyBytes: 0))
+    case .cancel(let handle): handle?.cancel()
+    case .none: break
+    }
+  }
+
+  func setPaused(_ isPaused: Bool) {
+    let (handle, lead) = state.withLock { state -> (ExchangeHandle?, Lead?) in
+      state.isPaused = isPaused
+      guard case .forwarding(let network) = state.phase else { return (nil, nil) }
+      return (network.handle, state.lead)
+    }
+    // A pause may be arbitrarily long, so the waiting requests are released.
+    if isPaused { lead?.end(.failed) }
+    if isPaused { handle?.pause() } else { handle?.resume() }
+    if !isPaused { advance() }
+  }
+
+  /// Discards the rest of the body, so that the response isn't stored. Exception: if a redirect with a short body is being
+  /// stored, its body is read to the end within `unwantedMillisecondsMax`.
+  func discardBody() {
+    enum Command { case none, limitTime(attempt: Int), stop(StoppedStoring) }
+    let command = state.withLock { state -> Command in
+      switch state.phase {
+      case .deciding, .waiting, .ended: return .none
+      case .forwarding(var network):
+        guard readsUnwantedBodies, network.storesRedirectUnwanted() else {
+          return .stop(state.stopStoring(isWanted: false))
+        }
+        state.phase = .forwarding(network)
+        return .limitTime(attempt: network.attempt)
+      case .serving(var served):
+        served.body = .data(Data())
+        state.phase = .serving(served)
+        return .none
+      }
+    }
+    switch command {
+    case .none: break
+    case .stop(let stopped): stopped.complete()
+    case .limitTime(let attempt):
+      let limit = DispatchTimeInterval.milliseconds(NetworkExchange.unwantedMillisecondsMax)
+      DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in self?.stopReading(attempt) }
+    }
+    advance()
+  }
+
+  /// Called after `unwantedMillisecondsMax`. If the redirect's body hasn't arrived completely, discards the rest, so that the
+  /// redirect isn't stored.
+  private func stopReading(_ attempt: Int) {
+    let stopped = state.withLock { state -> StoppedStoring? in
+      guard case .forwarding(let network) = state.phase, network.attempt == attempt else { return nil }
+      return state.stopStoring(isWanted: false)
+    }
+    stopped?.complete()
+  }
+
+  /// Lowers the receive window to at most `byteCount` bytes. Must be called only while the exchange is paused.
+  func limitWindow(to byteCount: Int) {
+    let handle = state.withLock { state -> ExchangeHandle? in
+      state.window = min(state.window, byteCount)
+      return if case .forwarding(let network) = state.phase { network.handle } else { nil }
+    }
+    handle?.limitWindow(to: byteCount)
+  }
+
+  func extendWindow(by byteCount: Int) {
+    let handle = state.withLock { state -> ExchangeHandle? in
+      if state.window != .max { state.window += byteCount }
+      guard case .forwarding(var network) = state.phase else { return nil }
+      if network.handle == nil { network.ungrantedByteCount += byteCount }
+      state.phase = .forwarding(network)
+      return network.handle
+    }
+    handle?.extendWindow(by: byteCount)
+    advance()
+  }
+
+  // MARK: Sending
+
+  /// Submits the request to the engine, with the conditional fields that validate stored responses.
+  func forward() {
+    let begun = state.withLock { state -> (NetworkExchange, window: Int)? in
+      guard case .waiting(let forwarding, let found) = state.phase else { return nil }
+      state.attemptCount += 1
+      let network = NetworkExchange(
+        attempt: state.attemptCount, forwarding: forwarding, found: found, requestTime: stores.now)
+      state.phase = .forwarding(network)
+      return (network, state.window)
+    }
+    guard let (network, window) = begun else { return }
+    var request = engineRequest
+    request.fields = network.forwarding.fields
+    do throws(URLError) {
+      keep(try upstream.submit(request, to: self, windowBytes: window), of: network.attempt)
+    } catch {
+      let lead = state.withLock { state in
+        state.phase = .ended
+        return state.lead.take()
+      }
+      lead?.end(.failed)
+      receiver?.fail(error)
+    }
+  }
+
+  /// Stores the engine's handle, unless its exchange has ended. Carries out the commands that the transfer gave before the handle
+  /// existed.
+  private func keep(_ handle: ExchangeHandle, of attempt: Int) {
+    let pending = state.withLock { state -> (network: NetworkExchange, isPaused: Bool)? in
+      guard case .forwarding(var network) = state.phase, network.attempt == attempt else { return nil }
+      defer { state.phase = .forwarding(network) }
+      network.handle = handle
+      return (network, state.isPaused)
+    }
+    guard let (network, isPaused) = pending else { return }
+    if network.isCanceled { return handle.cancel() }
+    if network.isDiscarded { return handle.discardBody() }
+    if isPaused { handle.pause() }
+    if network.ungrantedByteCount > 0 { handle.extendWindow(by: network.ungrantedByteCount) }
+  }
+
+  /// The maximum size, in bytes, of a response body that is stored.
+  var storedBytesMax: Int { min(stores.responseBytesMax, hasWindow ? SessionCache.streamedBytesMax : .max) }
+  /// Whether the exchange can read a body that the transfer doesn't want. It can't if the receive window is limited, because only
+  /// the transfer extends the window.
+  var readsUnwantedBodies: Bool { !hasWindow }
+}
+
+extension CacheDecision {
+  /// Whether a stored response is served without asking the origin first.
+  fileprivate var isHit: Bool {
+    switch self {
+    case .serve, .serveWhileRevalidating: true
+    case .forward, .gatewayTimeout: false
+    }
+  }
+}
+
+extension CacheRequest {
+  /// The conditional fields with which a caller validates a response that it has stored itself.
+  static let conditionNames = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
+
+  /// Whether the request may wait for the response to another request: a GET that the policy lets the cache answer, without
+  /// conditional fields, Range, Cache-Control and Pragma.
+  fileprivate var isCollapsible: Bool {
+    method == "GET" && (policy == .automatic || policy == .storedElseLoad)
+      && !(CacheRequest.conditionNames + ["Range", "Cache-Control", "Pragma"]).contains(where: fields.contains)
+  }
+}
+
+extension Forwarding {
+  /// Whether the response to another request could make this request unnecessary. It couldn't, for example, if a stored response
+  /// must be validated for each request.
+  fileprivate var isCollapsible: Bool {
+    switch reason {
+    case .nothingStored, .noVariant, .stale: true
+    case .method, .policy, .validationRequired, .requestDirective, .conditions: false
+    }
+  }
+}

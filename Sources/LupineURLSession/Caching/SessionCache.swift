@@ -1,0 +1,197 @@
+// SessionCache: connects a session with its URLCache: the session's partition, the requests in flight, and invalidation.
+
+import Foundation
+import LupineCache
+import LupineEngine
+import Synchronization
+
+/// The object through which one session uses its cache. Responses that were requested with credentials, or that set cookies, are
+/// served only to the session that received them.
+final class SessionCache: Sendable {
+  /// The maximum time for which a request waits for the response to another request: 20 s, as in Chrome. Afterward, the request
+  /// is sent itself.
+  static let waitMax = Duration.seconds(20)
+
+  /// The maximum size, in bytes, of a body that is stored while the task delivers it as a stream: 1 MiB. The reader of a stream
+  /// needn't hold the body in memory, so the cache shouldn't either.
+  static let streamedBytesMax = 1 << 20
+
+  /// The maximum time for a revalidation in the background: one minute. No task can cancel the revalidation, so without the limit
+  /// it would never end if the body trickles in.
+  static let revalidationTimeMax = Duration.seconds(60)
+
+  /// The maximum time, in milliseconds, for looking up stored responses in files: 5,000. If the disk needs longer, for example
+  /// because a network share stalls, the request is sent without the result.
+  static let lookupMillisecondsMax = 5_000
+
+  private static let sessionCount = Atomic(0)
+
+  let stores: CacheStores
+  /// The name of the session's partition of the cache, unique in the process. Responses in the partition are never written to
+  /// files.
+  let name: String
+  private let waitMax: Duration
+  private let flights = Mutex(FlightTable<CacheExchange>())
+
+  init(_ stores: CacheStores, waitMax: Duration = SessionCache.waitMax) {
+    self.stores = stores
+    self.waitMax = waitMax
+    name = "session \(Self.sessionCount.add(1, ordering: .relaxed).newValue)"
+  }
+
+  /// Converts a request for the cache.
+  ///
+  /// - Parameters:
+  ///   - request: The request with the fields that are sent, including cookies and credentials.
+  ///   - policy: The cache policy that the caller has set.
+  ///   - ownCookie: The Cookie field that the caller has set, or nil.
+  ///   - identity: The client certificate in the session's settings, or nil.
+  ///   - secretFields: The names of the fields that the caller declares secret (`RedirectRule.secretFields`).
+  func request(
+    _ request: EngineRequest, policy: URLRequest.CachePolicy, ownCookie: String?, identity: TLSIdentity?,
+    secretFields: Set<String> = []
+  ) -> CacheRequest {
+    // A program can act for several users in one session, so each set of credentials has its own partition.
+    let authorization = request.fields.first("Authorization").map(Self.credential)
+    let certificate = self.identity(of: request, identity).map { Data($0.certificateDER).base64EncodedString() }
+    let secrets = secretFields.sorted().flatMap { name in request.fields.all(name).map { "\(name): \($0)" } }
+    let credentials = [name, authorization, ownCookie, certificate].map { $0 ?? "" }
+    let user = (credentials + secrets).joined(separator: "\n")
+    var cached = CacheRequest(method: request.method, uri: request.uri, fields: request.fields, session: user)
+    if !request.body.isEmpty { cached.content = .present }
+    cached.policy = CachePolicy(policy)
+    if certificate != nil || !secrets.isEmpty { cached.otherCredentials = .presented }
+    return cached
+  }
+
+  /// Returns the client certificate that a connection for the request may present: the one chosen for its origin, the request's
+  /// own or the session's.
+  private func identity(of request: EngineRequest, _ identity: TLSIdentity?) -> TLSIdentity? {
+    if let choice = request.identityChoice { return choice.identity }
+    guard request.presentsIdentity, request.uri.origin.scheme == .https else { return nil }
+    return request.connection?.tls.map(\.identity) ?? identity
+  }
+
+  /// Returns the part of an Authorization field that stays the same in all requests of a user. With Digest, this is the user name
+  /// and the realm, because the rest changes with each request.
+  private static func credential(_ value: String) -> String {
+    guard let proof = digestProof(value) else { return value }
+    let user = proof.parameter("username") ?? proof.parameter("username*")
+    guard let user, let realm = proof.parameter("realm") else { return value }
+    return "Digest \(user) \(realm)"
+  }
+
+  /// Parses the Digest credentials in an Authorization field. Returns nil for another scheme. The result is a `Challenge`,
+  /// because the parameters of credentials and challenges have the same syntax.
+  private static func digestProof(_ value: String) -> Challenge? {
+    value.prefix(7).lowercased() == "digest " ? Challenge.parse(value).first : nil
+  }
+
+  /// Whether the fields contain Digest credentials, which the server accepts only once.
+  static func hasDigestProof(_ fields: Fields) -> Bool {
+    fields.first("Authorization").flatMap(digestProof) != nil
+  }
+
+  /// Removes the stored responses that a response to an unsafe method invalidates (RFC 9111 §4.4), in all partitions.
+  func invalidate(after head: ResponseHead, to request: EngineRequest) {
+    let targets = Invalidation.targets(
+      of: CacheRequest(method: request.method, uri: request.uri, fields: request.fields, session: name),
+      status: head.status, fields: head.fields)
+    for target in targets { stores.removeAll(for: target.cacheKey) }
+  }
+
+  // MARK: Requests in flight
+
+  /// The number of requests that wait for the response to another request.
+  var waiterCount: Int { flights.withLock { $0.waiterCount } }
+
+  /// Sends the exchange's request, or makes it wait for the response to another request for the same URI.
+  func join(_ exchange: CacheExchange) {
+    switch flights.withLock({ $0.join(exchange.uri, exchange) }) {
+    case .leads: exchange.lead(Lead(self, exchange.uri, exchange.id))
+    case .goesAlone: exchange.forward()
+    case .waits:
+      let wait = min(waitMax, exchange.waitMax).components
+      let nanoseconds = wait.seconds * 1_000_000_000 + wait.attoseconds / 1_000_000_000
+      DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(nanoseconds))) {
+        [weak self, weak exchange] in
+        if let self, let exchange, self.leave(exchange) { exchange.endWaiting() }
+      }
+    }
+  }
+
+  /// Remembers whether the latest response for a URI can serve several requests. If not, later requests for the URI don't wait.
+  func note(_ uri: String, isShared: Bool) { flights.withLock { $0.note(uri, isShared: isShared) } }
+
+  /// Begins a flight for a revalidation in the background, so that later requests for its URI wait for its response. Returns nil
+  /// if another request for the URI is already in flight.
+  func begin(_ exchange: CacheExchange) -> Lead? {
+    flights.withLock { $0.begin(exchange.uri, exchange.id) } ? Lead(self, exchange.uri, exchange.id) : nil
+  }
+
+  /// Removes an exchange from those that wait. Returns false if it wasn't waiting.
+  func leave(_ exchange: CacheExchange) -> Bool { flights.withLock { $0.leave(exchange.uri, exchange.id) } }
+
+  fileprivate func announce(
+    _ uri: String, of leader: UInt64, isServed: @escaping @Sendable (CacheExchange) -> Bool
+  ) {
+    let released = flights.withLock { $0.announce(uri, of: leader, isServed: isServed) }
+    for exchange in released { exchange.endWaiting() }
+  }
+
+  fileprivate func end(_ uri: String, of leader: UInt64, _ outcome: FlightTable<CacheExchange>.Outcome) {
+    let changes = flights.withLock { $0.end(uri, of: leader, outcome) }
+    for exchange in changes.released { exchange.endWaiting() }
+    if let promoted = changes.promoted { promoted.lead(Lead(self, uri, promoted.id)) }
+  }
+}
+
+/// Notifies the requests that wait for the response to another request. If `end` is never called, they are released when this
+/// object is deinitialized.
+final class Lead: Sendable {
+  private let cache: SessionCache
+  private let uri: String
+  private let leader: UInt64
+  private let isOver = Atomic(false)
+
+  init(_ cache: SessionCache, _ uri: String, _ leader: UInt64) {
+    self.cache = cache
+    self.uri = uri
+    self.leader = leader
+  }
+
+  deinit { end(.failed) }
+
+  /// Releases the waiting requests that the response can't serve. From now on, further requests that it can't serve don't wait.
+  func announce(_ response: StoredResponse, now: Int64) {
+    cache.announce(uri, of: leader) { waiter in waiter.request.isServed(by: response, now: now) }
+  }
+
+  /// Ends the wait of the other requests with this outcome. Only the first call has an effect.
+  func end(_ outcome: FlightTable<CacheExchange>.Outcome) {
+    guard !isOver.exchange(true, ordering: .relaxed) else { return }
+    cache.end(uri, of: leader, outcome)
+  }
+}
+
+extension CacheRequest {
+  /// Returns whether the stored response may be served to the request without asking the origin.
+  func isServed(by response: StoredResponse, now: Int64) -> Bool {
+    if case .serve = CacheDecision(self, stored: [response], now: now) { true } else { false }
+  }
+}
+
+extension CachePolicy {
+  /// Converts a request's policy for the local cache. Directives for other caches on the path are in the request's Cache-Control
+  /// field.
+  init(_ policy: URLRequest.CachePolicy) {
+    self =
+      switch policy {
+      case .useProtocolCachePolicy: .automatic
+      case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: .reload
+      case .returnCacheDataElseLoad: .storedElseLoad
+      case .returnCacheDataDontLoad: .storedOnly
+      case .reloadRevalidatingCacheData: .validate
+      }
+  }
+}

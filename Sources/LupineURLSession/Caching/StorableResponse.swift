@@ -1,0 +1,98 @@
+// StorableResponse: a complete response that a session's cache stores if the task's delegate agrees.
+
+import Foundation
+import LupineCache
+import LupineEngine
+
+/// A response that may be stored. If `store` isn't called before the object is released, the response isn't stored.
+final class StorableResponse: Sendable {
+  /// The response that is proposed to the delegate for storing. Any content coding has been decoded.
+  let proposed: CachedURLResponse
+  private let head: HTTPURLResponse
+  private let response: StoredResponse
+  private let request: CacheRequest
+  private let cache: SessionCache
+  private let lead: Lead?
+  private let isCollapsible: Bool
+
+  init(
+    _ response: StoredResponse, _ head: HTTPURLResponse, _ body: Data, to request: CacheRequest, _ cache: SessionCache,
+    _ lead: Lead?, isCollapsible: Bool
+  ) {
+    self.response = response
+    self.head = head
+    self.request = request
+    self.cache = cache
+    self.lead = lead
+    self.isCollapsible = isCollapsible
+    proposed = CachedURLResponse(response: head, data: body)
+  }
+
+  /// Whether the response is a redirect.
+  var isRedirect: Bool { response.isRedirect }
+
+  /// Stores the response that the delegate has chosen: by default `proposed`, or nil to store nothing.
+  func store(_ chosen: CachedURLResponse?) {
+    defer { lead?.end(.stored) }
+    guard let chosen, chosen.storagePolicy != .notAllowed else {
+      if isCollapsible { cache.note(request.uri.cacheKey, isShared: false) }
+      return
+    }
+    if chosen.response === head, chosen.data.count == proposed.data.count {
+      store(chosen, as: response)
+    } else if let changed = chosen.response as? HTTPURLResponse {
+      store(chosen, changed)
+    }
+  }
+
+  /// Stores a response that the delegate has changed, if RFC 9111 still allows storing it.
+  private func store(_ chosen: CachedURLResponse, _ changed: HTTPURLResponse) {
+    let isDecoded = changed.isContentDecoded || changed.fields.contains("Content-Encoding")
+    var fields = changed.fields
+    if !isDecoded, fields.contains("Content-Length") {
+      fields.remove("Content-Length")
+      fields.append(name: "Content-Length", value: "\(chosen.data.count)")
+    }
+    let decision = StoreDecision(
+      request, status: changed.statusCode, fields: fields, times: response.times,
+      bodyForm: isDecoded ? .decoded : .received)
+    guard case .store(let stored) = decision else { return }
+    let new = stored.withBody(byteCount: UInt64(chosen.data.count))
+    let content = CachedURLResponse(
+      response: changed.url.map { HTTPURLResponse(url: $0, new) } ?? changed, data: chosen.data,
+      userInfo: chosen.userInfo, storagePolicy: chosen.storagePolicy)
+    store(content, as: new)
+  }
+
+  private func store(_ content: CachedURLResponse, as stored: StoredResponse) {
+    if isCollapsible {
+      cache.note(request.uri.cacheKey, isShared: request.isServed(by: stored, now: cache.stores.now))
+    }
+    if stored.isReusable(under: request.policy) {
+      cache.stores.store(content, as: stored, to: request)
+    } else {
+      cache.stores.removeSuperseded(by: stored, to: request)
+    }
+  }
+}
+
+extension StoredResponse {
+  /// Whether the response is a redirect (a status code of 300 to 399). Its body is rarely wanted.
+  var isRedirect: Bool { (300..<400).contains(status) }
+}
+
+extension HTTPURLResponse {
+  /// Creates a response for delegates from the head of a stored response.
+  convenience init(url: URL, _ stored: StoredResponse) {
+    self.init(
+      url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
+  }
+}
+
+extension URLError {
+  /// Creates the error for a request that may be answered only from the cache, when the cache has no response.
+  init(notCached url: URL?) {
+    let text = "\(ReadableText.url(url)) isn't cached, and the cache policy forbids loading it. Use another policy."
+    self.init(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+}

@@ -1,0 +1,87 @@
+// TaskCache: the object through which one task uses its session's cache.
+
+import Foundation
+import LupineCache
+import LupineEngine
+import Synchronization
+
+/// The object through which one task uses its session's cache. Tasks of a session without a cache have none.
+final class TaskCache: Sendable {
+  /// The purpose for which a kind of task uses the cache. In both cases, a request with an unsafe method invalidates stored responses.
+  enum Scope {
+    /// For data tasks: the cache answers requests.
+    case requests
+    /// For downloads and uploads: requests only invalidate stored responses.
+    case invalidation
+  }
+
+  private struct State {
+    var storable: StorableResponse?
+    var isServed = false
+  }
+
+  private let session: SessionCache
+  private let scope: Scope
+  private let state = Mutex(State())
+
+  init(_ session: SessionCache, _ scope: Scope) {
+    self.session = session
+    self.scope = scope
+  }
+
+  /// Whether the task's latest response comes from the cache, not from the origin.
+  var isServed: Bool { state.withLock { $0.isServed } }
+
+  /// Called when a response begins. Discards the previous response if it hasn't been stored.
+  func note(isServed: Bool) {
+    let old = state.withLock { state in
+      defer { state = State(isServed: isServed) }
+      return state.storable
+    }
+    // The old response is released outside the lock, because its release may wake requests that wait for it.
+    _ = old
+  }
+
+  func keep(_ storable: StorableResponse) { state.withLock { $0.storable = storable } }
+
+  /// Stores the latest response if it is a complete redirect. Called before the task's next request. The delegate isn't asked,
+  /// because a redirect isn't the final response. Other responses that aren't final, such as a 401 that the task answers, aren't
+  /// stored.
+  func storeRedirect() {
+    guard let storable = takeStorable(), storable.isRedirect else { return }
+    storable.store(storable.proposed)
+  }
+
+  /// Returns the complete response that may be stored, and clears it. Returns nil if there is none.
+  func takeStorable() -> StorableResponse? { state.withLock { $0.storable.take() } }
+
+  func invalidate(after head: ResponseHead, to request: EngineRequest) { session.invalidate(after: head, to: request) }
+
+  /// Returns an exchange that performs the request with the cache, or nil if the request bypasses the cache.
+  func exchange(
+    for request: EngineRequest, from urlRequest: URLRequest, _ settings: URLSessionConfiguration.Snapshot,
+    through upstream: any CacheUpstream, windowBytes: Int?, receiver: any CacheReceiver
+  ) -> CacheExchange? {
+    guard scope == .requests, request.method == "GET" || request.method == "HEAD", request.body.isEmpty,
+      !request.fields.contains("Upgrade"), !request.hasOwnServer
+    else { return nil }
+    let cached = session.request(
+      request, policy: urlRequest.explicitCachePolicy ?? settings.cachePolicy,
+      ownCookie: urlRequest.fields.first("Cookie"), identity: settings.engine.tls.identity,
+      secretFields: settings.redirectRule.secretFields)
+    return CacheExchange(
+      cached, request, url: urlRequest.url, cache: session, upstream: upstream, windowBytes: windowBytes,
+      receiver: receiver)
+  }
+}
+
+extension EngineRequest {
+  /// Whether the request's settings or its Host field may send it to a different server than other requests for the same URL.
+  /// Such a request bypasses the cache, which stores responses by URL.
+  fileprivate var hasOwnServer: Bool {
+    // The engine sends this field in place of the URL's host (RFC 9110 §7.2).
+    if fields.contains("Host") { return true }
+    guard let connection else { return false }
+    return connection.tls != nil || connection.proxy != nil || !connection.hostOverrides.isEmpty
+  }
+}

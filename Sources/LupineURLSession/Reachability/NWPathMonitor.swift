@@ -1,0 +1,115 @@
+// NWPathMonitor: reports the path to other machines and its changes.
+
+public import Dispatch
+package import LupineEngine
+import Synchronization
+
+/// Reports the path to any other machine, now and after each change of the network.
+///
+/// ```swift
+/// let monitor = NWPathMonitor()
+/// monitor.pathUpdateHandler = { path in print(path.status == .satisfied ? "online" : "offline") }
+/// monitor.start(queue: .main)
+/// ```
+///
+/// A path is derived from the kernel's routes, which netlink reports without polling. A path doesn't mean that any server
+/// answers.
+public final class NWPathMonitor: Sendable {
+  private enum Watching {
+    case never
+    case watching(DispatchQueue, (any AnyObject & Sendable)?)
+    /// A canceled monitor can't be started again.
+    case canceled
+  }
+
+  private struct State {
+    var watching = Watching.never
+    var handler: (@Sendable (NWPath) -> Void)?
+    var latest: NWPath?
+  }
+
+  private let filter: PathFilter
+  private let source: NetworkSource
+  private let state = Mutex(State())
+
+  /// Creates a monitor of paths through any interface.
+  public convenience init() { self.init(.prohibited([]), source: .system) }
+
+  /// Creates a monitor of paths through interfaces of one type.
+  public convenience init(requiredInterfaceType: NWInterface.InterfaceType) {
+    self.init(.required(requiredInterfaceType), source: .system)
+  }
+
+  /// Creates a monitor of paths through interfaces of all types except those given.
+  public convenience init(prohibitedInterfaceTypes: [NWInterface.InterfaceType]) {
+    self.init(.prohibited(prohibitedInterfaceTypes), source: .system)
+  }
+
+  package init(_ filter: PathFilter, source: NetworkSource) {
+    (self.filter, self.source) = (filter, source)
+  }
+
+  deinit { cancel() }
+
+  /// A closure that is called with the path on the monitor's queue, soon after the start and after each change. Nil by default.
+  /// Set it before calling ``start(queue:)``.
+  public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
+    get { state.withLock { $0.handler } }
+    set { state.withLock { $0.handler = newValue } }
+  }
+
+  /// The path that was reported last. Before the first report, it is determined from the kernel's current routes.
+  public var currentPath: NWPath {
+    state.withLock { $0.latest } ?? NWPath(source.current(), filter)
+  }
+
+  /// Starts to report paths on a queue. Does nothing if the monitor was started before.
+  ///
+  /// In a sandbox without netlink, one path with the status `requiresConnection` is reported.
+  public func start(queue: DispatchQueue) {
+    let isFirst = state.withLock { state in
+      guard case .never = state.watching else { return false }
+      state.watching = .watching(queue, nil)
+      return true
+    }
+    guard isFirst else { return }
+    let watch = source.watch { [weak self] network in self?.networkChanged(network) }
+    guard let watch else { return networkChanged(nil) }
+    // If the monitor was canceled in the meantime, the watch is released, outside the lock.
+    _ = state.withLock { state -> (any AnyObject & Sendable)? in
+      guard case .watching(let queue, nil) = state.watching else { return watch }
+      state.watching = .watching(queue, watch)
+      return nil
+    }
+  }
+
+  /// Stops the reports permanently.
+  public func cancel() {
+    _ = state.withLock { state in
+      defer { state.watching = .canceled }
+      return state.watching
+    }
+  }
+
+  private func networkChanged(_ network: NetworkState?) {
+    let path = NWPath(network, filter)
+    let queue = state.withLock { state -> DispatchQueue? in
+      guard case .watching(let queue, _) = state.watching, state.latest != path else { return nil }
+      state.latest = path
+      return queue
+    }
+    queue?.async { [weak self] in
+      guard let self else { return }
+      let handler = state.withLock { state -> (@Sendable (NWPath) -> Void)? in
+        if case .watching = state.watching { state.handler } else { nil }
+      }
+      handler?(path)
+    }
+  }
+
+  /// Returns whether a network has a path for this monitor. True if the network's state can't be read.
+  package func isSatisfied(by network: NetworkState?) -> Bool { NWPath(network, filter).status != .unsatisfied }
+
+  /// Creates an empty list of waiters for a path through this monitor's network.
+  package func makeWaiters() -> PathWaiters { PathWaiters(source: source) }
+}

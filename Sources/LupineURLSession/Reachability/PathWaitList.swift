@@ -1,0 +1,124 @@
+// PathWaitList: decides when waiters for a network continue. It takes events with their time, and performs no I/O.
+
+import LupineEngine
+
+/// The waiters for a network, and the times at which they continue.
+///
+/// A waiter continues as soon as the network has a path for it. If many waiters could continue at once, they are spread over up
+/// to two seconds. If earlier attempts of a waiter have failed although there was a path, the waiter first pauses, longer after
+/// each failure. So neither a flapping link nor a network without name servers leads to a storm of attempts.
+struct PathWaitList {
+  /// The time between two waiters that continue after the same change of the network: 2 ms, so that 500 connections are opened
+  /// per second. It is shorter if there are more than 1,000 waiters.
+  static let spreadStep = Duration.milliseconds(2)
+  /// The maximum time between the first and the last of the waiters that continue after the same change of the network: 2 s.
+  static let spreadMax = Duration.seconds(2)
+  /// The pause before a second attempt: 100 ms. The pause doubles with each further attempt.
+  static let pauseMin = Duration.milliseconds(100)
+  /// The maximum pause before another attempt: 10 s.
+  static let pauseMax = Duration.seconds(10)
+
+  typealias ID = UInt64
+  /// Returns whether a network has a path. The argument is nil if the network's state can't be read.
+  typealias Condition = @Sendable (NetworkState?) -> Bool
+
+  private struct Waiter {
+    let condition: Condition
+    /// The earliest time at which the waiter may continue: the end of its pause after failed attempts.
+    let earliest: Instant
+    /// The time at which the wait times out, or nil if it never does.
+    let end: Instant?
+    /// The time at which the waiter continues, or nil while there is no path.
+    var release: Instant?
+    let resume: @Sendable (PathWait.Outcome) -> Void
+  }
+
+  /// The latest report about the network.
+  private enum Network {
+    case unreported
+    case reported(NetworkState?)
+  }
+
+  private var waiters: [ID: Waiter] = [:]
+  private var network = Network.unreported
+  private var latest: ID = 0
+
+  var isEmpty: Bool { waiters.isEmpty }
+  var count: Int { waiters.count }
+
+  /// The earliest time at which a waiter continues or times out, or nil if there is none.
+  var nextTime: Instant? {
+    waiters.values.reduce(nil as Instant?) { earliest, waiter in
+      [earliest, waiter.release, waiter.end].compactMap(\.self).min()
+    }
+  }
+
+  /// Adds a waiter, and returns its identifier.
+  ///
+  /// - Parameters:
+  ///   - condition: Returns whether the network has a path for the waiter.
+  ///   - attempts: The number of attempts that have failed after earlier waits.
+  ///   - limit: The maximum time to wait, or nil for no limit.
+  ///   - now: The current time.
+  ///   - resume: Called when the waiter continues or times out.
+  mutating func add(
+    until condition: @escaping Condition, attempts: Int, limit: Duration?, now: Instant,
+    resume: @escaping @Sendable (PathWait.Outcome) -> Void
+  ) -> ID {
+    latest += 1
+    var waiter = Waiter(
+      condition: condition, earliest: now + Self.pause(after: attempts), end: limit.map { now + $0 }, resume: resume)
+    if case .reported(let state) = network, condition(state) { waiter.release = waiter.earliest }
+    waiters[latest] = waiter
+    return latest
+  }
+
+  /// Removes a waiter without resuming it.
+  mutating func remove(_ id: ID) {
+    waiters[id] = nil
+    if waiters.isEmpty { network = .unreported }
+  }
+
+  /// Called when the network has changed. `random` returns a number in 0..<1, by which the waiters are spread.
+  mutating func networkChanged(_ state: NetworkState?, now: Instant, random: () -> Double) {
+    network = .reported(state)
+    let ready = waiters.keys.sorted().filter { waiters[$0]?.condition(state) == true }
+    let readySet = Set(ready)
+    for id in waiters.keys where !readySet.contains(id) { waiters[id]?.release = nil }
+    let fresh = ready.filter { waiters[$0]?.release == nil }
+    let step = min(Self.spreadStep, Self.spreadMax / max(fresh.count, 1))
+    for (index, id) in fresh.enumerated() {
+      guard let earliest = waiters[id]?.earliest else { continue }
+      // The first waiter continues at once, so that a single waiter isn't delayed.
+      let offset = index == 0 ? .zero : step * (Double(index) + random())
+      waiters[id]?.release = max(earliest, now + offset)
+    }
+  }
+
+  /// Removes the waiters that continue or time out at `now` or earlier. Returns the closures that resume them, in the order in
+  /// which they began to wait.
+  mutating func takeDue(now: Instant) -> [@Sendable () -> Void] {
+    var calls: [@Sendable () -> Void] = []
+    for id in waiters.keys.sorted() {
+      guard let waiter = waiters[id] else { continue }
+      let outcome: PathWait.Outcome
+      if let release = waiter.release, release <= now {
+        outcome = .path
+      } else if let end = waiter.end, end <= now {
+        outcome = .timedOut
+      } else {
+        continue
+      }
+      waiters[id] = nil
+      calls.append { waiter.resume(outcome) }
+    }
+    if waiters.isEmpty { network = .unreported }
+    return calls
+  }
+
+  private static func pause(after attempts: Int) -> Duration {
+    guard attempts > 0 else { return .zero }
+    // 2⁷ times the minimum pause exceeds the maximum.
+    return min(pauseMin * (1 << min(attempts - 1, 7)), pauseMax)
+  }
+}

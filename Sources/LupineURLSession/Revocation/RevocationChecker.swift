@@ -1,0 +1,173 @@
+// RevocationChecker: checks the certificates of a verified chain for revocation, with stapled OCSP responses, OCSP responders and
+// revocation lists.
+
+import Foundation
+import LupineEngine
+
+/// The reason why a chain failed a revocation check.
+package enum RevocationFailure: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+  /// A certificate has been revoked.
+  case revoked(certificate: String, cause: String)
+  /// There is no verified OCSP response or revocation list about a certificate, although one is required.
+  case unconfirmed(certificate: String, causes: [String])
+
+  /// A message with the certificate, the cause and the remedy.
+  package var description: String {
+    switch self {
+    case .revoked(let certificate, let cause):
+      "\(certificate): \(cause). Don't trust this server until its certificate is replaced."
+    case .unconfirmed(let certificate, let causes):
+      "it can't be verified that \(certificate) isn't revoked"
+        + (causes.isEmpty
+          ? ": the certificate names no usable responder or revocation list" : ": \(causes.joined(separator: "; "))")
+        + ". Check the responder, or don't require a positive response."
+    }
+  }
+
+  package var errorDescription: String? { description }
+}
+
+/// A resource that a revocation check fetches.
+package enum RevocationQuery: Sendable, Hashable {
+  /// The response of the OCSP responder at `url` to `request`, which is in DER.
+  case response(url: String, request: [UInt8])
+  /// The certificate revocation list at `url`.
+  case list(url: String)
+}
+
+/// Checks certificates for revocation. This type makes all decisions. Fetching and the current time are parameters.
+struct RevocationChecker: Sendable {
+  /// Fetches a resource within the given number of seconds. Blocks the thread until the resource has arrived.
+  typealias Fetch = @Sendable (RevocationQuery, _ seconds: Int) throws(RevocationProblem) -> [UInt8]
+
+  let memory: RevocationMemory
+  /// Returns the time in seconds since 1970.
+  let clock: @Sendable () -> Int
+  let fetch: Fetch
+
+  /// Checks all certificates of a verified chain except its anchor, starting with the server's own. Returns the reason why the
+  /// chain isn't accepted, or nil if it is accepted.
+  ///
+  /// - Parameters:
+  ///   - subjects: The certificates to check, each with its issuer.
+  ///   - staple: The OCSP response, in DER, that the server has stapled, or nil if there is none. It is about the server's own
+  ///     certificate.
+  ///   - options: The methods of the check, and whether a verified status is required.
+  func failure(
+    of subjects: [RevocationSubject], staple: [UInt8]?, options: RevocationOptions
+  ) -> RevocationFailure? {
+    let deadline = clock() + RevocationLimits.checkSecondsMax
+    for (index, subject) in subjects.enumerated() {
+      var check = Check(subject: subject, options: options, deadline: deadline, checker: self)
+      if let failure = check.run(staple: index == 0 ? staple : nil, isServers: index == 0) { return failure }
+    }
+    return nil
+  }
+}
+
+/// The check of one certificate.
+private struct Check {
+  let subject: RevocationSubject
+  let options: RevocationOptions
+  let deadline: Int
+  let checker: RevocationChecker
+  /// The reasons why OCSP responses and lists couldn't be used, in the order in which they were tried.
+  var causes: [String] = []
+
+  init(subject: RevocationSubject, options: RevocationOptions, deadline: Int, checker: RevocationChecker) {
+    self.subject = subject
+    self.options = options
+    self.deadline = deadline
+    self.checker = checker
+  }
+
+  mutating func run(staple: [UInt8]?, isServers: Bool) -> RevocationFailure? {
+    var stapled: RevocationStatus?
+    if options.contains(.ocsp), let staple {
+      stapled = note(
+        "the stapled response",
+        Result { [subject] () throws(RevocationProblem) in
+          try subject.status(fromOCSP: staple)
+        })
+    }
+    // The stapled response is used first even if lists are preferred, because it may say that the certificate is revoked.
+    if let stapled { remember(stapled, .ocsp) }
+    if case .revoked(let cause) = stapled { return revoked(cause) }
+    // The certificate states that it must be refused without a stapled response (RFC 7633 §4.2.3).
+    if isServers, options.contains(.ocsp), stapled == nil, subject.requiresStaple {
+      return .unconfirmed(
+        certificate: subject.name, causes: causes + ["it requires a stapled response (RFC 7633)"])
+    }
+    for method in methods {
+      if method == .ocsp, stapled != nil { return nil }
+      switch status(by: method) {
+      case .good: return nil
+      case .revoked(let cause): return revoked(cause)
+      case nil: continue
+      }
+    }
+    return options.contains(.requiresAnswer) ? .unconfirmed(certificate: subject.name, causes: causes) : nil
+  }
+
+  /// The allowed methods, starting with the preferred one.
+  private var methods: [RevocationMemory.Method] {
+    let methods: [RevocationMemory.Method] = options.contains(.prefersLists) ? [.list, .ocsp] : [.ocsp, .list]
+    return methods.filter { options.contains($0 == .ocsp ? .ocsp : .lists) }
+  }
+
+  private mutating func status(by method: RevocationMemory.Method) -> RevocationStatus? {
+    if let known = checker.memory.status(of: subject, by: method, now: checker.clock()) { return known }
+    guard !options.contains(.isOffline) else { return nil }
+    for url in method == .ocsp ? subject.responders : subject.distributionPoints {
+      let answer = method == .ocsp ? ask(url) : read(url)
+      guard let status = note(url, answer) else { continue }
+      remember(status, method)
+      return status
+    }
+    return nil
+  }
+
+  private func ask(_ url: String) -> Result<RevocationStatus, RevocationProblem> {
+    Result { () throws(RevocationProblem) in
+      guard let request = subject.ocspRequest() else { throw RevocationProblem("memory ran out") }
+      return try subject.status(
+        fromOCSP: checker.fetch(.response(url: url, request: request), seconds()), answering: request)
+    }
+  }
+
+  private func read(_ url: String) -> Result<RevocationStatus, RevocationProblem> {
+    Result { () throws(RevocationProblem) in
+      try subject.status(fromList: checker.fetch(.list(url: url), seconds()))
+    }
+  }
+
+  /// Returns the time limit of the next fetch in seconds. Throws an error if the check's time limit has passed.
+  private func seconds() throws(RevocationProblem) -> Int {
+    let left = deadline - checker.clock()
+    guard left > 0 else {
+      throw RevocationProblem("the check's time limit of \(RevocationLimits.checkSecondsMax) s has passed")
+    }
+    return min(left, RevocationLimits.fetchSecondsMax)
+  }
+
+  /// Returns the certificate's status if `answer` is a success. Otherwise, adds the failure to `causes`, with the name of the
+  /// source, and returns nil.
+  private mutating func note(
+    _ source: String, _ answer: Result<RevocationStatus, RevocationProblem>
+  ) -> RevocationStatus? {
+    switch answer {
+    case .success(let status): return status
+    case .failure(let problem):
+      causes.append("\(source): \(problem.description)")
+      return nil
+    }
+  }
+
+  private func remember(_ status: RevocationStatus, _ method: RevocationMemory.Method) {
+    checker.memory.remember(status, of: subject, by: method, now: checker.clock())
+  }
+
+  private func revoked(_ cause: String) -> RevocationFailure {
+    .revoked(certificate: subject.name, cause: cause)
+  }
+}

@@ -1,0 +1,162 @@
+// RevocationFetcher: fetches OCSP responses and revocation lists over plain HTTP, with a dedicated engine.
+
+import Dispatch
+import Foundation
+import LupineEngine
+import Synchronization
+
+/// Fetches the resources of revocation checks. Each call blocks its thread, so don't call it on an event loop's thread.
+///
+/// Only http is used. The resources are signed, so they need no TLS, and a fetch over https would itself need a revocation
+/// check. Redirects aren't followed.
+final class RevocationFetcher: Sendable {
+  /// The fetcher for trust objects that belong to no session.
+  static let shared = RevocationFetcher(EngineConfiguration())
+
+  private let configuration: EngineConfiguration
+  private let engine = Mutex<Engine?>(nil)
+  private let silence = Mutex(SilentServers())
+
+  /// Creates a fetcher with a session's proxies, resolver, address policy and socket options. Its engine starts with the
+  /// first fetch.
+  init(_ session: EngineConfiguration) {
+    var configuration = EngineConfiguration()
+    configuration.proxy = session.proxy
+    configuration.resolver = session.resolver
+    configuration.addressPolicy = session.addressPolicy
+    configuration.socket = session.socket
+    configuration.limits = session.limits
+    self.configuration = configuration
+  }
+
+  /// Fetches a resource. Throws the reason if the resource can't be fetched within `seconds`, or is too large.
+  func fetch(_ query: RevocationQuery, seconds: Int) throws(RevocationProblem) -> [UInt8] {
+    let request = try Self.request(for: query, seconds: seconds)
+    let server = request.uri.origin
+    if let problem = silence.withLock({ $0.problem(of: server, now: .now) }) { throw problem }
+    let engine = try startedEngine()
+    let sink = FetchSink()
+    engine.submit(request, to: sink)
+    let answer = sink.wait()
+    // Releasing the engine earlier would end the exchange.
+    withExtendedLifetime(engine) {}
+    silence.withLock { $0.note(answer, of: server, now: .now) }
+    switch answer {
+    case .response(200, let body): return body
+    case .response(let status, _): throw RevocationProblem("its status code is \(status)")
+    case .failure(let error): throw RevocationProblem(error.description)
+    }
+  }
+
+  /// The outcome of an exchange with a server.
+  enum Answer {
+    /// A response. Its body is empty unless the status code is 200.
+    case response(status: Int, [UInt8])
+    case failure(EngineError)
+  }
+
+  private func startedEngine() throws(RevocationProblem) -> Engine {
+    do {
+      return try engine.withLock { engine throws(SystemError) in
+        if let engine { return engine }
+        let started = try Engine(configuration: configuration)
+        engine = started
+        return started
+      }
+    } catch {
+      throw RevocationProblem("the engine can't start: \(error)")
+    }
+  }
+
+  /// Returns the HTTP request for a resource (RFC 6960 appendix A.1). Throws if its URL can't be used.
+  static func request(for query: RevocationQuery, seconds: Int) throws(RevocationProblem) -> EngineRequest {
+    let url =
+      switch query {
+      case .response(let url, _): url
+      case .list(let url): url
+      }
+    guard let uri = try? URI(url), uri.origin.scheme == .http, uri.origin.socketPath == nil, uri.userInfo == nil else {
+      throw RevocationProblem("only http URLs without user information are fetched")
+    }
+    var request = EngineRequest(
+      uri: uri, fields: ["Accept": "*/*", "User-Agent": "Lupine"],
+      timeouts: Timeouts(everyPhase: .seconds(seconds), total: .seconds(seconds)))
+    request.decodesContent = false
+    switch query {
+    case .response(_, let content):
+      request.method = "POST"
+      request.fields.append(name: "Content-Type", value: "application/ocsp-request")
+      request.body = RequestBody(content)
+      request.bodyBytesMax = RevocationLimits.responseBytesMax
+    case .list:
+      request.bodyBytesMax = RevocationLimits.listBytesMax
+    }
+    return request
+  }
+}
+
+/// Remembers the servers that recently failed to respond, so that later handshakes don't wait for them again.
+struct SilentServers {
+  private var servers: [Origin: (until: Instant, problem: RevocationProblem)] = [:]
+
+  /// Returns the reason why no request is sent to a server now, or nil if one may be sent.
+  func problem(of server: Origin, now: Instant) -> RevocationProblem? {
+    servers[server].flatMap { now < $0.until ? $0.problem : nil }
+  }
+
+  /// Records whether a server has responded. A response with any status code counts.
+  mutating func note(_ answer: RevocationFetcher.Answer, of server: Origin, now: Instant) {
+    guard case .failure(let error) = answer else {
+      servers[server] = nil
+      return
+    }
+    if servers.count >= RevocationLimits.silentServersMax { servers = servers.filter { now < $0.value.until } }
+    if servers.count >= RevocationLimits.silentServersMax { servers = [:] }
+    let until = now + .seconds(RevocationLimits.silenceSeconds)
+    servers[server] = (until, RevocationProblem("it didn't answer a moment ago: \(error.description)"))
+  }
+}
+
+/// Collects one response for a waiting thread.
+private final class FetchSink: ResponseSink {
+  private struct State {
+    var status = 0
+    var body: [UInt8] = []
+    var error: EngineError?
+  }
+
+  private let state = Mutex(State())
+  private let end = DispatchSemaphore(value: 0)
+
+  /// Blocks until the exchange has ended. The exchange's total time limit bounds the wait.
+  func wait() -> RevocationFetcher.Answer {
+    end.wait()
+    return state.withLock { state in
+      state.error.map { .failure($0) } ?? .response(status: state.status, state.body)
+    }
+  }
+
+  func receive(head: ResponseHead) -> BodyDisposition {
+    state.withLock { $0.status = head.status }
+    return head.status == 200 ? .deliver : .discard
+  }
+
+  func receive(body bytes: borrowing Span<UInt8>) {
+    state.withLock { $0.body.append(copying: bytes, 0..<bytes.count) }
+  }
+
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    if case .failure(let error) = result { state.withLock { $0.error = error } }
+    end.signal()
+  }
+}
+
+extension RevocationChecker {
+  /// Creates a checker that fetches with `fetcher`, and shares the cache of verified statuses with all other checkers.
+  init(fetcher: RevocationFetcher) {
+    self.init(memory: .shared, clock: { Int(Date().timeIntervalSince1970) }) {
+      query, seconds throws(RevocationProblem) in
+      try fetcher.fetch(query, seconds: seconds)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// RevocationMemory: a cache of the verified revocation statuses of certificates, which are kept until they expire.
+
+import LupineEngine
+import Synchronization
+
+/// A cache of the statuses that verified OCSP responses and revocation lists state for certificates. Thread-safe. All sessions
+/// share the statuses, because a status is signed, whichever session has fetched it.
+final class RevocationMemory: Sendable {
+  /// The source of a status: an OCSP response or a revocation list.
+  enum Method: Sendable, Hashable {
+    case ocsp, list
+  }
+
+  private struct Key: Hashable {
+    let method: Method
+    let fingerprint: [UInt8]
+  }
+
+  private struct Entry {
+    let status: RevocationStatus
+    /// The time at which the status expires, in seconds since 1970.
+    let end: Int
+  }
+
+  /// The cache that all sessions share.
+  static let shared = RevocationMemory()
+
+  private let countMax: Int
+  private let entries = Mutex<[Key: Entry]>([:])
+
+  /// Creates an empty cache for at most `countMax` statuses. `countMax` must be at least 1.
+  init(countMax: Int = RevocationLimits.rememberedMax) {
+    self.countMax = countMax
+  }
+
+  var count: Int { entries.withLock { $0.count } }
+
+  /// Returns the cached status of a certificate, or nil if there is none or it has expired at `now`, in seconds since 1970.
+  func status(of subject: RevocationSubject, by method: Method, now: Int) -> RevocationStatus? {
+    let key = Key(method: method, fingerprint: subject.fingerprint)
+    return entries.withLock { entries in
+      guard let entry = entries[key], now < entry.end else { return nil }
+      return entry.status
+    }
+  }
+
+  /// Caches a verified status until its next update, the time by which its issuer publishes a newer one. A revocation is kept
+  /// until the process ends. A status without a next update isn't cached.
+  ///
+  /// If the cache is full, the expired statuses are removed. If none has expired, the status that expires first is removed.
+  func remember(_ status: RevocationStatus, of subject: RevocationSubject, by method: Method, now: Int) {
+    let end: Int
+    switch status {
+    case .good(until: nil): return
+    case .good(until: let next?): end = next
+    case .revoked: end = .max
+    }
+    let key = Key(method: method, fingerprint: subject.fingerprint)
+    entries.withLock { entries in
+      if entries[key] == nil, entries.count >= countMax {
+        entries = entries.filter { now < $0.value.end }
+        if entries.count >= countMax, let first = entries.min(by: { $0.value.end < $1.value.end }) {
+          entries[first.key] = nil
+        }
+      }
+      entries[key] = Entry(status: status, end: end)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// EngineClient+Connectivity: determines whether the network has a path for a request.
+
+import Foundation
+import LupineEngine
+
+extension EngineClient {
+  /// Whether the network is known to have no route to any other machine.
+  func isOffline() -> Bool { settings.network.waiters.source.current().map { !$0.hasRoute() } ?? false }
+
+  /// Returns the condition under which a network may have a path for a request: the network has a route to the host's address
+  /// or, if the host is a name, any route. A network whose state can't be read also fulfills the condition.
+  func pathCondition(for request: URLRequest) -> @Sendable (NetworkState?) -> Bool {
+    let refused: Set<NetworkPath.Medium> = settings.network.refusesCellular(request.options) ? [.cellular] : []
+    let address = request.url?.host.flatMap { IPAddress($0.trimmingCharacters(in: ["[", "]"])) }
+    return { network in
+      guard let network else { return true }
+      guard let address else { return network.hasRoute(refusing: refused) }
+      return network.path(to: address, refusing: refused) != nil
+    }
+  }
+}
+
+extension URLError {
+  /// Returns the error for a task whose time limit passed while it waited for a network.
+  static func noNetworkInTime(_ url: URL?) -> URLError {
+    let text = "\(ReadableText.url(url)): no network within the resource timeout. Raise the timeout, or retry later."
+    var info: [String: Any] = [NSLocalizedDescriptionKey: text]
+    if let url { info[NSURLErrorFailingURLErrorKey] = url }
+    return URLError(.timedOut, userInfo: info)
+  }
+}

@@ -1,0 +1,40 @@
+// EngineClient+Options: converts the options of a request, and the session's network settings, to the engine's.
+
+import LupineEngine
+
+extension EngineClient {
+  /// Applies the options of a request, and the session's network settings, to the engine's request.
+  func apply(_ options: RequestOptions, to request: inout EngineRequest) {
+    request.connection = settings.network.connectionSettings(options)
+    if let tls = options.own.tls { request.connection?.tls = evaluatingTrust(tls) }
+    let own = options.own
+    if let timeouts = own.timeouts { request.timeouts = timeouts }
+    if let bodyBytesMax = own.bodyBytesMax { request.bodyBytesMax = bodyBytesMax }
+    if let priority = own.priority { request.priority = priority }
+  }
+}
+
+extension URLSessionConfiguration.NetworkSettings {
+  /// Returns whether the connections of a request must not use a mobile network.
+  func refusesCellular(_ options: RequestOptions?) -> Bool {
+    !allowsCellularAccess || !allowsExpensiveNetworkAccess || options?.allowsCellularAccess == false
+      || options?.allowsExpensiveNetworkAccess == false
+  }
+
+  /// Returns the settings of a request's connection that differ from those of the session's engine, or nil if there are none.
+  func connectionSettings(_ options: RequestOptions?) -> ConnectionSettings? {
+    let serviceType = options?.networkServiceType ?? serviceType
+    let refusesCellular = refusesCellular(options)
+    let own = options?.own ?? RequestSettings()
+    guard
+      refusesCellular || serviceType != .default || own.tls != nil || own.proxy != nil || !own.hostOverrides.isEmpty
+    else { return nil }
+    var result = ConnectionSettings()
+    result.refusesCellular = refusesCellular
+    result.trafficClass = serviceType.trafficClass
+    result.tls = own.tls
+    result.proxy = own.proxy
+    result.hostOverrides = own.hostOverrides
+    return result
+  }
+}

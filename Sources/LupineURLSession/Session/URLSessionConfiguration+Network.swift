@@ -1,0 +1,86 @@
+// URLSessionConfiguration+Network: the networks that a session's requests may use, and waiting for a network.
+
+import Synchronization
+
+extension URLSessionConfiguration {
+  /// The settings of a session that concern networks.
+  struct NetworkSettings: Sendable {
+    var allowsCellularAccess = true
+    var allowsExpensiveNetworkAccess = true
+    var allowsConstrainedNetworkAccess = true
+    var serviceType = URLRequest.NetworkServiceType.default
+    var usesPipelining = false
+    var sharedContainerIdentifier: String?
+    var usesExtendedIdleMode = false
+    var waitsForConnectivity = false
+    /// The waiters among which tasks wait for a network.
+    var waiters = PathWaiters.shared
+  }
+
+  /// Whether a task waits for a network if there is none, instead of failing at once. False by default.
+  ///
+  /// A task waits if it can't open a connection because there is no route to the host, because the host's name can't be looked
+  /// up without a network, or because the host is reached only through a mobile network, which the request doesn't permit. Its
+  /// delegate's ``URLSessionTaskDelegate/urlSession(_:taskIsWaitingForConnectivity:)`` is called once. When the kernel reports
+  /// a path, the request is sent. If that fails for one of these reasons, the task waits again. ``timeoutIntervalForResource``
+  /// limits the whole time, including waiting. ``timeoutIntervalForRequest`` doesn't limit waiting. A task that has sent any
+  /// part of its request never waits.
+  public var waitsForConnectivity: Bool {
+    get { snapshot.network.waitsForConnectivity }
+    set { state.withLock { $0.network.waitsForConnectivity = newValue } }
+  }
+
+  /// The waiters among which tasks wait for a network. Tests replace them to simulate a network.
+  package var pathWaiters: PathWaiters {
+    get { snapshot.network.waiters }
+    set { state.withLock { $0.network.waiters = newValue } }
+  }
+
+  /// Whether requests may use a mobile network. True by default. The request's ``URLRequest/allowsCellularAccess`` must be true
+  /// as well.
+  public var allowsCellularAccess: Bool {
+    get { snapshot.network.allowsCellularAccess }
+    set { state.withLock { $0.network.allowsCellularAccess = newValue } }
+  }
+
+  /// Whether requests may use an expensive network. True by default. The request's ``URLRequest/allowsExpensiveNetworkAccess``
+  /// must be true as well.
+  public var allowsExpensiveNetworkAccess: Bool {
+    get { snapshot.network.allowsExpensiveNetworkAccess }
+    set { state.withLock { $0.network.allowsExpensiveNetworkAccess = newValue } }
+  }
+
+  /// Whether requests may use a network in low data mode. True by default. The property has no effect, because Linux has no
+  /// such mode.
+  public var allowsConstrainedNetworkAccess: Bool {
+    get { snapshot.network.allowsConstrainedNetworkAccess }
+    set { state.withLock { $0.network.allowsConstrainedNetworkAccess = newValue } }
+  }
+
+  /// The kind of traffic for requests that don't set one. `.default` by default. See ``URLRequest/NetworkServiceType``.
+  public var networkServiceType: URLRequest.NetworkServiceType {
+    get { snapshot.network.serviceType }
+    set { state.withLock { $0.network.serviceType = newValue } }
+  }
+
+  /// The identifier of the container for background downloads. Nil by default. The property has no effect, because Linux has no
+  /// containers of app groups.
+  public var sharedContainerIdentifier: String? {
+    get { snapshot.network.sharedContainerIdentifier }
+    set { state.withLock { $0.network.sharedContainerIdentifier = newValue } }
+  }
+
+  /// Whether connections stay open when the app moves to the background. False by default. The property has no effect, because
+  /// the connections of a process on Linux always stay open.
+  public var shouldUseExtendedBackgroundIdleMode: Bool {
+    get { snapshot.network.usesExtendedIdleMode }
+    set { state.withLock { $0.network.usesExtendedIdleMode = newValue } }
+  }
+
+  /// Whether requests may be pipelined. False by default. The property has no effect; see
+  /// ``URLRequest/httpShouldUsePipelining``.
+  public var httpShouldUsePipelining: Bool {
+    get { snapshot.network.usesPipelining }
+    set { state.withLock { $0.network.usesPipelining = newValue } }
+  }
+}

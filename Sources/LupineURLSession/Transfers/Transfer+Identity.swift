@@ -1,0 +1,56 @@
+// Transfer+Identity: the client certificate of a transfer's origin, from the session's memory or from the observer.
+
+import LupineEngine
+
+extension Transfer {
+  /// Sets the client certificate that the session has remembered for the request's origin, unless the TLS settings of the request
+  /// or the session have one. If the observer must choose a certificate first, returns the authorities whose certificates the
+  /// server accepts, and otherwise nil.
+  func identify(_ request: inout EngineRequest) -> [[UInt8]]? {
+    guard request.uri.origin.scheme == .https, choosesIdentity(request) else { return nil }
+    switch client.identities.known(about: request.uri.origin) {
+    case nil: return nil
+    case .chosen(let choice):
+      request.identityChoice = choice
+      return nil
+    case .requested(let authorities): return authorities
+    }
+  }
+
+  /// Returns whether the observer chooses the client certificate for a request.
+  func choosesIdentity(_ request: EngineRequest) -> Bool { request.choosesIdentity(client.settings.engine.tls) }
+
+  /// Asks the observer for a client certificate, unless the session has remembered one by now.
+  func askForIdentity(_ origin: Origin, _ authorities: [[UInt8]], _ observer: any TransferObserver) {
+    client.identities.note(requestOf: authorities, by: origin)
+    if case .chosen(let choice) = client.identities.known(about: origin) {
+      return ask { question in self.apply { $0.answered(question, .identify(choice)) } }
+    }
+    let challenge = URLAuthenticationChallenge(identityRequestedBy: origin, from: authorities)
+    ask { question in
+      observer.transfer(isAskedFor: challenge) { outcome in
+        self.apply { (state: inout TransferState) -> [TransferState.Action] in
+          if case .identify(let choice, isRemembered: true) = outcome, state.awaitsAnswer(to: question) {
+            self.client.identities.choose(choice, for: origin)
+          }
+          return state.answered(question, TransferState.Answer(outcome))
+        }
+      }
+    }
+  }
+
+  /// Forgets a remembered client certificate that the server refuses, so that later tasks receive a challenge again. An alert
+  /// from a proxy is ignored, because proxies receive no client certificate.
+  func noteRefusal(_ error: EngineError) {
+    guard error.phase != .proxy, case .tls(let error) = error.cause, error.refusesIdentity else { return }
+    client.identities.forget(currentOrigin)
+  }
+}
+
+extension TLSError {
+  /// Whether the server has refused the client's certificate, by an alert (RFC 8446 §6.2).
+  var refusesIdentity: Bool {
+    // bad_certificate to unknown_ca, without illegal_parameter (47).
+    if case .alert(let alert) = code { (42...46).contains(alert) || alert == 48 } else { false }
+  }
+}

@@ -1,0 +1,210 @@
+// Transfer+Steps: the steps of a transfer, performed on the session's queue, and the questions to the observer.
+
+import Foundation
+import LupineEngine
+import LupineLogin
+import Synchronization
+
+extension Transfer {
+  /// Performs all steps that are possible now. `ReadyTransfers` calls this method once for each `deliver` action.
+  func deliver() {
+    while let (step, observer) = nextStep() { perform(step, observer) }
+  }
+
+  private func nextStep() -> (TransferState.Step, any TransferObserver)? {
+    guarded.withLock { guarded in
+      guard let observer = guarded.observer, let step = guarded.state.nextStep() else { return nil }
+      return (step, observer)
+    }
+  }
+
+  private func perform(_ step: TransferState.Step, _ observer: any TransferObserver) {
+    switch step {
+    case .notifySent(let byteCount): observer.transfer(didSend: byteCount)
+    case .authenticate(let unauthorized): authenticate(unauthorized, observer)
+    case .present(let response, let isLast): present(response, isLast: isLast, observer)
+    case .deliver(let piece): observer.transfer(didReceive: piece)
+    case .redirect(let redirect): ask(redirect, observer)
+    case .identify(let origin, let authorities): askForIdentity(origin, authorities, observer)
+    case .submit(let submission): submit(submission)
+    case .awaitNetwork(let wait): awaitNetwork(wait, observer)
+    case .handOver(let request): handOver(to: request, observer)
+    case .end(let error): end(error, observer)
+    }
+  }
+
+  private func present(_ response: HTTPURLResponse, isLast: Bool, _ observer: any TransferObserver) {
+    // If the exchange hasn't ended, the step is needed only if the observer's `decidesOnResponse` is true. After the last
+    // exchange, the step is always needed, because the observer's answer ends the transfer.
+    guard isLast || observer.decidesOnResponse else { return }
+    ask { question in
+      observer.transfer(didReceive: response) { isAccepted in
+        self.apply { $0.answered(question, isAccepted ? .accept : .refuse) }
+      }
+    }
+  }
+
+  private func authenticate(_ unauthorized: TransferState.Unauthorized, _ observer: any TransferObserver) {
+    let request = unauthorized.request
+    let proxy = client.proxy(for: request)
+    if unauthorized.rejectedCount == 0,
+      let continuation = authentication.continuation(after: unauthorized.cause, request, via: proxy)
+    {
+      return ask { question in self.apply { $0.answered(question, TransferState.Answer(continuation)) } }
+    }
+    guard
+      let challenge = authentication.challenge(of: unauthorized, via: proxy, storage: client.settings.credentialStorage)
+    else {
+      return leave(unauthorized, observer)
+    }
+    ask { question in
+      observer.transfer(isAskedFor: challenge) { outcome in
+        self.apply { $0.answered(question, TransferState.Answer(outcome, to: unauthorized)) }
+      }
+    }
+  }
+
+  /// Handles a refusal for which there is no challenge: presents the response, or ends the transfer with the failure.
+  private func leave(_ unauthorized: TransferState.Unauthorized, _ observer: any TransferObserver) {
+    if let failure = unauthorized.failure {
+      ask { question in
+        self.apply { $0.answered(question, .fail(URLError(failure, url: $0.urlRequest.url))) }
+      }
+    } else if let response = unauthorized.response {
+      present(response, isLast: false, observer)
+    }
+  }
+
+  private func ask(_ redirect: TransferState.Redirect, _ observer: any TransferObserver) {
+    ask { question in
+      observer.transfer(isRedirectedTo: redirect.proposed, by: redirect.response) { chosen in
+        if let chosen, redirect.refusal == nil || chosen != redirect.proposed, observer.isAnsweredByProtocol(chosen) {
+          return self.apply { $0.answered(question, .handOver(chosen)) }
+        }
+        let answer = TransferState.Answer(to: redirect, chosen: chosen, self.client)
+        self.apply { $0.answered(question, answer) }
+      }
+    }
+  }
+
+  /// Calls `call` to request a decision from the observer, unless the state no longer needs the decision.
+  func ask(_ call: (_ question: Int) -> Void) {
+    guard let question = guarded.withLock({ $0.state.ask() }) else { return }
+    call(question)
+    apply { $0.asked(question) }
+  }
+
+  private func end(_ error: URLError?, _ observer: any TransferObserver) {
+    // The values are released outside the lock, because their deinitializers may call anything.
+    let released = release()
+    guarded.withLock { $0.authentication }?.end()
+    observer.transferDidEnd(error)
+    _ = released
+  }
+
+  private func release() -> some Any {
+    guarded.withLock { ($0.observer.take(), $0.handle.take(), $0.wait.take(), $0.state.takeBody()) }
+  }
+
+  private func handOver(to request: URLRequest, _ observer: any TransferObserver) {
+    cache?.storeRedirect()
+    let (released, count) = (release(), guarded.withLock { $0.state.redirects.count })
+    observer.transfer(isHandedOverTo: request, redirectCount: count + 1)
+    _ = released
+  }
+
+  // MARK: Waiting for a network
+
+  /// Waits until the network has a path for the request, or until the transfer's time limit has passed.
+  private func awaitNetwork(_ wait: TransferState.NetworkWait, _ observer: any TransferObserver) {
+    ask { question in
+      // If there is a network but a name server didn't answer, the transfer doesn't wait.
+      if wait.failure.code == .resolveFailed {
+        if client.isOffline() {
+          guarded.withLock { $0.state.unansweredLookupCount = 0 }
+        } else if !wait.mayBeTooEarly {
+          return apply { $0.answered(question, .fail(URLError(wait.failure, url: wait.url))) }
+        }
+      }
+      if wait.count == 0 { observer.transferAwaitsNetwork() }
+      let start = Instant.now
+      let pathWait = client.settings.network.waiters.wait(
+        attempts: wait.count, limit: wait.limit, until: client.pathCondition(for: currentRequest)
+      ) { [weak self] outcome in
+        guard let self else { return }
+        // The ended wait is released outside the lock.
+        _ = self.guarded.withLock { $0.wait.take() }
+        switch outcome {
+        case .path: self.apply { $0.answered(question, .networkFound(after: .now - start)) }
+        case .timedOut:
+          self.apply { $0.answered(question, .fail(.noNetworkInTime(wait.url))) }
+        }
+      }
+      guarded.withLock { $0.wait = pathWait }
+    }
+  }
+}
+
+extension TransferState.Unauthorized {
+  /// The error with which the exchange has failed, or nil if it has a response.
+  fileprivate var failure: EngineError? {
+    switch cause {
+    case .response: nil
+    case .tunnel(_, let failure), .missingConnection(let failure): failure
+    }
+  }
+}
+
+extension TransferState.Answer {
+  /// Creates the answer to a challenge. `refusal` is the response or the failure that contained the challenge, or nil for the
+  /// challenge of a TLS handshake.
+  init(_ outcome: URLAuthenticationChallenge.Outcome, to refusal: TransferState.Unauthorized? = nil) {
+    self =
+      switch outcome {
+      case .authorize(let value): .authorize(value)
+      case .resend: .resend(isAttempt: true)
+      case .identify(let choice, _): .identify(choice)
+      case .reject: refusal.map { .reject($0) } ?? .present
+      case .stand: refusal?.failure.map { .fail(URLError($0, url: refusal?.response?.url)) } ?? .present
+      case .cancel: .refuse
+      }
+  }
+
+  fileprivate init(_ continuation: TransferAuthentication.Continuation) {
+    self =
+      switch continuation {
+      case .authorize(let value): .reauthorize(value)
+      case .resend: .resend(isAttempt: false)
+      }
+  }
+
+  /// Creates the answer to a redirect. `chosen` is the request that the observer wants to send, or nil if the observer wants the
+  /// redirect's own response.
+  fileprivate init(to redirect: TransferState.Redirect, chosen: URLRequest?, _ client: EngineClient) {
+    let (next, proposed) = (redirect.next, redirect.proposed)
+    guard let chosen else {
+      self = .present
+      return
+    }
+    if let error = redirect.refusal,
+      !next.body.isReplayable || Self.isLed(to: chosen.url, by: proposed.url, refusedWith: error)
+    {
+      self = .fail(URLError(error, url: redirect.url))
+      return
+    }
+    do {
+      self = .follow(chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen), chosen)
+    } catch {
+      self = .fail(error as? URLError ?? URLError(.unknown))
+    }
+  }
+
+  /// Returns whether the chosen URL is refused for the same reason as the proposed URL. This is the case if the URLs are equal,
+  /// or if the chosen URL has the scheme for which the proposed URL was refused (http after https, or a Unix socket). A handler
+  /// that only adds a query hasn't decided to send a request unencrypted, but a handler that changes the scheme has.
+  private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
+    let (scheme, proposedScheme) = (chosen?.scheme?.lowercased() ?? "", proposed?.scheme?.lowercased() ?? "")
+    let isForItsScheme = error.code == .redirectRefused && scheme == proposedScheme
+    return chosen == proposed || isForItsScheme || (scheme.hasSuffix("+unix") && proposedScheme.hasSuffix("+unix"))
+  }
+}

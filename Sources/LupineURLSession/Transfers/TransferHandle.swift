@@ -1,0 +1,50 @@
+// TransferHandle: the commands to a transfer's exchange, with the engine or with the session's cache.
+
+import LupineEngine
+
+enum TransferHandle: Sendable {
+  case engine(ExchangeHandle)
+  case cache(CacheExchange)
+
+  func cancel() {
+    switch self {
+    case .engine(let handle): handle.cancel()
+    case .cache(let exchange): exchange.cancel()
+    }
+  }
+
+  func pause() {
+    switch self {
+    case .engine(let handle): handle.pause()
+    case .cache(let exchange): exchange.setPaused(true)
+    }
+  }
+
+  func resume() {
+    switch self {
+    case .engine(let handle): handle.resume()
+    case .cache(let exchange): exchange.setPaused(false)
+    }
+  }
+
+  func discardBody() {
+    switch self {
+    case .engine(let handle): handle.discardBody()
+    case .cache(let exchange): exchange.discardBody()
+    }
+  }
+
+  func limitWindow(to byteCount: Int) {
+    switch self {
+    case .engine(let handle): handle.limitWindow(to: byteCount)
+    case .cache(let exchange): exchange.limitWindow(to: byteCount)
+    }
+  }
+
+  func extendWindow(by byteCount: Int) {
+    switch self {
+    case .engine(let handle): handle.extendWindow(by: byteCount)
+    case .cache(let exchange): exchange.extendWindow(by: byteCount)
+    }
+  }
+}

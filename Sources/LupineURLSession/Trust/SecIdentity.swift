@@ -1,0 +1,61 @@
+// SecIdentity: a client's certificate with its private key.
+
+public import Foundation
+public import LupineEngine
+
+/// A client's certificate with its private key, for ``URLCredential``. Two identities are equal if their certificates and
+/// intermediate certificates are equal.
+///
+/// Linux has no keychain, so an identity is created from files or bytes. The key and the passphrase never appear in
+/// descriptions.
+public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
+  /// The identity in the engine's form.
+  package let tls: TLSIdentity
+
+  /// Creates an identity from the engine's form of an identity.
+  public init(_ identity: TLSIdentity) {
+    tls = identity
+  }
+
+  /// Creates an identity from a PKCS#12 archive (RFC 7292).
+  ///
+  /// - Throws: A `TLSError` if the archive can't be parsed, the passphrase is wrong, or there is no key.
+  public convenience init(pkcs12 archive: Data, passphrase: String) throws {
+    self.init(try TLSIdentity(pkcs12: Array(archive), password: passphrase))
+  }
+
+  /// Creates an identity from PEM text (RFC 7468).
+  ///
+  /// - Parameters:
+  ///   - certificatePEM: The certificate, followed by the intermediate certificates to send with it.
+  ///   - privateKeyPEM: The key in PKCS#8, PKCS#1 or SEC1.
+  ///   - passphrase: The passphrase of an encrypted key.
+  /// - Throws: A `TLSError` if the certificate or the key can't be parsed, or if they don't match.
+  public convenience init(certificatePEM: Data, privateKeyPEM: Data, passphrase: String? = nil) throws {
+    self.init(
+      try TLSIdentity(
+        certificatePEM: Array(certificatePEM), privateKeyPEM: Array(privateKeyPEM), password: passphrase))
+  }
+
+  /// Creates an identity from PEM files of at most 1 MiB each, which are read immediately. Without `privateKeyFile`, the
+  /// certificate's file must contain the key.
+  ///
+  /// - Throws: A `TLSError` if a file can't be read or parsed, or if the key doesn't match the certificate.
+  public convenience init(certificateFile: URL, privateKeyFile: URL? = nil, passphrase: String? = nil) throws {
+    self.init(
+      try TLSIdentity(
+        certificateFile: certificateFile.path, privateKeyFile: privateKeyFile?.path, password: passphrase))
+  }
+
+  /// The identity's certificate, or nil if it can't be parsed.
+  package var certificate: SecCertificate? { SecCertificate(Data(tls.certificateDER)) }
+
+  /// A textual description with the certificate's subject. It doesn't contain the key.
+  public var description: String { "SecIdentity(\(tls))" }
+
+  /// Returns whether both identities have the same certificate and intermediate certificates.
+  public static func == (left: SecIdentity, right: SecIdentity) -> Bool { left.tls == right.tls }
+
+  /// Hashes the certificate.
+  public func hash(into hasher: inout Hasher) { hasher.combine(tls) }
+}

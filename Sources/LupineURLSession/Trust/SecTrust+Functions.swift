@@ -1,0 +1,88 @@
+// SecTrust+Functions: the Security framework's functions for trust objects. Core Foundation's types become Swift's.
+
+import LupineEngine
+
+/// Creates a trust object from certificates, to be verified with the system's trust roots.
+///
+/// - Parameters:
+///   - certificates: A ``SecCertificate``, or an array of them: the certificate to evaluate, then others in any order.
+///   - policies: A ``SecPolicy``, an array of them, or nil to require a valid chain for any host.
+///   - trust: Receives the trust object.
+/// - Returns: ``errSecSuccess``, or ``errSecParam`` if an argument has another type, if there are no certificates, or if the
+///   trust roots can't be read.
+public func SecTrustCreateWithCertificates(
+  _ certificates: Any, _ policies: Any?, _ trust: inout SecTrust?
+) -> OSStatus {
+  guard let certificates = list(certificates, of: SecCertificate.self), !certificates.isEmpty,
+    let policies = list(policies ?? SecPolicyCreateBasicX509(), of: SecPolicy.self),
+    let evidence = CertificateVerifier.Evidence(certificates: certificates.map { Array($0.data) })
+  else { return errSecParam }
+  let made = SecTrust(evidence, revocation: RevocationChecker(fetcher: .shared))
+  made.apply(policies)
+  trust = made
+  return errSecSuccess
+}
+
+/// Replaces the policies under which a trust object is evaluated. `policies` is a ``SecPolicy`` or an array of them. Returns
+/// ``errSecSuccess``, or ``errSecParam`` if `policies` has another type.
+public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus {
+  guard let policies = list(policies, of: SecPolicy.self) else { return errSecParam }
+  trust.apply(policies)
+  return errSecSuccess
+}
+
+/// Makes these certificates the trust anchors, which replace the session's trust roots by default. See
+/// ``SecTrustSetAnchorCertificatesOnly(_:_:)``. Returns ``errSecSuccess``.
+public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: [SecCertificate]) -> OSStatus {
+  trust.trust(anchorCertificates)
+  return errSecSuccess
+}
+
+/// Sets whether the anchors replace the session's trust roots. If false, a chain to either is trusted. True by default. Returns
+/// ``errSecSuccess``.
+public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
+  trust.setTrustsOnlyAnchors(anchorCertificatesOnly)
+  return errSecSuccess
+}
+
+/// Returns whether the certificates are trusted under all policies. Sets `error` to the reason if they aren't, and otherwise to
+/// nil. A policy that checks revocation may block the thread.
+public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: inout (any Error)?) -> Bool {
+  error = trust.policyProblem
+  return error == nil
+}
+
+/// Returns whether the certificates are trusted under all policies. A policy that checks revocation may block the thread.
+public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: Never?) -> Bool { trust.policyProblem == nil }
+
+/// Returns the certificate chain: the certificate that is evaluated and its issuers, each signed by the next one.
+public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> [SecCertificate]? { trust.certificates }
+
+/// Returns the public key of the certificate that is evaluated.
+public func SecTrustCopyKey(_ trust: SecTrust) -> SecKey? { trust.certificates.first?.publicKey }
+
+private func list<Element>(_ value: Any, of type: Element.Type) -> [Element]? {
+  if let element = value as? Element { return [element] }
+  return value as? [Element]
+}
+
+extension SecTrust {
+  /// Returns the Security framework's codes for a problem that `policyProblem` has found, or for success if `problem` is nil.
+  package static func codes(of problem: (any Error)?) -> (status: OSStatus, result: SecTrustResultType) {
+    guard let problem else { return (errSecSuccess, .unspecified) }
+    return switch problem as? RevocationFailure {
+    case .revoked: (-67820, .fatalTrustFailure)  // errSecCertificateRevoked
+    case .unconfirmed: (-67635, .recoverableTrustFailure)  // errSecIncompleteCertRevocationCheck
+    case nil: (status(of: (problem as? TLSError)?.code), .recoverableTrustFailure)
+    }
+  }
+
+  private static func status(of code: TLSError.Code?) -> OSStatus {
+    switch code {
+    case .hostMismatch: -67602  // errSecHostNameMismatch
+    case .certificateExpired: -67818  // errSecCertificateExpired
+    case .certificateNotYetValid: -67819  // errSecCertificateNotValidYet
+    default: -67843  // errSecNotTrusted
+    }
+  }
+}

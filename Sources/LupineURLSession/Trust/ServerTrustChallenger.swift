@@ -1,0 +1,107 @@
+// ServerTrustChallenger: lets a session's delegate decide on the certificates of servers, in challenges during the handshake.
+
+import Foundation
+import LupineEngine
+import Synchronization
+
+/// Asks a session's delegate whether to trust a server.
+///
+/// The delegate's method for challenges has a default implementation, and only a call shows whether the delegate implements the
+/// method itself. The first handshake therefore calls the method. If the delegate turns out to use the default, later handshakes
+/// don't wait for the delegate.
+final class ServerTrustChallenger: ServerTrustConsultant {
+  private struct State {
+    weak var session: URLSession?
+  }
+
+  private let state: Mutex<State>
+  /// The latest value of `isNeeded` while the session existed.
+  private let wasNeeded: Atomic<Bool>
+
+  /// Creates the challenger of a new session. Returns nil if the session has no delegate, or a delegate that never decides on
+  /// trust.
+  init?(_ session: URLSession) {
+    guard let delegates = session.delegates, delegates.trust.map({ type(of: $0).mayDecideOnTrust }) ?? true else {
+      return nil
+    }
+    state = Mutex(State(session: session))
+    wasNeeded = Atomic(true)
+  }
+
+  private var session: URLSession? { state.withLock { $0.session } }
+
+  /// Whether handshakes wait for the delegate. A handshake may outlast the session, for example that of a background
+  /// revalidation. The value then remains as it was, although the delegate can't be asked.
+  var isNeeded: Bool {
+    guard let delegates = session?.delegates else { return wasNeeded.load(ordering: .relaxed) }
+    let isNeeded = delegates.trust?.decidesOnTrust ?? !delegates.lacksChallengeMethod.load(ordering: .relaxed)
+    wasNeeded.store(isNeeded, ordering: .relaxed)
+    return isNeeded
+  }
+
+  /// Asks the delegate on its queue. If the delegate is needed but its session has ended, the server is refused.
+  func ask(
+    about evidence: CertificateVerifier.Evidence, _ trust: SecTrust, orElse found: CertificateVerifier.Decision,
+    _ answer: @escaping @Sendable (Result<CertificateVerifier.Decision, any Error>) -> Void
+  ) {
+    guard isNeeded else { return answer(.success(found)) }
+    guard let session else { return answer(.failure(CanceledTrustChallenge())) }
+    let challenge = URLAuthenticationChallenge(about: evidence, trust)
+    session.delivery.perform {
+      guard let delegate = session.delegates?.session else { return answer(.failure(CanceledTrustChallenge())) }
+      delegate.urlSession(session, didReceive: challenge) { disposition, credential in
+        answer(challenge.decision(of: disposition, credential, orElse: found))
+      }
+    }
+  }
+}
+
+/// The error of a handshake whose challenge the delegate has canceled, or can't answer because its session has ended.
+struct CanceledTrustChallenge: Error, CustomStringConvertible {
+  var description: String { "the session's delegate canceled the challenge, or the session has ended" }
+}
+
+extension URLSession {
+  /// Creates the consultant of the session's handshakes. Returns nil if the session has no delegate, or a delegate that never
+  /// decides on trust.
+  func makeTrustConsultant() -> (any ServerTrustConsultant)? { ServerTrustChallenger(self) }
+
+  /// Records that the session's delegate doesn't implement `urlSession(_:didReceive:completionHandler:)`. Ignores any other
+  /// delegate to which the session's delegate has forwarded the call.
+  func noteMissingChallengeMethod(of delegate: any URLSessionDelegate) {
+    guard let delegates, delegates.session === delegate else { return }
+    delegates.lacksChallengeMethod.store(true, ordering: .relaxed)
+  }
+}
+
+extension URLAuthenticationChallenge {
+  /// Creates the challenge about a server's certificate.
+  fileprivate convenience init(about evidence: CertificateVerifier.Evidence, _ trust: SecTrust) {
+    self.init(
+      protectionSpace: URLProtectionSpace(
+        host: evidence.host, port: Int(evidence.port), isProxy: evidence.isProxy, serverTrust: trust),
+      proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
+  }
+
+  /// Returns the delegate's decision about the server's certificate.
+  ///
+  /// Only a credential with this server's trust object accepts the certificate. With any other credential, the decision `found`
+  /// stands.
+  fileprivate func decision(
+    of disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
+    orElse found: CertificateVerifier.Decision
+  ) -> Result<CertificateVerifier.Decision, any Error> {
+    switch disposition {
+    case .useCredential:
+      let isAccepted = credential?.trust.flatMap { protectionSpace.serverTrust?.hasSameCertificate(as: $0) } ?? false
+      return .success(isAccepted ? .accept : found)
+    case .performDefaultHandling: return .success(found)
+    case .rejectProtectionSpace:
+      return .success(
+        .refuse(
+          reason: "The session's delegate rejected the certificate. To let the trust roots decide, answer with "
+            + "performDefaultHandling."))
+    case .cancelAuthenticationChallenge: return .failure(CanceledTrustChallenge())
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// BothModulesTests: a program imports Alamofire 4's API and Alamofire 5's in one file.
+
+import Alamofire4
+import Foundation
+import Lupine
+import LupineOrigin
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct BothModulesTests {
+  @Test("both modules send requests in one program, and their types can be distinguished by the module's name")
+  func requests() async throws {
+    let server = try OriginServer.serving { DemoRoutes.reply(to: $0) }
+    let five = try await AF.request("\(server.url)/json").serializingString().value
+    #expect(five.contains("lupine"))
+    let four = await withCheckedContinuation { continuation in
+      Alamofire.request("\(server.url)/json").responseString(queue: .global()) { response in
+        continuation.resume(returning: response.result.value)
+      }
+    }
+    #expect(four == five)
+    let request: Alamofire4.DataRequest = Alamofire.SessionManager.default.request("\(server.url)/json")
+    #expect(request.session === Alamofire.SessionManager.default.session)
+  }
+
+  @Test("if both modules add the same member to a Foundation type, Lupine's member is called")
+  func members() throws {
+    let request = try URLRequest(url: "http://localhost/", method: .get)
+    #expect(request.url == (try "http://localhost/".asURL()))
+    #expect(request.urlRequest == request)
+  }
+}

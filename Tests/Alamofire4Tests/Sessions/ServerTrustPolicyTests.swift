@@ -1,0 +1,178 @@
+// ServerTrustPolicyTests: the servers that each policy trusts, and the errors for refused servers.
+
+import Foundation
+import LupineLoopback
+import LupineOrigin
+import Testing
+
+@testable import Alamofire4
+
+@Suite(.timeLimit(.minutes(5))) struct ServerTrustPolicyTests {
+  private let server: OriginServer
+  private let authority: SecCertificate
+  /// The server's certificate, the only one that it sends.
+  private let leaf: SecCertificate
+  private let stranger: SecCertificate
+
+  init() throws {
+    func certificate(_ pem: [UInt8]) throws -> SecCertificate {
+      let lines = String(decoding: pem, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("-----") }
+      let der = try #require(Data(base64Encoded: lines.joined()))
+      return try #require(SecCertificateCreateWithData(nil, der))
+    }
+    // The tests' session doesn't trust this authority.
+    let issuer = try ThrowawayAuthority()
+    let issued = try issuer.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"])
+    let identity = try ServerIdentity(issued, authorityPEM: issuer.certificatePEM)
+    server = try OriginServer.serving(tls: identity) { _ in .text("trusted") }
+    authority = try certificate(issuer.certificatePEM)
+    leaf = try certificate(issued.certificatePEM)
+    stranger = try certificate(ServerIdentity.throwaway().authorityPEM)
+  }
+
+  private func response(_ policy: ServerTrustPolicy?) async -> DataResponse<String> {
+    let policies = policy.map { ["localhost": $0] } ?? [:]
+    let manager = makeManager(policies: ServerTrustPolicyManager(policies: policies))
+    let response = await manager.request(server.url).string()
+    // Without its manager, the request would be cancelled.
+    withExtendedLifetime(manager) {}
+    return response
+  }
+
+  private func isTrusted(_ policy: ServerTrustPolicy) async -> Bool { await response(policy).value == "trusted" }
+
+  @Test("a request to a host without a policy fails with URLSession's error if the certificate's authority is unknown")
+  func none() async {
+    let error = await response(nil).error as? URLError
+    #expect(error != nil && error?.code != .cancelled)
+  }
+
+  @Test("if a policy distrusts the server, the request is cancelled, and the underlying error states the reason")
+  func refusal() async {
+    let error = await response(.performDefaultEvaluation(validateHost: true)).error as? URLError
+    #expect(error?.code == .cancelled)
+    #expect(error?.localizedDescription.contains("localhost") == true)
+    #expect(error?.userInfo[NSUnderlyingErrorKey] != nil)
+    #expect(await !isTrusted(.performRevokedEvaluation(validateHost: true, revocationFlags: 0)))
+  }
+
+  @Test("disableEvaluation trusts every server")
+  func disabled() async { #expect(await isTrusted(.disableEvaluation)) }
+
+  @Test(
+    "the customEvaluation closure receives the host, and its result decides whether the server is trusted",
+    arguments: [true, false])
+  func custom(isTrusted expected: Bool) async {
+    let hosts = Shared<[String]>([])
+    let trusted = await isTrusted(
+      .customEvaluation { _, host in
+        hosts.update { $0.append(host) }
+        return expected
+      })
+    #expect(trusted == expected)
+    #expect(hosts.value.first == "localhost")
+  }
+
+  @Test(
+    "pinned certificates act as trust anchors if the chain is validated, or else are compared with those received")
+  func certificates() async {
+    func pins(_ certificate: SecCertificate, chain: Bool, host: Bool = true) -> ServerTrustPolicy {
+      .pinCertificates(certificates: [certificate], validateCertificateChain: chain, validateHost: host)
+    }
+    #expect(await isTrusted(pins(authority, chain: true)))
+    #expect(await isTrusted(pins(leaf, chain: true)))
+    #expect(await !isTrusted(pins(stranger, chain: true)))
+    #expect(await isTrusted(pins(leaf, chain: false)))
+    #expect(await !isTrusted(pins(stranger, chain: false)))
+    // Without validation, pins aren't anchors, so the chain has only the certificate that the server sends.
+    #expect(await !isTrusted(pins(authority, chain: false)))
+    #expect(
+      await !isTrusted(.pinCertificates(certificates: [], validateCertificateChain: false, validateHost: false)))
+  }
+
+  @Test("pinned keys are compared with the keys of the certificates in the server's chain")
+  func keys() async throws {
+    func pins(_ certificate: SecCertificate, chain: Bool) -> ServerTrustPolicy {
+      .pinPublicKeys(publicKeys: [certificate.publicKey], validateCertificateChain: chain, validateHost: true)
+    }
+    #expect(await isTrusted(pins(leaf, chain: false)))
+    #expect(await !isTrusted(pins(stranger, chain: false)))
+    // The server doesn't send its authority's certificate, and no anchor has that key.
+    #expect(await !isTrusted(pins(authority, chain: false)))
+    // The chain isn't valid, because no trust root has issued it.
+    #expect(await !isTrusted(pins(leaf, chain: true)))
+  }
+
+  @Test("if validateHost is true, the certificate must be valid for the host")
+  func hosts() async throws {
+    let identity = try ServerIdentity.throwaway(names: ["other.example"], addresses: [])
+    let server = try OriginServer.serving(tls: identity) { _ in .text("trusted") }
+    let lines = String(decoding: identity.authorityPEM, as: UTF8.self).split(separator: "\n")
+    let der = try #require(Data(base64Encoded: lines.filter { !$0.hasPrefix("-----") }.joined()))
+    let pin = try #require(SecCertificateCreateWithData(nil, der))
+    for validatesHost in [true, false] {
+      let policy = ServerTrustPolicy.pinCertificates(
+        certificates: [pin], validateCertificateChain: true, validateHost: validatesHost)
+      let manager = makeManager(policies: ServerTrustPolicyManager(policies: ["localhost": policy]))
+      #expect((await manager.request(server.url).string().value == "trusted") != validatesHost)
+    }
+  }
+
+  @Test("sessionDidReceiveChallenge is called with the server trust challenge, and its result decides")
+  func closure() async throws {
+    let hosts = Shared<[String]>([])
+    for (disposition, isTrusted) in [
+      (URLSession.AuthChallengeDisposition.useCredential, true), (.performDefaultHandling, false),
+      (.cancelAuthenticationChallenge, false),
+    ] {
+      let manager = makeManager()
+      manager.delegate.sessionDidReceiveChallenge = { _, challenge in
+        hosts.update { $0.append(challenge.protectionSpace.host) }
+        #expect(challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust)
+        return (disposition, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+      }
+      let response = await manager.request(server.url).string()
+      #expect((response.value == "trusted") == isTrusted, "\(disposition)")
+      let isCancelled = (response.error as? URLError)?.code == .cancelled
+      #expect(isCancelled == (disposition == .cancelAuthenticationChallenge))
+      withExtendedLifetime(manager) {}
+    }
+    #expect(hosts.value == ["localhost", "localhost", "localhost"])
+    let later = makeManager()
+    later.delegate.sessionDidReceiveChallengeWithCompletion = { _, challenge, completion in
+      completion(.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+    }
+    #expect(await later.request(server.url).string().value == "trusted")
+    withExtendedLifetime(later) {}
+  }
+
+  @Test("if a policy refuses the server, the challenge closure isn't called")
+  func closureAndPolicy() async {
+    let count = Shared(0)
+    for (policy, isTrusted) in [
+      (ServerTrustPolicy.disableEvaluation, true), (.customEvaluation { _, _ in false }, false),
+    ] {
+      let manager = makeManager(policies: ServerTrustPolicyManager(policies: ["localhost": policy]))
+      manager.delegate.sessionDidReceiveChallenge = { _, challenge in
+        count.update { $0 += 1 }
+        return (.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+      }
+      #expect((await manager.request(server.url).string().value == "trusted") == isTrusted)
+      withExtendedLifetime(manager) {}
+    }
+    #expect(count.value == 1)
+  }
+
+  @Test("certificates and keys can be read from a bundle, and a subclass can choose the policy for a host")
+  func bundles() async throws {
+    #expect(ServerTrustPolicy.certificates().count == ServerTrustPolicy.publicKeys().count)
+    final class Choosing: ServerTrustPolicyManager {
+      override func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? { .disableEvaluation }
+    }
+    let choosing = Choosing(policies: [:])
+    #expect(choosing.policies.isEmpty)
+    let manager = makeManager(policies: choosing)
+    #expect(await manager.request(server.url).string().value == "trusted")
+    withExtendedLifetime(manager) {}
+  }
+}

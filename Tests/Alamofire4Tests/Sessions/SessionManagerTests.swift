@@ -1,0 +1,94 @@
+// SessionManagerTests: the initializers, the defaults and the background handler of session managers.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Alamofire4
+
+@Suite(.timeLimit(.minutes(5))) struct SessionManagerTests {
+  @Test("the default manager's requests contain the default header fields")
+  func defaults() async throws {
+    let server = try OriginServer.serving { request in
+      .text(
+        ["user-agent", "accept-encoding", "accept-language"].map { request.fields.first($0) ?? "-" }.joined(
+          separator: "\n"))
+    }
+    let fields = SessionManager.defaultHTTPHeaders
+    let sent = await SessionManager.default.request(server.url).string().value
+    #expect(
+      sent == ["User-Agent", "Accept-Encoding", "Accept-Language"].map { fields[$0] ?? "?" }.joined(separator: "\n"))
+    #expect(fields["User-Agent"]?.contains("Lupine/") == true)
+    #expect(SessionManager.default.startRequestsImmediately)
+    #expect(SessionManager.default.adapter == nil && SessionManager.default.retrier == nil)
+    #expect(SessionManager.multipartFormDataEncodingMemoryThreshold == 10_000_000)
+  }
+
+  @Test("a manager can be created from a session only together with the session's own delegate")
+  func sessions() async throws {
+    let server = try demoServer()
+    let delegate = SessionDelegate()
+    let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+    #expect(SessionManager(session: session, delegate: SessionDelegate()) == nil)
+    let manager = try #require(SessionManager(session: session, delegate: delegate))
+    #expect(manager.session === session && manager.delegate === delegate)
+    #expect(await manager.request("\(server.url)/json").finished().response?.statusCode == 200)
+  }
+
+  @Test("creating a manager with trust policies fails if its session has already sent a request")
+  func latePolicies() async throws {
+    let server = try demoServer()
+    let delegate = SessionDelegate()
+    let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+    let policies = ServerTrustPolicyManager(policies: [:])
+    let first = try #require(SessionManager(session: session, delegate: delegate))
+    _ = await first.request("\(server.url)/json").finished()
+    #expect(SessionManager(session: session, delegate: delegate, serverTrustPolicyManager: policies) == nil)
+  }
+
+  @Test("setting different properties on several threads at the same time loses no value")
+  func concurrentChanges() {
+    let manager = makeManager()
+    let lost = Shared(0)
+    DispatchQueue.concurrentPerform(iterations: 2) { index in
+      for number in 0..<1_000 {
+        if index == 0 {
+          manager.startRequestsImmediately = number.isMultiple(of: 2)
+          if manager.startRequestsImmediately != number.isMultiple(of: 2) { lost.update { $0 += 1 } }
+        } else {
+          manager.backgroundCompletionHandler = number.isMultiple(of: 2) ? {} : nil
+          if (manager.backgroundCompletionHandler != nil) != number.isMultiple(of: 2) { lost.update { $0 += 1 } }
+        }
+      }
+    }
+    #expect(lost.value == 0)
+  }
+
+  @Test("after all background events, backgroundCompletionHandler is called on the main queue")
+  func background() async {
+    let manager = makeManager()
+    #expect(manager.backgroundCompletionHandler == nil)
+    // On Linux, the main queue needn't run on the main thread.
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
+    let isMain = await withCheckedContinuation { continuation in
+      manager.backgroundCompletionHandler = {
+        continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
+      }
+      manager.delegate.urlSessionDidFinishEvents(forBackgroundURLSession: manager.session)
+    }
+    #expect(isMain)
+  }
+
+  @Test("deallocating a manager invalidates its session")
+  func deinitialization() async {
+    let invalid = Gate()
+    var manager: SessionManager? = makeManager()
+    manager?.delegate.sessionDidBecomeInvalidWithError = { _, _ in invalid.open() }
+    manager = nil
+    await invalid.wait()
+    #expect(invalid.isOpen)
+  }
+}

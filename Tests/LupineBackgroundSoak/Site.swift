@@ -1,0 +1,113 @@
+// Site: the origin of the soak. Its resources change, its connections break, and it counts the uploads.
+
+import LupineOrigin
+import LupineRandom
+import LupineWire
+import Synchronization
+
+/// The resources and the uploads of the soak.
+final class Site: Sendable {
+  private struct State {
+    var versions: [String: Int] = [:]
+    /// The number of complete uploads by name.
+    var arrivals: [String: Int] = [:]
+    /// The uploads whose response a worker has recorded.
+    var answered: Set<String> = []
+    var problems: [String] = []
+    var requestCount: UInt64 = 0
+    var resumedCount = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// The content of a resource or upload: it depends on the name and the version.
+  static func content(_ name: String, version: Int = 0) -> [UInt8] {
+    var random = SplitMix64(seed: UInt64(truncatingIfNeeded: name.hashed &+ version &* 7919))
+    var bytes: [UInt8] = []
+    let count = random.number(1...150_000)
+    bytes.reserveCapacity(count + 8)
+    while bytes.count < count {
+      let word = random.next()
+      for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * shift))) }
+    }
+    return Array(bytes.prefix(count))
+  }
+
+  var problems: [String] { state.withLock { $0.problems } }
+  var resumedCount: Int { state.withLock { $0.resumedCount } }
+
+  func report(_ problem: String) { state.withLock { $0.problems.append(problem) } }
+
+  func arrivalCount(_ name: String) -> Int { state.withLock { $0.arrivals[name] ?? 0 } }
+
+  /// The number of versions that a resource has had.
+  func versionCount(_ name: String) -> Int { state.withLock { $0.versions[name] ?? 0 } + 1 }
+
+  /// Marks uploads as answered. If one of them arrives again, that is a problem.
+  func setAnswered(_ names: some Sequence<String>) { state.withLock { $0.answered.formUnion(names) } }
+
+  /// Changes the resource.
+  func change(_ name: String) { state.withLock { $0.versions[name, default: 0] += 1 } }
+
+  func serve(_ peer: Peer) throws {
+    while let request = try peer.readRequest() {
+      let name = String(request.path.dropFirst())
+      var random = state.withLock { state in
+        state.requestCount += 1
+        return SplitMix64(seed: state.requestCount)
+      }
+      if request.method == "PUT" {
+        try receive(name, request, peer, &random)
+      } else {
+        try send(name, request, peer, &random)
+      }
+    }
+  }
+
+  private func receive(_ name: String, _ request: ReceivedRequest, _ peer: Peer, _ random: inout SplitMix64) throws {
+    guard request.body == Self.content(name) else { return report("\(name) arrived with other bytes") }
+    let isKnown = state.withLock { state in
+      state.arrivals[name, default: 0] += 1
+      return state.answered.contains(name)
+    }
+    if isKnown { report("\(name) was answered, and arrived again") }
+    // Closes the connection before the response, so that the upload has to be sent again.
+    if random.number(0...9) == 0 { return peer.close() }
+    let body = Array("answer to \(name)".utf8)
+    try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
+    // The pause lets workers be killed between the head and the body.
+    try peer.pause(for: .milliseconds(random.number(0...30)))
+    try peer.send(body)
+  }
+
+  private func send(_ name: String, _ request: ReceivedRequest, _ peer: Peer, _ random: inout SplitMix64) throws {
+    let version = state.withLock { $0.versions[name] ?? 0 }
+    let content = Self.content(name, version: version)
+    let tag = "\"\(version)\""
+    var first = 0
+    if let range = request.fields.first("Range"), request.fields.first("If-Range") == tag,
+      let start = Int(range.dropFirst("bytes=".count).dropLast()), start < content.count
+    {
+      first = start
+      state.withLock { $0.resumedCount += 1 }
+    }
+    let range = first > 0 ? "Content-Range: bytes \(first)-\(content.count - 1)/\(content.count)\r\n" : ""
+    try peer.send(
+      "HTTP/1.1 \(first > 0 ? "206 Partial Content" : "200 OK")\r\nETag: \(tag)\r\nAccept-Ranges: bytes\r\n\(range)"
+        + "Content-Length: \(content.count - first)\r\n\r\n")
+    let breaksAt = random.number(0...4) == 0 ? random.number(first...content.count) : content.count
+    var offset = first
+    while offset < breaksAt {
+      let end = min(breaksAt, offset + 16_384)
+      try peer.send(Array(content[offset..<end]))
+      offset = end
+      try peer.pause(for: .milliseconds(random.number(0...20)))
+    }
+    if breaksAt < content.count { peer.close() }
+  }
+}
+
+extension String {
+  /// A hash that, unlike Swift's, is the same in each process.
+  fileprivate var hashed: Int { utf8.reduce(5381) { $0 &* 33 &+ Int($1) } }
+}

@@ -1,0 +1,115 @@
+// Soak: rounds of transfers by workers that are killed at random times.
+
+import Foundation
+import LupineOrigin
+import LupineRandom
+import LupineTestSupport
+import LupineTransferStore
+
+/// Runs rounds until the time is over. In each round, several workers are killed, and the last one completes the
+/// remaining transfers. Then everything must have arrived.
+struct Soak {
+  private let seconds: Int
+  private let transferCount: Int
+  private let folder: String
+  private let site = Site()
+
+  /// The longest time of a round's last worker, in seconds: 120.
+  private static let lastWorkerSecondsMax = 120
+  /// The number of workers that are killed in a round.
+  private static let killedCount = 6
+  /// The time in milliseconds after which a worker is killed. A worker that isn't killed needs about 700 ms for all transfers.
+  private static let killMilliseconds = 20...500
+
+  init(seconds: Int, transferCount: Int) throws {
+    self.seconds = seconds
+    self.transferCount = transferCount
+    folder = "/tmp/lupine-background-soak-\(getpid())"
+  }
+
+  /// Returns whether everything has arrived.
+  func run() throws -> Bool {
+    for name in ["done", "uploads"] {
+      try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+    }
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let origin = try OriginServer { [site] peer in try site.serve(peer) }
+    defer { origin.stop() }
+    let end = Date(timeIntervalSinceNow: Double(seconds))
+    var random = SplitMix64(seed: UInt64(getpid()))
+    var (rounds, kills) = (0, 0)
+    repeat {
+      rounds += 1
+      let names = (0..<transferCount).map { "\($0 % 2 == 0 ? "d" : "u")\(rounds)-\($0)" }
+      for name in names where name.hasPrefix("u") {
+        try Data(Site.content(name)).write(to: URL(filePath: "\(folder)/uploads/\(name)"))
+      }
+      for _ in 0..<Self.killedCount {
+        let worker = try start(names, origin.url)
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(random.number(Self.killMilliseconds)))
+        kill(worker.processIdentifier, SIGKILL)
+        kills += worker.awaitEnd() == 128 + SIGKILL ? 1 : 0
+        try noteAnswered(names)
+        for name in names where random.number(0...19) == 0 { site.change(name) }
+      }
+      try finish(names, origin.url)
+      try check(names)
+    } while Date() < end && site.problems.isEmpty
+    if kills < rounds { site.report("only \(kills) workers were killed; the others ended before") }
+    print("\(rounds) rounds of \(transferCount) transfers, \(kills) kills, \(site.resumedCount) resumed downloads")
+    for problem in site.problems.prefix(20) { print("problem: \(problem)") }
+    return site.problems.isEmpty
+  }
+
+  private func start(_ names: [String], _ url: String) throws -> ChildProcess {
+    let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return try ChildProcess([program, "work", folder, url] + names)
+  }
+
+  /// Runs a worker that isn't killed, until all is done.
+  private func finish(_ names: [String], _ url: String) throws {
+    let worker = try start(names, url)
+    let identifier = worker.processIdentifier
+    let limit = DispatchWorkItem { kill(identifier, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.lastWorkerSecondsMax), execute: limit)
+    let status = worker.awaitEnd()
+    limit.cancel()
+    if status != 0 { site.report("the last worker ended with the status \(status)") }
+  }
+
+  private var store: String { "\(folder)/sessions/\(Worker.identifier)" }
+
+  /// Marks the uploads as answered whose response is recorded, either in the session's records or in a file that a worker has
+  /// written.
+  private func noteAnswered(_ names: [String]) throws {
+    let records = try TransferStore(folder: store)
+    defer { records.close() }
+    if !records.damagedIDs.isEmpty { site.report("damaged records: \(records.damagedIDs)") }
+    let answered = records.recovered.filter { record in
+      record.description.kind != .download && record.progress.stage.rawValue >= TransferProgress.Stage.answered.rawValue
+    }
+    site.setAnswered(answered.compactMap(\.description.taskDescription))
+    site.setAnswered(
+      names.filter { $0.hasPrefix("u") && FileManager.default.fileExists(atPath: "\(folder)/done/\($0)") })
+  }
+
+  private func check(_ names: [String]) throws {
+    for name in names {
+      guard let data = FileManager.default.contents(atPath: "\(folder)/done/\(name)") else {
+        site.report("\(name) is missing")
+        continue
+      }
+      if name.hasPrefix("u") {
+        let text = String(decoding: data, as: UTF8.self)
+        // If a worker was killed between the head and the body of an answer, the next worker reports that.
+        if text != "answer to \(name)", !text.contains("isn't sent again") { site.report("\(name) ended with \(text)") }
+        if site.arrivalCount(name) == 0 { site.report("\(name) never arrived") }
+      } else if !(0..<site.versionCount(name)).contains(where: { Data(Site.content(name, version: $0)) == data }) {
+        site.report(
+          "\(name) has \(data.count) bytes that no version has: \(String(decoding: data.prefix(60), as: UTF8.self))")
+      }
+    }
+    let left = try FileManager.default.contentsOfDirectory(atPath: store)
+    if left != [TransferFileName.lock] { site.report("left over: \(left.sorted())") }
+  }
+}

@@ -1,0 +1,162 @@
+// SchemeTests: --digest, --ntlm, --negotiate and --anyauth, with real and scripted servers.
+
+import Foundation
+import Testing
+
+@Suite("Authentication schemes", .timeLimit(.minutes(10)))
+struct SchemeTests {
+  private typealias Scripts = LoginTests
+  private static let digestChallenge = "Digest realm=r, nonce=n, qop=auth"
+
+  // MARK: Digest
+
+  @Test("--digest answers a challenge without sending the password, and later requests to the origin are authenticated")
+  func digest() async throws {
+    let server = try CannedServer(replies: [
+      Scripts.refusal(Self.digestChallenge), Scripts.redirect(to: "/b"),
+      Scripts.refusal("\(Self.digestChallenge), stale=true"),
+      Scripts.reply,
+    ])
+    let run = try await lupine(["-L", "--digest", "-u", "u:secret", "-d", "text", server.url + "/a"])
+    #expect(run.status == 0 && run.output == "ok", "\(run.errors)")
+    let sent = Scripts.authorizations(server.requests)
+    #expect(sent.map { $0.hasPrefix("Digest username=\"u\", ") } == [false, true, true, true], "\(sent)")
+    #expect(sent.map { $0.contains("uri=\"/a\"") } == [false, true, false, false])
+    #expect(sent[2].contains("uri=\"/b\"") && sent[2].contains("nc=00000002"))
+    #expect(server.requests.allSatisfy { !$0.contains("secret") })
+    #expect(server.requests.map { $0.hasSuffix("\r\n\r\ntext") } == [true, true, false, false])
+  }
+
+  @Test("httpbin accepts the right password with Digest, and responds to a wrong one with an error status")
+  func httpbin() async throws {
+    try Servers.require()
+    for algorithm in ["MD5", "SHA-256"] {
+      let url = "\(Servers.httpbin)/digest-auth/auth/u/p/\(algorithm)"
+      let right = try await lupine(["--digest", "-u", "u:p", url])
+      #expect(right.status == 0 && right.output.contains("\"authenticated\": true"), "\(right.errors)")
+      #expect(try await lupine(["--anyauth", "-u", "u:p", "-f", url]).status == 0)
+      #expect(try await lupine(["--digest", "-u", "u:wrong", url]).status == 0)
+      #expect(try await lupine(["--digest", "-f", "-u", "u:wrong", url]).status == 22)
+    }
+  }
+
+  @Test("a response whose rspauth is wrong is an error, and its body isn't written")
+  func forged() async throws {
+    let forged = Scripts.reply.replacingOccurrences(
+      of: "\r\n\r\n", with: "\r\nAuthentication-Info: rspauth=\"0\", cnonce=\"hidden\"\r\n\r\n")
+    let server = try CannedServer(replies: [Scripts.refusal(Self.digestChallenge), forged])
+    let run = try await lupine(["-v", "--digest", "-u", "u:p", server.url])
+    #expect(run.status == 94 && run.output.isEmpty)
+    #expect(run.errors.contains("without proving its identity") && !run.errors.contains("hidden"))
+  }
+
+  // MARK: Any scheme
+
+  @Test(
+    "--anyauth sends no credentials preemptively, and then uses the strongest scheme that options and login permit",
+    arguments: [
+      (["--anyauth"], "Basic realm=r, \(digestChallenge)", "Digest "), (["--anyauth"], "Basic realm=r", "Basic dTpw"),
+      (["--anyauth"], "Negotiate, Basic realm=r", "Basic dTpw"), (["--anyauth"], "Bearer", nil),
+      (["--basic", "--digest"], "\(digestChallenge), Basic realm=r", "Digest "),
+      (["--digest"], "Basic realm=r", nil), (["--digest", "--ntlm"], "Basic realm=r, Negotiate", nil),
+    ] as [([String], String, String?)])
+  func anyScheme(options: [String], challenge: String, answer: String?) async throws {
+    let server = try CannedServer(replies: [Scripts.refusal(challenge), Scripts.reply])
+    let run = try await lupine(options + ["-u", "u:p", server.url])
+    #expect(run.status == 0 && run.output == (answer == nil ? "refused" : "ok"), "\(run.errors)")
+    let sent = Scripts.authorizations(server.requests)
+    #expect(sent.first == "-" && sent.count == (answer == nil ? 1 : 2))
+    if let answer { #expect(sent.last?.hasPrefix(answer) == true, "\(sent)") }
+  }
+
+  @Test("--anyauth and --include write the head of each response, and the body of the last one")
+  func heads() async throws {
+    let server = try CannedServer(replies: [Scripts.refusal("Basic realm=r"), Scripts.reply])
+    let run = try await lupine(["-i", "--anyauth", "-u", "u:p", server.url])
+    #expect(run.output.hasPrefix("HTTP/1.1 401 U\r\n") && run.output.contains("\r\n\r\nHTTP/1.1 200 OK\r\n"))
+    #expect(run.output.hasSuffix("\r\n\r\nok") && !run.output.contains("refused"))
+  }
+
+  // MARK: NTLM and Negotiate
+
+  @Test(
+    "NTLM authenticates a connection, and only --ntlm can send a body from standard input",
+    arguments: [["--ntlm"], ["--anyauth"]])
+  func ntlm(options: [String]) async throws {
+    try Servers.require()
+    let login = options + ["-u", "TESTDOM\\user:pass"]
+    #expect(try await lupine(login + [Servers.ntlm]).output.hasPrefix("TESTDOM\\user sent 0 bytes"))
+    let tls = try await lupine(login + ["--cacert", Servers.authority, "-d", "12345", Servers.ntlmTLS])
+    #expect(tls.output.hasPrefix("TESTDOM\\user sent 5 bytes"), "\(tls.errors)")
+    #expect(try await lupine(options + ["-f", "-u", "TESTDOM\\user:wrong", Servers.ntlm]).status == 22)
+    let upload = try await lupine(login + ["-T", "-", Servers.ntlm], input: "123456")
+    if options == ["--ntlm"] {
+      #expect(upload.output.hasPrefix("TESTDOM\\user sent 6 bytes"), "\(upload.errors)")
+    } else {
+      #expect(upload.status == 65, "\(upload.errors)")
+    }
+  }
+
+  @Test("with --ntlm, a server that requires no login receives the body in a second request")
+  func needlessNTLM() async throws {
+    let server = try CannedServer(replies: [Scripts.reply, Scripts.reply])
+    let run = try await lupine(["--ntlm", "-u", "u:p", "-d", "text", server.url])
+    #expect(run.status == 0 && run.output == "ok", "\(run.errors)")
+    #expect(Scripts.authorizations(server.requests).map { $0.hasPrefix("NTLM TlRMTVNTUAAB") } == [true, false])
+    #expect(server.requests.map { $0.hasSuffix("\r\n\r\ntext") } == [false, true])
+  }
+
+  @Test("Negotiate without a Kerberos ticket prints a one-line error")
+  func negotiate() async throws {
+    let server = try CannedServer(replies: [Scripts.refusal("Negotiate")])
+    let run = try await shell("KRB5CCNAME=FILE:/nowhere $lupine --negotiate -u any:secret \(server.url)")
+    #expect(run.status == 94 && run.hasOneErrorLine && run.output.isEmpty, "\(run.errors)")
+    #expect(run.errors.hasPrefix("lupine: \(server.url): ") && !run.errors.contains("secret"))
+    #expect(Scripts.authorizations(server.requests) == ["-"])
+  }
+
+  // MARK: Bodies
+
+  @Test("after a challenge, a file is sent again with the credentials, but standard input can't be sent again")
+  func bodies() async throws {
+    let folder = try Folder()
+    let path = try folder.write("f", "text")
+    let server = try CannedServer(replies: [
+      Scripts.refusal(Self.digestChallenge), Scripts.reply, Scripts.refusal(Self.digestChallenge),
+    ])
+    #expect(try await lupine(["--digest", "-u", "u:p", "-T", path, server.url + "/f"]).output == "ok")
+    #expect(server.requests.prefix(2).allSatisfy { $0.hasSuffix("\r\n\r\ntext") })
+    let run = try await lupine(["--digest", "-u", "u:p", "-T", "-", server.url], input: "text")
+    #expect(run.status == 65 && run.hasOneErrorLine && run.errors.contains("Expect: 100-continue"), "\(run.errors)")
+    #expect(server.requests.count == 3)
+  }
+
+  @Test("with Expect: 100-continue, standard input is read only after the credentials were accepted")
+  func expectation() async throws {
+    // The server sends the challenge after the first request's head, and the final response after the second request's body,
+    // which isn't delayed any longer.
+    let server = try CannedServer(replies: [Scripts.refusal(Self.digestChallenge), Scripts.reply]) { request in
+      request.hasSuffix(request.contains("Authorization: ") ? "\r\n0\r\n\r\n" : "\r\n\r\n")
+    }
+    let run = try await lupine(
+      ["--digest", "-u", "u:p", "-T", "-", "-H", "Expect: 100-continue", "--expect100-timeout", "2", server.url],
+      input: "text")
+    #expect(run.status == 0 && run.output == "ok", "\(run.errors)")
+    #expect(server.requests.map { $0.hasSuffix("\r\n\r\n4\r\ntext\r\n0\r\n\r\n") } == [false, true])
+  }
+
+  // MARK: Reports
+
+  @Test(
+    "verbose output contains no password, token or Digest response",
+    arguments: [["--basic"], ["--digest"], ["--anyauth"], ["--ntlm"]])
+  func verbose(options: [String]) async throws {
+    let challenges = "Basic realm=r, \(Self.digestChallenge)"
+    let server = try CannedServer(replies: Array(repeating: Scripts.refusal(challenges), count: 2))
+    let run = try await lupine(options + ["-v", "--trace", "-u", "me:secret", server.url])
+    #expect(run.status == 0 && run.output == "refused", "\(run.errors)")
+    #expect(run.errors.contains("> Authorization: [redacted]\n"))
+    for word in ["secret", "bWU6c2VjcmV0", "response=", "TlRMTVNTUA"] { #expect(!run.errors.contains(word), "\(word)") }
+    if options == ["--digest"] { #expect(run.errors.contains("* sending the request again with credentials\n")) }
+  }
+}

@@ -1,0 +1,131 @@
+// CacheTests: --cache and --max-stale, over several runs of the command.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@Suite("Cache", .timeLimit(.minutes(10)))
+struct CacheTests {
+  /// A server with one reply per path and the number of its requests.
+  private func withOrigin(
+    _ reply: @escaping @Sendable (ReceivedRequest, Int) -> Reply,
+    _ body: (OriginServer, _ folder: String) async throws -> Void
+  ) async throws {
+    let count = Atomic(0)
+    let origin = try OriginServer.serving { request in reply(request, count.add(1, ordering: .relaxed).oldValue) }
+    defer { origin.stop() }
+    let folder = try Folder()
+    try await body(origin, folder.path + "/cache")
+  }
+
+  private func cacheLines(_ run: Run) -> [String] {
+    run.errors.split(separator: "\n").filter { $0.hasPrefix("* cache: ") }.map { String($0.dropFirst(9)) }
+  }
+
+  @Test("a fresh response is stored in the folder, and the next run serves it without a connection")
+  func hit() async throws {
+    try await withOrigin { _, number in
+      Reply(fields: ["Cache-Control": "max-age=600"], .bytes(Array("\(number)".utf8)))
+    } _: { origin, folder async throws in
+      let first = try await lupine(["-v", "--cache", folder, origin.url])
+      #expect(first.status == 0 && first.output == "0")
+      #expect(cacheLines(first) == ["miss: nothing is stored for the URL", "stored"])
+      let second = try await lupine(["-v", "--cache", folder, "-i", origin.url])
+      #expect(second.output.hasPrefix("HTTP/1.1 200 \r\n") && second.output.hasSuffix("\r\n\r\n0"))
+      #expect(second.output.contains("Age: ") && second.errors.contains("* no connection was opened\n"))
+      #expect(cacheLines(second) == ["hit: the stored response is fresh"])
+      let post = try await lupine(["--cache", folder, "-d", "x", origin.url])
+      #expect(post.output == "1")
+      #expect(try await lupine(["--cache", folder, origin.url]).output == "2")
+      #expect(origin.requestCount == 3)
+    }
+  }
+
+  @Test("a stale response is revalidated, or served if --max-stale allows its staleness")
+  func stale() async throws {
+    let date = "Thu, 01 Jan 2026 00:00:00 GMT"
+    try await withOrigin { request, number in
+      let fields: Fields = ["Cache-Control": "max-age=0", "ETag": "\"1\"", "Date": date]
+      return request.fields.first("If-None-Match") == "\"1\""
+        ? Reply(status: 304, fields: fields) : Reply(fields: fields, .bytes(Array("\(number)".utf8)))
+    } _: { origin, folder async throws in
+      #expect(try await lupine(["--cache", folder, origin.url]).output == "0")
+      let validated = try await lupine(["-v", "--cache", folder, origin.url])
+      #expect(validated.output == "0" && origin.requestCount == 2)
+      #expect(
+        cacheLines(validated) == [
+          "revalidated: the stored response is stale, and the server has confirmed the stored response"
+        ])
+      #expect(validated.errors.contains("> If-None-Match: \"1\"\n"))
+      let served = try await lupine(["-v", "--cache", folder, "--max-stale", "1000000000", origin.url])
+      #expect(served.output == "0" && origin.requestCount == 2)
+      #expect(cacheLines(served) == ["hit: stale, as --max-stale or Cache-Control allows"])
+      #expect(try await lupine(["--cache", folder, "--max-stale", "1", origin.url]).output == "0")
+      #expect(origin.requestCount == 3)
+    }
+  }
+
+  @Test("a response with no-store, or to a request with credentials, isn't stored in the folder")
+  func notStored() async throws {
+    try await withOrigin { request, _ in
+      Reply(fields: ["Cache-Control": request.path == "/private" ? "no-store" : "max-age=600"], .bytes([0x61]))
+    } _: { origin, folder async throws in
+      let secret = try await lupine(["-v", "--cache", folder, "-H", "Authorization: Bearer x", origin.url])
+      #expect(cacheLines(secret).last == "not stored: the response is for this request's credentials or cookies")
+      let refused = try await lupine(["-v", "--cache", folder, origin.url + "/private"])
+      #expect(cacheLines(refused).last == "not stored: no-store")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+    }
+  }
+
+  @Test("a request with -H Host, --resolve, -k or -x neither reads nor writes the cache folder")
+  func ownServer() async throws {
+    try await withOrigin { _, number in
+      Reply(fields: ["Cache-Control": "max-age=600"], .bytes(Array("\(number)".utf8)))
+    } _: { origin, folder async throws in
+      var number = 0
+      for own in [["-H", "Host: h.example"], ["--resolve", "h.example:80:127.0.0.1"], ["-k"], ["-x", ""]] {
+        let run = try await lupine(["-v", "--cache", folder] + own + [origin.url])
+        #expect(run.output == "\(number)" && cacheLines(run).count == 1)
+        #expect(cacheLines(run).first?.hasPrefix("not used: ") == true && run.errors.contains("> GET "))
+        number += 1
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+      #expect(try await lupine(["--cache", folder, origin.url]).output == "\(number)")
+      #expect(try await lupine(["--cache", folder, origin.url]).output == "\(number)")
+      let other = try await lupine(["--cache", folder, "-H", "Host: h.example", origin.url])
+      #expect(other.output == "\(number + 1)")
+    }
+  }
+
+  @Test("a body with a content coding is stored decoded, and --raw doesn't use the stored response")
+  func coded() async throws {
+    let text = String(repeating: "lupine ", count: 20_000)
+    try await withOrigin { request, _ in
+      let isCoded = request.fields.contains("Accept-Encoding")
+      let fields: Fields = ["Cache-Control": "max-age=600"]
+      return Reply(fields: fields, isCoded ? .coded(Array(text.utf8), .gzip) : .bytes(Array("plain".utf8)))
+    } _: { origin, folder async throws in
+      for _ in 0..<2 { #expect(try await lupine(["--cache", folder, origin.url]).output == text) }
+      #expect(try await lupine(["--raw", "--cache", folder, origin.url]).output == "plain")
+      #expect(origin.requestCount == 2)
+    }
+  }
+
+  @Test("with only-if-cached, a missing response is a 504 without a request, and an unusable folder is an error")
+  func unavailable() async throws {
+    try await withOrigin { _, _ in
+      .text("x")
+    } _: { origin, folder async throws in
+      let run = try await lupine(["-v", "--cache", folder, "-f", "-H", "Cache-Control: only-if-cached", origin.url])
+      #expect(run.status == 22 && origin.requestCount == 0)
+      let unusable = try await lupine(["--cache", "/dev/null/x", origin.url])
+      #expect(
+        unusable.status == 1 && unusable.hasOneErrorLine && unusable.errors.contains("Check the path of --cache."))
+      #expect(try await lupine(["--max-stale", "5", origin.url]).status == 2)
+      #expect(try await lupine(["--cache", folder, "--max-stale", "x", origin.url]).status == 2)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// ProxyTLSTests: proxies with TLS: forwarded requests, tunnels inside, and certificates that aren't the proxy's.
+
+import LupineEngine
+import LupineOrigin
+import LupineTestSupport
+import Synchronization
+import Testing
+
+@Suite("ProxyTLS", .timeLimit(.minutes(10)))
+struct ProxyTLSTests {
+  private func engine(_ proxy: OriginServer, trusting identities: ServerIdentity...) throws -> Engine {
+    var configuration = EngineConfiguration()
+    configuration.proxy = .fixed(
+      try Proxy(.https, host: "127.0.0.1", port: proxy.port, user: "me", password: "pw"))
+    configuration.tls = TLSConfiguration(trustRoots: identities.map { .pem($0.authorityPEM) })
+    return try Engine(configuration: configuration)
+  }
+
+  @Test("over TLS to the proxy, http requests with bodies larger than any buffer are forwarded on one connection")
+  func forward() async throws {
+    let identity = try ServerIdentity.throwaway()
+    let proxy = try OriginServer(tls: identity) { peer in
+      try peer.serve { request in
+        #expect(request.fields.first("Proxy-Authorization") == "Basic bWU6cHc=")
+        return Reply(.bytes(Array("\(request.target) ".utf8) + request.body))
+      }
+    }
+    defer { proxy.stop() }
+    let engine = try engine(proxy, trusting: identity)
+    for byteCount in [0, 1, 16_384, 65_536, 3_000_000] {
+      let body = (0..<byteCount).map { Pattern.byte(at: UInt64($0)) }
+      let request = EngineRequest(
+        method: "POST", uri: try URI("http://h.example/a"), body: RequestBody(body))
+      let response = try await engine.collect(request)
+      #expect(response.body == Array("http://h.example/a ".utf8) + body)
+    }
+    #expect(proxy.connectionCount == 1)
+  }
+
+  @Test("over TLS to the proxy, https requests with bodies larger than any buffer use a tunnel")
+  func tunnel() async throws {
+    let (outer, inner) = (try ServerIdentity.throwaway(), try ServerIdentity.throwaway())
+    let proxy = try OriginServer(tls: outer) { peer in
+      guard let request = try peer.readHead() else { return }
+      #expect(request.target == "127.0.0.1:9" && request.fields.first("Proxy-Authorization") == "Basic bWU6cHc=")
+      try peer.send("HTTP/1.1 200 OK\r\n\r\n")
+      try peer.startTLS(inner)
+      try peer.serve { Reply(.bytes($0.body)) }
+    }
+    defer { proxy.stop() }
+    let engine = try engine(proxy, trusting: outer, inner)
+    for byteCount in [0, 1, 16_384, 65_536, 3_000_000] {
+      let body = (0..<byteCount).map { Pattern.byte(at: UInt64($0)) }
+      let request = EngineRequest(
+        method: "POST", uri: try URI("https://127.0.0.1:9/a"), body: RequestBody(body))
+      #expect(try await engine.collect(request).body == body)
+    }
+    #expect(proxy.connectionCount == 1)
+    let other = try self.engine(proxy, trusting: outer)
+    #expect(await other.record(EngineRequest(uri: try URI("https://127.0.0.1:9/a"))).error?.code == .tlsFailed)
+  }
+
+  @Test("a file is encrypted for the proxy, and not sent unencrypted by the kernel")
+  func file() async throws {
+    let identity = try ServerIdentity.throwaway()
+    let proxy = try OriginServer(tls: identity) { peer in
+      try peer.serve { Reply(.bytes($0.body)) }
+    }
+    defer { proxy.stop() }
+    let engine = try engine(proxy, trusting: identity)
+    let body = (0..<1_000_000).map { Pattern.byte(at: UInt64($0)) }
+    let file = try TemporaryFile(body)
+    var content = RequestBody()
+    content.append(.file(path: file.path, byteCount: UInt64(body.count)))
+    let request = EngineRequest(
+      method: "POST", uri: try URI("http://h.example/a"), body: content)
+    #expect(try await engine.collect(request).body == body)
+  }
+
+  @Test("a proxy receives no request if its certificate isn't trusted or is for another host")
+  func certificates() async throws {
+    let requests = Atomic(0)
+    let other = try ServerIdentity.throwaway(addresses: [])
+    for (identity, trusted) in [(try ServerIdentity.throwaway(), try ServerIdentity.throwaway()), (other, other)] {
+      let proxy = try OriginServer(tls: identity) { peer in
+        try peer.serve { _ in
+          requests.add(1, ordering: .relaxed)
+          return .text("in")
+        }
+      }
+      defer { proxy.stop() }
+      let engine = try engine(proxy, trusting: trusted)
+      for uri in ["http://h.example/", "https://h.example/"] {
+        let error = await engine.record(EngineRequest(uri: try URI(uri))).error
+        #expect(error?.code == .tlsFailed && error?.phase == .proxy && error?.proxy?.scheme == .https)
+      }
+    }
+    #expect(requests.load(ordering: .relaxed) == 0)
+  }
+}

@@ -1,0 +1,71 @@
+// AuthenticationTests+Pages: each page and proxy that requires a credential, with the right one and with others.
+
+import Foundation
+import LupineTestSupport
+import LupineURLSession
+import Testing
+
+extension AuthenticationTests {
+  /// A body in each form in which it can be uploaded. The file exists as long as the value.
+  private struct Upload {
+    let byteCount: Int
+    let contents: [GuardedPage.Content]
+    private let file: TemporaryFile
+
+    init(byteCount: Int) throws {
+      let body = Data(repeating: 7, count: byteCount)
+      self.byteCount = byteCount
+      file = try TemporaryFile([UInt8](body))
+      contents = [.memory(body), .file(URL(fileURLWithPath: file.path)), .stream(body)]
+    }
+  }
+
+  @Test(
+    "eight concurrent requests with the right credential succeed, also uploads from memory, a file and a stream",
+    arguments: GuardedPage.all)
+  func accepted(page: GuardedPage) async throws {
+    let (session, right) = (try page.makeSession(), try #require(page.right))
+    defer { session.invalidateAndCancel() }
+    let (long, short) = (try Upload(byteCount: page.uploadByteCount), try Upload(byteCount: 1_000))
+    for round in 0..<repetitions(of: 4) {
+      // Long uploads in each round would take minutes.
+      let upload = round % 10 == 0 ? long : short
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for index in 0..<8 {
+          let isUpload = index < upload.contents.count
+          let content = isUpload ? upload.contents[index] : .empty
+          let byteCount = isUpload ? upload.byteCount : 0
+          group.addTask {
+            let (status, text) = try await page.send(content, as: right, through: session)
+            #expect(status == 200, "request \(index) of round \(round)")
+            #expect(text.contains(" \(byteCount) "), "request \(index) of round \(round)")
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+    withExtendedLifetime((long, short)) {}
+  }
+
+  @Test(
+    "a credential that is wrong or lacks a permission gets a 401 or 407 response, or an error for a tunnel",
+    arguments: GuardedPage.all + GuardedPage.forbidden)
+  func refused(page: GuardedPage) async throws {
+    let session = try page.makeSession()
+    defer { session.invalidateAndCancel() }
+    let upload = try Upload(byteCount: page.uploadByteCount)
+    for credential in page.wrong {
+      for content in [GuardedPage.Content.empty] + upload.contents {
+        if page.isTunneled {
+          let error = await #expect(throws: URLError.self) {
+            try await page.send(content, as: credential, through: session)
+          }
+          #expect(error?.code == .cannotConnectToHost && error?.localizedDescription.contains("407") == true)
+        } else {
+          #expect(try await page.send(content, as: credential, through: session).status == page.refusal)
+        }
+      }
+    }
+    withExtendedLifetime(upload) {}
+  }
+}

@@ -1,0 +1,15 @@
+// AcceptEncoding: the values of Accept-Encoding that clients send by default, which depend on the package's traits.
+
+package enum AcceptEncoding {
+  #if Zstd
+    /// The value of sessions.
+    package static let session = "br;q=1.0, zstd;q=0.9, gzip;q=0.8, deflate;q=0.7"
+    /// The value of the command `lupine`.
+    package static let command = "br, zstd, gzip, deflate"
+  #else
+    /// The value of sessions.
+    package static let session = "br;q=1.0, gzip;q=0.9, deflate;q=0.8"
+    /// The value of the command `lupine`.
+    package static let command = "br, gzip, deflate"
+  #endif
+}

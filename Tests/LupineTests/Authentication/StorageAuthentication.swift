@@ -1,0 +1,24 @@
+// Initializers that create the authentications of a task, like a session does, with the credentials of a storage.
+
+import LupineAuthentication
+import LupineEngine
+
+@testable import LupineLogin
+@testable import LupineURLSession
+
+extension TaskAuthentication {
+  convenience init(_ session: SessionAuthentication, storage: URLCredentialStorage?) {
+    self.init(session, KnownCredentials(storage))
+  }
+
+  /// Answers a challenge with a delegate's credential. Returns nil if the credential has no password.
+  func answer(_ challenge: DigestChallenge, with credential: URLCredential, to request: EngineRequest) -> String? {
+    PasswordCredential(credential).flatMap { answer(challenge, with: $0, to: request) }
+  }
+}
+
+extension ProxyAuthentication {
+  convenience init(_ session: SessionAuthentication, storage: URLCredentialStorage?) {
+    self.init(session, KnownCredentials(storage))
+  }
+}

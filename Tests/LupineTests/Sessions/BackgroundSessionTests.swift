@@ -1,0 +1,82 @@
+// Alamofire's sessions with a background configuration.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct BackgroundSessionTests {
+  /// Keeps the content of downloads without a request.
+  private final class Keeper: SessionDelegate, @unchecked Sendable {
+    let contents = Mutex<[String]>([])
+
+    override func urlSession(
+      _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+      let content = (try? String(contentsOf: location, encoding: .utf8)) ?? "unreadable"
+      contents.withLock { $0.append(content) }
+      super.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+    }
+  }
+
+  /// Returns the configuration of a background session whose records are in `directory`.
+  private func configuration(in directory: URL) -> URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.background(withIdentifier: "test.session")
+    configuration.lupineBackground.directory = directory
+    configuration.connectionProxyDictionary = [:]
+    return configuration
+  }
+
+  @Test("a background session downloads, refuses data requests, and resumes the tasks of an earlier process")
+  func session() async throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "lupine-background-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let configuration = self.configuration(in: directory)
+    try await withServer {
+      .text("content of \($0.path)")
+    } _: { origin in
+      let earlier = URLSession(configuration: configuration)
+      defer { earlier.invalidateAndCancel() }
+      let url = try #require(URL(string: origin.url + "/earlier"))
+      earlier.downloadTask(with: URLRequest(url: url)).taskDescription = "earlier"
+      // Simulates the end of the process.
+      earlier.background?.close()
+
+      let keeper = Keeper()
+      let session = Session(
+        configuration: configuration, delegate: keeper,
+        serverTrustManager: ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:]))
+      let tasks = await withCheckedContinuation { continuation in
+        session.session.getAllTasks { continuation.resume(returning: $0) }
+      }
+      #expect(tasks.map(\.taskDescription) == ["earlier"])
+      tasks.first?.resume()
+      #expect(await settles { keeper.contents.withLock { $0 } == ["content of /earlier"] })
+      let response = await session.download(origin.url + "/new").serializingString().response
+      #expect(response.value == "content of /new")
+      let refused = await session.request(origin.url).serializingData().response
+      #expect((refused.error?.underlyingError as? URLError)?.code == .unsupportedURL)
+    }
+  }
+
+  @Test("a background session sends even a small multipart form from a file, because it uploads only files")
+  func multipart() async throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "lupine-background-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let configuration = self.configuration(in: directory)
+    try await withServer {
+      .text(String(decoding: $0.body, as: UTF8.self))
+    } _: { origin in
+      let session = Session(configuration: configuration)
+      let request = session.upload(
+        multipartFormData: { $0.append(Data("value".utf8), withName: "field") }, to: origin.url)
+      let response = await request.serializingString().response
+      #expect(response.value?.contains("name=\"field\"\r\n\r\nvalue\r\n") == true)
+      withExtendedLifetime(session) {}
+    }
+  }
+}

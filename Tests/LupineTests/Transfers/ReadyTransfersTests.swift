@@ -1,0 +1,153 @@
+// ReadyTransfersTests: when the transfers that have received something are delivered.
+
+import Dispatch
+import LupineReactor
+import Synchronization
+import Testing
+
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct ReadyTransfersTests {
+  private let queue = DispatchQueue(label: "ReadyTransfersTests")
+  private let transfers: ReadyTransfers
+  private let deliveries = Deliveries()
+
+  init() { transfers = ReadyTransfers(on: SerialQueue(queue)) }
+
+  private func addTransfer(_ name: String) { transfers.add(NamedTransfer(name, deliveries)) }
+
+  /// The names of the transfers delivered so far. Names of transfers in one block are joined by "+".
+  private var delivered: [String] {
+    queue.sync {}
+    return deliveries.blocks
+  }
+
+  @Test("transfers that become ready in an iteration of the event loop are delivered together at its end")
+  func oneBlock() {
+    transfers.iterationBegan()
+    addTransfer("a")
+    #expect(delivered.isEmpty)
+    addTransfer("b")
+    addTransfer("c")
+    #expect(delivered.isEmpty)
+    transfers.iterationEnded()
+    #expect(delivered == ["a+b+c"])
+  }
+
+  @Test("a transfer that becomes ready outside of an iteration of the event loop is delivered immediately")
+  func outside() {
+    addTransfer("a")
+    #expect(delivered == ["a"])
+    transfers.iterationBegan()
+    transfers.iterationEnded()
+    addTransfer("b")
+    #expect(delivered == ["a", "b"])
+  }
+
+  @Test("ready transfers are delivered when any event loop ends an iteration, even during another loop's iteration")
+  func overlapping() {
+    transfers.iterationBegan()
+    addTransfer("a")
+    transfers.iterationBegan()
+    addTransfer("b")
+    transfers.iterationEnded()
+    #expect(delivered == ["a+b"])
+    addTransfer("c")
+    #expect(delivered == ["a+b"])
+    transfers.iterationEnded()
+    #expect(delivered == ["a+b", "c"])
+  }
+
+  @Test("a task resumed by one transfer's delivery runs while the next transfer's delivery blocks")
+  func slowTransfer() async {
+    let (isWaiting, isResumed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    let task = Task {
+      await withCheckedContinuation { continuation in
+        waiting.withLock { $0 = continuation }
+        isWaiting.signal()
+      }
+      isResumed.signal()
+    }
+    let queue = transfers.queue
+    transfers.iterationBegan()
+    transfers.add(
+      ClosureTransfer {
+        isWaiting.wait()
+        if let continuation = waiting.withLock({ $0.take() }) { queue.resume(continuation) }
+        // Takes longer than a delivery that resumes all its tasks at the end.
+        let end = Instant.now + .milliseconds(1)
+        while Instant.now < end {}
+      })
+    let inTime = Mutex(false)
+    transfers.add(
+      ClosureTransfer {
+        let outcome = isResumed.wait(timeout: .now() + 60)
+        inTime.withLock { $0 = outcome == .success }
+      })
+    transfers.iterationEnded()
+    await task.value
+    self.queue.sync {}
+    #expect(inTime.withLock { $0 })
+  }
+
+  @Test("if the delegate queue was busy, all transfers that became ready meanwhile are delivered together")
+  func busyQueue() {
+    queue.suspend()
+    for name in ["a", "b", "c"] {
+      transfers.iterationBegan()
+      addTransfer(name)
+      transfers.iterationEnded()
+    }
+    addTransfer("d")
+    queue.resume()
+    #expect(delivered == ["a+b+c+d"])
+  }
+
+  @Test("an iteration of the event loop in which no transfer becomes ready delivers nothing")
+  func nothing() {
+    transfers.iterationBegan()
+    transfers.iterationEnded()
+    #expect(delivered.isEmpty)
+    #expect(deliveries.isBlockEmpty)
+  }
+}
+
+/// Records the deliveries, and which of them are in the same block.
+private final class Deliveries: Sendable {
+  private let state = Mutex((names: [String](), blocks: [String]()))
+
+  /// The transfers delivered by each block, joined by "+". Must be read while no block is running.
+  var blocks: [String] {
+    state.withLock { state in
+      if !state.names.isEmpty { state.blocks.append(state.names.joined(separator: "+")) }
+      state.names = []
+      return state.blocks
+    }
+  }
+
+  var isBlockEmpty: Bool { state.withLock { $0.names.isEmpty } }
+
+  func add(_ name: String) { state.withLock { $0.names.append(name) } }
+}
+
+private final class NamedTransfer: ReadyTransfer {
+  private let name: String
+  private let deliveries: Deliveries
+
+  init(_ name: String, _ deliveries: Deliveries) {
+    self.name = name
+    self.deliveries = deliveries
+  }
+
+  func deliver() { deliveries.add(name) }
+}
+
+/// A transfer that calls a closure.
+private final class ClosureTransfer: ReadyTransfer {
+  private let body: @Sendable () -> Void
+
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  func deliver() { body() }
+}

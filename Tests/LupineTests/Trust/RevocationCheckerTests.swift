@@ -1,0 +1,268 @@
+// RevocationCheckerTests: the order of a revocation check's sources, its limits and its memory, with a scripted network.
+
+import Foundation
+import LupineEngine
+import LupineLoopback
+import Synchronization
+import Testing
+
+@testable import LupineURLSession
+
+@Suite struct RevocationCheckerTests {
+  /// A network whose answers a test sets, and a clock.
+  private final class Network: Sendable {
+    let now = Mutex(1_000)
+    let queries = Mutex<[RevocationQuery]>([])
+    let seconds = Mutex<[Int]>([])
+    let memory: RevocationMemory
+    private let answer: @Sendable (RevocationQuery) throws(RevocationProblem) -> [UInt8]
+
+    init(
+      countMax: Int = 10, _ answer: @escaping @Sendable (RevocationQuery) throws(RevocationProblem) -> [UInt8]
+    ) {
+      memory = RevocationMemory(countMax: countMax)
+      self.answer = answer
+    }
+
+    var checker: RevocationChecker {
+      RevocationChecker(memory: memory, clock: { self.now.withLock { $0 } }) {
+        query, seconds throws(RevocationProblem) in
+        self.queries.withLock { $0.append(query) }
+        self.seconds.withLock { $0.append(seconds) }
+        return try self.answer(query)
+      }
+    }
+
+    /// The kinds of the queries so far: `o` for a responder, `l` for a list.
+    var log: String {
+      queries.withLock { queries in
+        String(
+          queries.map { query in
+            if case .list = query { "l" } else { "o" }
+          })
+      }
+    }
+  }
+
+  private static let down = RevocationProblem("it is down")
+
+  private let authority: ThrowawayAuthority
+  private let identity: ThrowawayAuthority.Identity
+  private let subjects: [RevocationSubject]
+
+  init() throws {
+    authority = try ThrowawayAuthority()
+    identity = try authority.issue(responders: ["http://127.0.0.1/ocsp"], lists: ["http://127.0.0.1/crl"])
+    subjects = RevocationSubject.subjects(ofChain: [try identity.certificateDER, try authority.identity.certificateDER])
+  }
+
+  /// Creates a network whose responder has this status, or is down, and whose list revokes the certificate or not.
+  private func network(
+    _ status: ThrowawayAuthority.OCSPStatus?, list isRevoked: Bool? = nil, countMax: Int = 10
+  ) -> Network {
+    Network(countMax: countMax) { [authority, identity] query throws(RevocationProblem) in
+      do {
+        switch query {
+        case .response(_, let request):
+          guard let status else { throw Self.down }
+          return try authority.ocspResponse(for: identity, status, answering: request)
+        case .list:
+          guard let isRevoked else { throw Self.down }
+          return try authority.revocationList(revoking: isRevoked ? [identity] : [])
+        }
+      } catch {
+        throw Self.down
+      }
+    }
+  }
+
+  private func failure(
+    _ network: Network, _ options: RevocationOptions, staple: [UInt8]? = nil
+  ) -> RevocationFailure? {
+    network.checker.failure(of: subjects, staple: staple, options: options)
+  }
+
+  private func isRevoked(_ failure: RevocationFailure?) -> Bool {
+    if case .revoked = failure { true } else { false }
+  }
+
+  private func isUnconfirmed(_ failure: RevocationFailure?) -> Bool {
+    if case .unconfirmed = failure { true } else { false }
+  }
+
+  @Test("a good OCSP response is sufficient, and is cached until its next update")
+  func good() throws {
+    let network = network(.good)
+    // The clock is set to the time at which the response is created.
+    network.now.withLock { $0 = Int(Date().timeIntervalSince1970) }
+    for _ in 0..<3 { #expect(failure(network, [.ocsp, .lists, .requiresAnswer]) == nil) }
+    #expect(network.log == "o")
+    network.now.withLock { $0 += 3_700 }
+    #expect(failure(network, [.ocsp, .lists, .requiresAnswer]) == nil)
+    #expect(network.log == "oo")
+  }
+
+  @Test(
+    "a revoked certificate is refused whether or not an answer is required, and later from memory while offline")
+  func revoked() {
+    for options in [[.ocsp], [.ocsp, .requiresAnswer], [.ocsp, .lists, .prefersLists]] as [RevocationOptions] {
+      let network = network(.revoked)
+      #expect(isRevoked(failure(network, options)))
+      #expect(isRevoked(failure(network, options.union(.isOffline))))
+    }
+    for options in [[.lists], [.ocsp, .lists]] as [RevocationOptions] {
+      #expect(isRevoked(failure(network(nil, list: true), options)))
+    }
+  }
+
+  @Test("if no source answers, the certificate is accepted unless an answer is required")
+  func noAnswer() {
+    for status in [nil, ThrowawayAuthority.OCSPStatus.unknown] {
+      #expect(failure(network(status), [.ocsp]) == nil)
+      let strict = failure(network(status), [.ocsp, .requiresAnswer])
+      #expect(isUnconfirmed(strict))
+      #expect(strict?.description.contains("http://127.0.0.1/ocsp: ") == true)
+    }
+  }
+
+  @Test(
+    "OCSP comes before revocation lists unless lists are preferred, and the other source is the fallback",
+    arguments: [
+      ([.ocsp, .lists], "ol"), ([.ocsp, .lists, .prefersLists], "lo"), ([.ocsp], "o"), ([.lists], "l"),
+      ([.ocsp, .prefersLists], "o"), ([.ocsp, .lists, .isOffline], ""),
+    ] as [(RevocationOptions, String)])
+  func order(options: RevocationOptions, log: String) {
+    let network = network(nil)
+    #expect(failure(network, options) == nil)
+    #expect(network.log == log)
+    #expect(isUnconfirmed(failure(network, options.union(.requiresAnswer))))
+  }
+
+  @Test("if the OCSP responder is down, a revocation list can confirm the certificate")
+  func fallback() {
+    #expect(failure(network(nil, list: false), [.ocsp, .lists, .requiresAnswer]) == nil)
+    #expect(failure(network(.unknown, list: false), [.ocsp, .lists, .requiresAnswer]) == nil)
+  }
+
+  @Test(
+    "a good stapled response is sufficient, a revoked one refuses the certificate, and an invalid one is ignored")
+  func staples() throws {
+    let good = try authority.ocspResponse(for: identity)
+    let network = network(nil)
+    #expect(failure(network, [.ocsp, .lists, .requiresAnswer], staple: good) == nil)
+    #expect(network.log.isEmpty)
+    let listing = self.network(.good, list: false)
+    #expect(failure(listing, [.ocsp, .lists, .prefersLists], staple: good) == nil)
+    #expect(listing.log == "l")
+
+    let revoked = try authority.ocspResponse(for: identity, .revoked)
+    #expect(isRevoked(failure(self.network(.good, list: false), [.ocsp, .lists, .prefersLists], staple: revoked)))
+    #expect(failure(self.network(.good), [.lists], staple: revoked) == nil)
+
+    let other = try authority.issue(commonName: "Another")
+    let old = try authority.ocspResponse(for: identity, thisUpdate: -7_200, nextUpdate: -3_600)
+    for bad in [[], [1, 2], try authority.ocspResponse(for: other, .revoked), old] {
+      let network = self.network(.good)
+      #expect(failure(network, [.ocsp, .requiresAnswer], staple: bad) == nil)
+      #expect(network.log == "o")
+    }
+  }
+
+  @Test("a must-staple certificate is refused without a good stapled response")
+  func mustStaple() throws {
+    let strict = try authority.issue(mustStaple: true, responders: ["http://127.0.0.1/ocsp"])
+    let subjects = RevocationSubject.subjects(
+      ofChain: [try strict.certificateDER, try authority.identity.certificateDER])
+    func failure(_ staple: [UInt8]?, _ options: RevocationOptions) -> RevocationFailure? {
+      network(.good).checker.failure(of: subjects, staple: staple, options: options)
+    }
+    #expect(isUnconfirmed(failure(nil, [.ocsp])))
+    #expect(isUnconfirmed(failure([1], [.ocsp])))
+    #expect(failure(try authority.ocspResponse(for: strict), [.ocsp, .requiresAnswer]) == nil)
+    #expect(failure(nil, [.lists]) == nil)
+  }
+
+  @Test("intermediate certificates are checked for revocation too")
+  func intermediates() throws {
+    let intermediate = try authority.issueAuthority(lists: ["http://127.0.0.1/crl"])
+    let leaf = try intermediate.issue()
+    let subjects = RevocationSubject.subjects(
+      ofChain: try [leaf, intermediate.identity, authority.identity].map { try $0.certificateDER })
+    let list = try authority.revocationList(revoking: [intermediate.identity])
+    let network = Network { _ throws(RevocationProblem) in list }
+    #expect(isRevoked(network.checker.failure(of: subjects, staple: nil, options: .lists)))
+  }
+
+  @Test("an OCSP response to another request (with another nonce) doesn't confirm the certificate")
+  func replayed() throws {
+    let recorded = try authority.ocspResponse(for: identity, answering: subjects[0].ocspRequest())
+    let network = Network { _ throws(RevocationProblem) in recorded }
+    let failure = failure(network, [.ocsp, .requiresAnswer])
+    #expect(isUnconfirmed(failure))
+    #expect(failure?.description.contains("nonce") == true)
+  }
+
+  @Test("no fetch starts after the revocation check's time limit, and each fetch has only the remaining time")
+  func timeLimit() throws {
+    let many = try authority.issue(
+      responders: ["http://127.0.0.1/1", "http://127.0.0.1/2"], lists: ["http://127.0.0.1/3", "http://127.0.0.1/4"])
+    let subjects = RevocationSubject.subjects(ofChain: [try many.certificateDER, try authority.identity.certificateDER])
+    let network = network(nil)
+    let checker = RevocationChecker(memory: network.memory, clock: network.checker.clock) {
+      query, seconds throws(RevocationProblem) in
+      network.now.withLock { $0 += 4 }
+      return try network.checker.fetch(query, seconds)
+    }
+    let failure = checker.failure(of: subjects, staple: nil, options: [.ocsp, .lists, .requiresAnswer])
+    #expect(isUnconfirmed(failure))
+    #expect(network.seconds.withLock { $0 } == [5, 5, 2])
+  }
+
+  @Test("a responder that didn't respond is skipped for 30 s, or until it responds")
+  func silence() throws {
+    var servers = SilentServers()
+    let server = try URI("http://ocsp.example/").origin
+    let error = EngineError(.timedOut, .connect, server)
+    let start = Instant(nanoseconds: 1)
+    #expect(servers.problem(of: server, now: start) == nil)
+    servers.note(.failure(error), of: server, now: start)
+    #expect(servers.problem(of: server, now: start + .seconds(29)) != nil)
+    #expect(servers.problem(of: try URI("http://ocsp.example:81/").origin, now: start) == nil)
+    #expect(servers.problem(of: server, now: start + .seconds(30)) == nil)
+    servers.note(.failure(error), of: server, now: start)
+    servers.note(.response(status: 500, []), of: server, now: start)
+    #expect(servers.problem(of: server, now: start) == nil)
+  }
+
+  @Test("at most 256 unresponsive responders are remembered")
+  func silenceLimit() throws {
+    var servers = SilentServers()
+    let start = Instant(nanoseconds: 1)
+    let origins = try (0...RevocationLimits.silentServersMax).map { try URI("http://\($0).example/").origin }
+    for origin in origins { servers.note(.failure(EngineError(.timedOut, .connect, origin)), of: origin, now: start) }
+    let known = origins.filter { servers.problem(of: $0, now: start) != nil }
+    #expect(known == [origins[RevocationLimits.silentServersMax]])
+  }
+
+  @Test("above the limit of cached answers, the one that expires first is removed, and revocations last")
+  func memory() throws {
+    let memory = RevocationMemory(countMax: 2)
+    let subjects = try (0..<3).map { _ in
+      try #require(
+        RevocationSubject.subjects(
+          ofChain: [try authority.issue().certificateDER, try authority.identity.certificateDER]
+        ).first)
+    }
+    memory.remember(.revoked("no"), of: subjects[0], by: .ocsp, now: 0)
+    memory.remember(.good(until: 50), of: subjects[1], by: .ocsp, now: 0)
+    memory.remember(.good(until: 100), of: subjects[2], by: .ocsp, now: 0)
+    #expect(memory.count == 2)
+    #expect(memory.status(of: subjects[0], by: .ocsp, now: 1) == .revoked("no"))
+    #expect(memory.status(of: subjects[1], by: .ocsp, now: 1) == nil)
+    #expect(memory.status(of: subjects[2], by: .ocsp, now: 1) == .good(until: 100))
+    #expect(memory.status(of: subjects[2], by: .list, now: 1) == nil)
+    #expect(memory.status(of: subjects[2], by: .ocsp, now: 100) == nil)
+    memory.remember(.good(until: nil), of: subjects[1], by: .ocsp, now: 0)
+    #expect(memory.status(of: subjects[1], by: .ocsp, now: 0) == nil)
+  }
+}

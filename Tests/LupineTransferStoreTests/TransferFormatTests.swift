@@ -1,0 +1,108 @@
+// TransferFormatTests: records read back as written, and damaged ones are refused.
+
+import LupineTestSupport
+import Testing
+
+@testable import LupineTransferStore
+
+@Suite struct TransferFormatTests {
+  static let contents = [
+    TransferRecordContent(description: .sample, progress: TransferProgress(), sequence: 0),
+    TransferRecordContent(
+      description: .upload, progress: TransferProgress(stage: .answered, status: 200, byteCount: 7, startedAt: -1),
+      sequence: .max),
+  ]
+
+  @Test("a transfer's record is read back as written, whatever its progress", arguments: contents)
+  func roundTrip(_ content: TransferRecordContent) {
+    #expect(TransferRecordContent(content.bytes(id: 7), id: 7) == content)
+    #expect(TransferRecordContent(content.bytes(id: 7), id: 8) == nil)
+  }
+
+  @Test("a record of version 1, which has no options, can be read, and one of a later version is refused")
+  func versions() {
+    var content = Self.contents[0]
+    content.description.options = TransferOptions()
+    let head = content.description.bytes
+    let old = Array(head.dropLast(TransferOptions().bytes.count))
+    func read(_ head: [UInt8], _ version: UInt32) -> TransferRecordContent? {
+      let preamble = TransferFormat.preamble(TransferFormat.recordMagic, head: head, id: 7, version: version)
+      let slots = content.bytes(id: 7).suffix(TransferFormat.slotCount * TransferFormat.slotByteCount)
+      return TransferRecordContent(preamble + head + slots, id: 7)
+    }
+    #expect(read(old, 1) == content && read(head, 2) == content)
+    #expect(read(head, 1) == nil && read(old, 2) == nil && read(old, 0) == nil && read(head, 3) == nil)
+  }
+
+  @Test("a recorded response head is read back as written, and is refused for another task")
+  func answers() throws {
+    let bytes = try #require(TransferAnswer.sample.bytes(id: 3))
+    #expect(TransferAnswer(bytes, id: 3) == .sample)
+    #expect(TransferAnswer(bytes, id: 4) == nil)
+    for count in bytes.indices { #expect(TransferAnswer(Array(bytes.prefix(count)), id: 3) == nil) }
+    #expect(TransferAnswer(bytes + [0], id: 3) == nil)
+  }
+
+  @Test("a record that is truncated, extended or altered at any byte is refused", arguments: contents)
+  func damage(_ content: TransferRecordContent) {
+    let bytes = content.bytes(id: 7)
+    let slots = bytes.count - TransferFormat.slotCount * TransferFormat.slotByteCount
+    let unused = slots + (content.slotIndex == 0 ? TransferFormat.slotByteCount : 0)
+    for index in bytes.indices {
+      #expect(TransferRecordContent(Array(bytes.prefix(index)), id: 7) == nil)
+      var changed = bytes
+      changed[index] ^= 0x10
+      // The unused slot is invalid whether it is changed or not.
+      let isUnused = (unused..<unused + TransferFormat.slotByteCount).contains(index)
+      #expect(TransferRecordContent(changed, id: 7) == (isUnused ? content : nil))
+    }
+    #expect(TransferRecordContent(bytes + [0], id: 7) == nil)
+  }
+
+  @Test("if a change of progress is written only in part, the earlier progress is read")
+  func cutChange() {
+    let before = TransferRecordContent(
+      description: .upload, progress: TransferProgress(stage: .running, startedAt: 5), sequence: 3)
+    var after = before
+    after.progress.stage = .answered
+    after.sequence += 1
+    let old = before.bytes(id: 7)
+    let slots = old.count - TransferFormat.slotCount * TransferFormat.slotByteCount
+    let start = slots + after.slotIndex * TransferFormat.slotByteCount
+    for count in 0...TransferFormat.slotByteCount {
+      var bytes = old
+      bytes.replaceSubrange(start..<start + count, with: after.slot(id: 7).prefix(count))
+      let expected = count == TransferFormat.slotByteCount ? after : before
+      #expect(TransferRecordContent(bytes, id: 7) == expected)
+    }
+  }
+
+  @Test("no sequence of bytes crashes the readers of records", arguments: 0..<repetitions(of: 100))
+  func mutations(_ seed: Int) {
+    var random = SplitMix64(seed: UInt64(seed))
+    for _ in 0..<50 {
+      let head = random.mutation(of: random.pick(Self.contents).description.bytes, inserting: [0, 1, 0x7F, 0xFF])
+      // With valid checksums, so that the head is parsed.
+      let record =
+        TransferFormat.preamble(TransferFormat.recordMagic, head: head, id: 1) + head
+        + Self.contents[0].slot(id: 1) + [UInt8](repeating: 0, count: TransferFormat.slotByteCount)
+      if let content = TransferRecordContent(record, id: 1) {
+        #expect(TransferRecordContent(content.bytes(id: 1), id: 1)?.description.bytes == content.description.bytes)
+      }
+      _ = TransferAnswer(TransferFormat.preamble(TransferFormat.answerMagic, head: head, id: 1) + head, id: 1)
+    }
+  }
+
+  @Test("each generated file name is parsed correctly, and any other name is refused")
+  func names() {
+    for name in [TransferFileName.record(1), .answer(0xABC), .body(0), .temporary("0000000000000001.task")] {
+      #expect(TransferFileName(name.text) == name)
+    }
+    for text in [
+      "lock", "1.task", "000000000000000A.task", "+00000000000001.task", "ffffffffffffffff.task", ".task", "new-lock",
+      "lupine-download-1.tmp", "lupine-download-0123456789abcdef0123456789abcdef.tmp", "new-new-0000000000000001.task",
+    ] {
+      #expect(TransferFileName(text) == nil, "\(text)")
+    }
+  }
+}

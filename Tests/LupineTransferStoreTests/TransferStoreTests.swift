@@ -1,0 +1,151 @@
+// TransferStoreTests: the folder with the records of a session.
+
+import Foundation
+import Glibc
+import LupineReactor
+import LupineTestSupport
+import Testing
+
+@testable import LupineTransferStore
+
+@Suite struct TransferStoreTests {
+  private func open(_ folder: StoreFolder) throws -> TransferStore { try TransferStore(folder: folder.path) }
+
+  @Test("a store opened later contains the earlier store's records, with their progress and description")
+  func recovery() throws {
+    let folder = StoreFolder()
+    let store = try open(folder)
+    let first = try store.create(id: 2, .sample)
+    let second = try store.create(id: 1, .upload)
+    try second.mark { $0.stage = .running }
+    try second.mark { ($0.stage, $0.status) = (.answered, 404) }
+    try first.describe { $0.taskDescription = "new" }
+    try first.setAnswer(.sample)
+    store.close()
+    let later = try open(folder)
+    #expect(later.damagedIDs.isEmpty && later.recovered.map(\.id) == [1, 2])
+    #expect(later.recovered[0].progress == TransferProgress(stage: .answered, status: 404))
+    #expect(later.recovered[1].description.taskDescription == "new")
+    #expect(later.recovered[1].answer == .sample && later.recovered[0].answer == nil)
+    for record in later.recovered { record.remove() }
+    #expect(folder.names == ["lock"])
+  }
+
+  @Test("while one store has a folder open, no other store can open it")
+  func owner() throws {
+    let folder = StoreFolder()
+    let store = try open(folder)
+    #expect(throws: TransferStoreError.inUse) { try open(folder) }
+    store.close()
+    let second = try open(folder)
+    second.close()
+  }
+
+  @Test("missing parent folders are created, and only the user can read the folder and the records")
+  func permissions() throws {
+    let folder = StoreFolder()
+    let store = try open(folder)
+    let record = try store.create(id: 1, .sample)
+    try record.setAnswer(.sample)
+    #expect(folder.mode() == 0o700)
+    for name in folder.names { #expect(folder.mode(name) == 0o600, "\(name)") }
+  }
+
+  @Test("a folder that other users own or can change isn't used, nor is a link to a folder")
+  func foreignFolder() throws {
+    let folder = StoreFolder()
+    try open(folder).close()
+    let refusal = TransferStoreError.system(SystemError(call: "open \(folder.path)", code: EPERM))
+    for mode in [0o720, 0o702, 0o777] as [mode_t] {
+      try #require(chmod(folder.path, mode) == 0)
+      #expect(throws: refusal) { try open(folder) }
+    }
+    try #require(chmod(folder.path, 0o755) == 0)
+    try open(folder).close()
+    let link = "\(folder.path)-link"
+    try #require(symlink(folder.path, link) == 0)
+    defer { unlink(link) }
+    #expect(throws: TransferStoreError.system(SystemError(call: "open \(link)", code: ENOTDIR))) {
+      try TransferStore(folder: link)
+    }
+    // Only root can give a folder away.
+    guard geteuid() == 0 else { return }
+    try #require(chown(folder.path, 1, 1) == 0)
+    #expect(throws: refusal) { try open(folder) }
+  }
+
+  @Test("a damaged record is deleted and reported, and the other records are kept")
+  func damage() throws {
+    let folder = StoreFolder()
+    let store = try open(folder)
+    _ = try store.create(id: 1, .sample)
+    _ = try store.create(id: 2, .sample)
+    store.close()
+    let name = TransferFileName.record(1).text
+    var bytes = try folder.bytes(name)
+    bytes[40] ^= 1
+    try folder.write(bytes, to: name)
+    try folder.write([], to: TransferFileName.record(9).text)
+    let later = try open(folder)
+    #expect(later.damagedIDs == [1, 9] && later.recovered.map(\.id) == [2])
+    #expect(folder.names == [TransferFileName.record(2).text, "lock"])
+  }
+
+  @Test("files of the store that belong to no record are deleted, and other files are kept")
+  func leftovers() throws {
+    let folder = StoreFolder()
+    let store = try open(folder)
+    let record = try store.create(id: 1, .sample)
+    try folder.write([1], to: TransferFileName.body(1).text)
+    store.close()
+    for name in [TransferFileName.answer(2), .body(2), .temporary(TransferFileName.record(3).text)] {
+      try folder.write([1], to: name.text)
+    }
+    try folder.write([1], to: "notes.txt")
+    let later = try open(folder)
+    #expect(folder.names == [TransferFileName.record(1).text, "lock", TransferFileName.body(1).text, "notes.txt"])
+    #expect(try record.bodyByteCount() == 1)
+    later.recovered[0].remove()
+    #expect(folder.names == ["lock", "notes.txt"])
+  }
+
+  @Test("a change that is cut off at any byte leaves the record's earlier progress")
+  func cutChange() throws {
+    let folder = StoreFolder()
+    let store = try open(folder)
+    let record = try store.create(id: 1, .upload)
+    let name = TransferFileName.record(1).text
+    for stage in [TransferProgress.Stage.running, .answered, .finished] {
+      let earlier = record.progress
+      let before = try folder.bytes(name)
+      try record.mark { $0.stage = stage }
+      let after = try folder.bytes(name)
+      let changed = before.indices.filter { before[$0] != after[$0] }
+      for end in changed.dropLast() {
+        let cut = Array(after[...end] + before[(end + 1)...])
+        #expect(TransferRecordContent(cut, id: 1)?.progress == earlier)
+      }
+      #expect(TransferRecordContent(after, id: 1)?.progress == record.progress)
+    }
+  }
+
+  @Test("a task description longer than the limit isn't recorded")
+  func limit() throws {
+    let folder = StoreFolder()
+    let store = try open(folder)
+    var description = TransferDescription.sample
+    description.body = [UInt8](repeating: 0, count: TransferFormat.headBytesMax)
+    #expect(throws: TransferStoreError.tooLarge) { try store.create(id: 1, description) }
+    #expect(folder.names == ["lock"])
+  }
+
+  @Test(
+    "whichever system call fails, each record is then complete or absent, and no progress is lost")
+  func failedCalls() async throws {
+    let folder = StoreFolder()
+    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineTransferFaults").path
+    let (status, output) = try await ChildProcess.run([program, folder.path])
+    #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+  }
+}

@@ -1,0 +1,147 @@
+// Background sessions for tests: their folder, what an earlier process has left in it, and a delegate that records events.
+
+import Foundation
+import LupineOrigin
+import LupineTransferStore
+import Synchronization
+import Testing
+
+@testable import LupineURLSession
+
+/// A folder for the records of a session, which is removed with its content.
+final class SessionFolder: Sendable {
+  let directory = FileManager.default.temporaryDirectory.appending(path: "lupine-background-\(UUID().uuidString)")
+  static let identifier = "test.session"
+
+  deinit { try? FileManager.default.removeItem(at: directory) }
+
+  var path: String { directory.appending(path: Self.identifier).path }
+
+  /// The names of the tasks' files, without the lock file.
+  var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { $0 != TransferFileName.lock }.sorted()
+  }
+
+  func configuration(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.background(withIdentifier: Self.identifier)
+    configuration.httpCookieStorage = HTTPCookieStorage()
+    configuration.urlCredentialStorage = URLCredentialStorage()
+    configuration.connectionProxyDictionary = [:]
+    configuration.lupineBackground.directory = directory
+    configuration.lupineBackground.retryDelayMin = .milliseconds(1)
+    configuration.lupineBackground.retryDelayMax = .milliseconds(10)
+    configure(configuration)
+    return configuration
+  }
+
+  /// Records a task as an earlier process would have left it.
+  func leave(
+    id: UInt64 = 1, _ description: TransferDescription, _ progress: TransferProgress, answer: TransferAnswer? = nil,
+    body: [UInt8]? = nil
+  ) throws {
+    let store = try TransferStore(folder: path)
+    defer { store.close() }
+    let record = try store.create(id: id, description, progress)
+    if let answer { try record.setAnswer(answer) }
+    if let body { try Data(body).write(to: URL(filePath: record.bodyPath)) }
+  }
+
+  func session(_ delegate: EventRecorder, _ configure: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
+    URLSession(configuration: configuration(configure), delegate: delegate, delegateQueue: nil)
+  }
+}
+
+/// Records the events of a background session.
+final class EventRecorder: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate, Sendable {
+  struct Completion: Sendable {
+    let identifier: Int
+    let description: String?
+    let status: Int?
+    let error: URLError?
+  }
+
+  struct State: Sendable {
+    var files: [[UInt8]] = []
+    var data = Data()
+    var completions: [Completion] = []
+    var offsets: [Int64] = []
+    /// The Authorization fields of the requests for which the delegate was called.
+    var asked: [String?] = []
+    var finishedEventsCount = 0
+    var invalidity: [URLError?] = []
+    /// The Authorization field that the delegate adds to those requests; nil to leave them unchanged.
+    var authorization: String?
+  }
+
+  let state = Mutex(State())
+
+  var events: State { state.withLock { $0 } }
+
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    let bytes = (try? Data(contentsOf: location)).map { [UInt8]($0) } ?? []
+    state.withLock { $0.files.append(bytes) }
+  }
+
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+    expectedTotalBytes: Int64
+  ) { state.withLock { $0.offsets.append(fileOffset) } }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    state.withLock { $0.data += data }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+  ) {
+    let authorization = state.withLock { state in
+      state.asked.append(request.value(forHTTPHeaderField: "Authorization"))
+      return state.authorization
+    }
+    guard let authorization else { return completionHandler(.continueLoading, nil) }
+    var changed = request
+    changed.setValue(authorization, forHTTPHeaderField: "Authorization")
+    completionHandler(.useNewRequest, changed)
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    let completion = Completion(
+      identifier: task.taskIdentifier, description: task.taskDescription,
+      status: (task.response as? HTTPURLResponse)?.statusCode, error: error as? URLError)
+    state.withLock { $0.completions.append(completion) }
+  }
+
+  func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+    state.withLock { $0.finishedEventsCount += 1 }
+  }
+
+  func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+    state.withLock { $0.invalidity.append(error as? URLError) }
+  }
+}
+
+extension TransferDescription {
+  /// A download of the origin's resource.
+  static func download(_ origin: OriginServer) -> TransferDescription {
+    var description = TransferDescription(kind: .download, url: origin.url + "/r", method: "GET", fields: [])
+    description.taskDescription = "kept"
+    return description
+  }
+}
+
+extension TransferAnswer {
+  /// The response to an earlier request for a resource.
+  init(_ origin: OriginServer, status: UInt32 = 200, tag: String = "\"1\"", byteCount: Int) {
+    let fields = [("ETag", tag), ("Accept-Ranges", "bytes"), ("Content-Length", "\(byteCount)")].map {
+      RecordedField(name: $0.0, value: Array($0.1.utf8))
+    }
+    self.init(url: origin.url + "/r", status: status, fields: fields, isDecoded: false)
+  }
+}
+
+extension URLSession {
+  var everyTask: [URLSessionTask] {
+    get async { await withCheckedContinuation { continuation in getAllTasks { continuation.resume(returning: $0) } } }
+  }
+}

@@ -1,0 +1,72 @@
+// CacheExchangeTests: one exchange with a cache, whose receiver interferes.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct CacheExchangeTests {
+  /// Cancels its exchange when a complete response is passed to it.
+  private final class Receiver: CacheReceiver {
+    let exchange = Mutex<CacheExchange?>(nil)
+    let endCount = Atomic(0)
+
+    func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool) { (.deliver, true) }
+    func confirm(_ head: ResponseHead) -> Bool { true }
+    func receive(served head: ResponseHead) -> BodyDisposition { .deliver }
+    func receive(served piece: Data) {}
+    func keep(_ storable: StorableResponse) {
+      let exchange = exchange.withLock { $0.take() }
+      exchange?.cancel()
+    }
+    func fail(_ error: URLError) {}
+    func receive(head: ResponseHead) -> BodyDisposition { .deliver }
+    func receive(body bytes: borrowing Span<UInt8>) {}
+    func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+      endCount.add(1, ordering: .relaxed)
+    }
+  }
+
+  /// Starts an exchange. Returns whether it has been released.
+  private func start(_ fixture: CacheFixture, _ receiver: Receiver) throws -> () -> Bool {
+    let client = fixture.session.client
+    let cache = try #require(client.cache)
+    let text = fixture.origin.url + "/a"
+    let request = EngineRequest(uri: try URI(text))
+    let exchange = CacheExchange(
+      cache.request(request, policy: .useProtocolCachePolicy, ownCookie: nil, identity: nil), request,
+      url: URL(string: text), cache: cache, upstream: client, windowBytes: nil, receiver: receiver)
+    receiver.exchange.withLock { $0 = exchange }
+    exchange.decide()
+    return { [weak exchange] in exchange == nil }
+  }
+
+  @Test("if the disk doesn't respond, the request is sent to the origin")
+  func stalledDisk() async throws {
+    try await withCache(disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a", "one")
+      let gate = Gate()
+      defer { gate.open() }
+      fixture.cache.stores.onQueue { gate.waitBlocking() }
+      #expect(try await fixture.load().text == "one" && !gate.isOpen)
+      #expect(fixture.script.count == 1)
+      gate.open()
+      fixture.cache.stores.waitForFiles {}
+    }
+  }
+
+  @Test("an exchange that is cancelled just after its response has ended ends only once")
+  func canceledAtTheEnd() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "one")
+      let receiver = Receiver()
+      let isReleased = try start(fixture, receiver)
+      // The engine releases the exchange after the last call.
+      #expect(await settles(isReleased))
+      #expect(receiver.endCount.load(ordering: .relaxed) == 1)
+    }
+  }
+}

@@ -1,0 +1,397 @@
+// SessionCacheTests: what a session serves from its cache and what it sends, with a scripted origin and a set clock.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct SessionCacheTests {
+  @Test("a fresh response is served with its age and without a request to the origin", arguments: [0, 10_000_000])
+  func fresh(disk: Int) async throws {
+    try await withCache(disk: disk) { fixture async throws in
+      fixture.script.on("/a", "one")
+      #expect(try await fixture.load().text == "one")
+      fixture.clock.advance(59)
+      let (text, head) = try await fixture.load("/a#part")
+      #expect(text == "one" && head.value(forHTTPHeaderField: "Age") == "59")
+      #expect(fixture.script.count == 1)
+      fixture.clock.advance(1)
+      try await fixture.load()
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test("a stale response is validated, and a 304 updates its fields and its lifetime", arguments: [0, 10_000_000])
+  func validated(disk: Int) async throws {
+    try await withCache(disk: disk) { fixture async throws in
+      fixture.script.on("/a") { request, number in
+        guard number > 0 else {
+          return Reply(fields: ["ETag": "\"1\"", "Cache-Control": "max-age=60", "X": "old"], .bytes(Array("one".utf8)))
+        }
+        #expect(request.fields.first("If-None-Match") == "\"1\"")
+        return Reply(status: 304, fields: ["ETag": "\"1\"", "Cache-Control": "max-age=60", "X": "new"])
+      }
+      try await fixture.load()
+      fixture.clock.advance(60)
+      let (text, head) = try await fixture.load()
+      #expect(text == "one" && head.statusCode == 200 && head.value(forHTTPHeaderField: "X") == "new")
+      fixture.clock.advance(59)
+      let again = try await fixture.load()
+      #expect(again.text == "one" && again.head.value(forHTTPHeaderField: "X") == "new")
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test("a new version of a resource replaces the stored one")
+  func replaced() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        Reply(fields: ["ETag": "\"\(number)\"", "Cache-Control": "max-age=60"], .bytes(Array("\(number)".utf8)))
+      }
+      #expect(try await fixture.load().text == "0")
+      fixture.clock.advance(60)
+      #expect(try await fixture.load().text == "1")
+      #expect(try await fixture.load().text == "1")
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test("variants that differ in the fields listed in Vary are stored separately")
+  func variants() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { request, _ in
+        Reply(
+          fields: ["Cache-Control": "max-age=60", "Vary": "Accept-Language"],
+          .bytes(Array((request.fields.first("Accept-Language") ?? "").utf8)))
+      }
+      for _ in 0..<2 {
+        #expect(try await fixture.load("/a", ["Accept-Language": "en"]).text == "en")
+        #expect(try await fixture.load("/a", ["Accept-Language": "da"]).text == "da")
+      }
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test("HEAD, ranges and the caller's own conditions are answered from a stored response")
+  func parts() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "0123456789", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+      try await fixture.load()
+      let head = try await fixture.load("/a", [:], "HEAD")
+      #expect(head.text.isEmpty && head.head.expectedContentLength == 10)
+      let (data, part) = try await fixture.session.data(for: fixture.request("/a", ["Range": "bytes=3-5"]))
+      #expect(data == Data("345".utf8) && data.startIndex == 0)
+      #expect((part as? HTTPURLResponse)?.statusCode == 206)
+      let own = try await fixture.load("/a", ["If-None-Match": "\"1\""])
+      #expect(own.head.statusCode == 304 && own.text.isEmpty)
+      #expect(fixture.script.count == 1)
+    }
+  }
+
+  @Test("a coded body is stored decoded, and the response head is stored as received", arguments: [0, 10_000_000])
+  func coded(disk: Int) async throws {
+    try await withCache(memory: disk == 0 ? 1_000_000 : 0, disk: disk) { fixture async throws in
+      let text = String(repeating: "lupine ", count: 1_000)
+      fixture.script.on("/a") { _, _ in
+        Reply(fields: ["Cache-Control": "max-age=60"], .coded(Array(text.utf8), .gzip))
+      }
+      for _ in 0..<2 {
+        let (body, head) = try await fixture.load()
+        #expect(body == text && head.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
+        #expect(head.expectedContentLength == -1)
+        #expect(Int(head.value(forHTTPHeaderField: "Content-Length") ?? "").map { $0 < 500 } == true)
+        fixture.cache.stores.waitForFiles {}
+      }
+      #expect(fixture.script.count == 1)
+    }
+  }
+
+  @Test("a stored redirect is followed without a request to its origin")
+  func redirect() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "moved", ["Location": "/b", "Cache-Control": "max-age=60"], status: 301)
+      fixture.script.on("/b", "here", ["Cache-Control": "no-store"])
+      for _ in 0..<2 {
+        let (text, head) = try await fixture.load()
+        #expect(text == "here" && head.url?.path == "/b")
+      }
+      #expect(fixture.script.requests.map(\.path) == ["/a", "/b", "/b"])
+    }
+  }
+
+  @Test("an error response is stored only if it has an explicit lifetime")
+  func errors() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "gone", ["Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"], status: 404)
+      fixture.script.on("/b", "gone", status: 404)
+      for path in ["/a", "/a", "/b", "/b"] { try await fixture.load(path, policy: .returnCacheDataElseLoad) }
+      #expect(fixture.script.requests.map(\.path) == ["/a", "/a", "/b"])
+    }
+  }
+
+  @Test("with only-if-cached, a request for which nothing is stored gets a 504")
+  func onlyIfCached() async throws {
+    try await withCache { fixture async throws in
+      #expect(try await fixture.load("/a", ["Cache-Control": "only-if-cached"]).head.statusCode == 504)
+      #expect(fixture.script.count == 0)
+    }
+  }
+
+  @Test("with stale-if-error, a stale response is served instead of a 503, or if the origin can't be reached")
+  func staleIfError() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "one", ["Cache-Control": "max-age=60, stale-if-error=60"])
+      try await fixture.load()
+      fixture.script.on("/a", "sorry", [:], status: 503)
+      fixture.clock.advance(100)
+      #expect(try await fixture.load().text == "one")
+      fixture.origin.stop()
+      #expect(try await fixture.load().text == "one")
+      fixture.clock.advance(100)
+      await #expect(throws: URLError.self) { try await fixture.load() }
+    }
+  }
+
+  @Test("with stale-while-revalidate, a stale response is served at once and validated by GET in the background")
+  func staleWhileRevalidate() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        Reply(
+          fields: ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"\(number)\""],
+          .bytes(Array("\(number)".utf8)))
+      }
+      #expect(try await fixture.load().text == "0")
+      fixture.clock.advance(61)
+      #expect(try await fixture.load("/a", [:], "HEAD").head.value(forHTTPHeaderField: "Age") == "61")
+      #expect(await settles { fixture.script.count == 2 })
+      let background = try #require(fixture.script.requests.last)
+      #expect(background.method == "GET" && background.fields.first("If-None-Match") == "\"0\"")
+      #expect(await settles { fixture.cache.cachedResponse(for: fixture.request())?.data == Data("1".utf8) })
+      #expect(try await fixture.load().text == "1")
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test("an incomplete response isn't stored, whether the origin or the caller ended it")
+  func incomplete() async throws {
+    let (clock, directory) = (CacheClock(), CacheDirectory())
+    let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, folder: directory.path) { clock.now }
+    let origin = try OriginServer { peer in
+      while try peer.readRequest() != nil {
+        try peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\n01234")
+        return
+      }
+    }
+    defer { origin.stop() }
+    try await withSession(
+      { $0.urlCache = cache },
+      { session in
+        await #expect(throws: URLError.self) { try await session.data(for: origin.request()) }
+        #expect(cache.cachedResponse(for: origin.request()) == nil)
+      })
+  }
+
+  @Test("an incomplete response to a validation in the background isn't stored")
+  func incompleteValidation() async throws {
+    let (clock, directory) = (CacheClock(), CacheDirectory())
+    let count = Atomic(0)
+    let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, folder: directory.path) { clock.now }
+    let origin = try OriginServer { peer in
+      while try peer.readRequest() != nil {
+        guard count.add(1, ordering: .relaxed).newValue > 1 else {
+          try peer.respond(
+            fields: ["Cache-Control": "max-age=60, stale-while-revalidate=600"], body: Array("one".utf8))
+          continue
+        }
+        return try peer.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\n01234")
+      }
+    }
+    defer { origin.stop() }
+    try await withSession(
+      { $0.urlCache = cache },
+      { session in
+        var text = String(decoding: try await session.data(for: origin.request()).0, as: UTF8.self)
+        clock.advance(61)
+        // The second validation begins only after the first one has ended.
+        while text == "one", count.load(ordering: .relaxed) < 3 {
+          text = String(decoding: try await session.data(for: origin.request()).0, as: UTF8.self)
+        }
+        #expect(text == "one")
+      })
+  }
+
+  @Test("a trailer section isn't stored, and its fields aren't served")
+  func trailers() async throws {
+    try await withCache { fixture async throws in
+      let origin = try OriginServer { peer in
+        while try peer.readRequest() != nil {
+          try peer.beginChunked(fields: ["Cache-Control": "max-age=60"])
+          try peer.chunk("one")
+          try peer.endChunked(trailers: ["X-Trailer": "1"])
+        }
+      }
+      defer { origin.stop() }
+      _ = try await fixture.session.data(for: origin.request())
+      let (data, response) = try await fixture.session.data(for: origin.request())
+      let head = try #require(response as? HTTPURLResponse)
+      #expect(data == Data("one".utf8) && head.value(forHTTPHeaderField: "Age") == "0")
+      #expect(head.value(forHTTPHeaderField: "X-Trailer") == nil)
+    }
+  }
+
+  @Test(
+    "a successful unsafe request removes the stored responses for its URL, whatever kind of task sends it",
+    arguments: ["data", "upload", "download"])
+  func invalidation(task: String) async throws {
+    try await withCache(disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a") { request, number in
+        Reply(
+          status: request.method == "GET" ? 200 : 204, fields: ["Cache-Control": "max-age=60"],
+          .bytes(request.method == "GET" ? Array("\(number)".utf8) : []))
+      }
+      #expect(try await fixture.load().text == "0")
+      let unsafe = fixture.request("/a", [:], "POST")
+      switch task {
+      case "data": _ = try await fixture.session.data(for: unsafe)
+      case "upload": _ = try await fixture.session.upload(for: unsafe, from: Data("x".utf8))
+      default:
+        let (file, _) = try await fixture.session.download(for: unsafe)
+        try? FileManager.default.removeItem(at: file)
+      }
+      #expect(fixture.cache.cachedResponse(for: fixture.request()) == nil)
+      #expect(try await fixture.load().text == "2")
+    }
+  }
+
+  @Test("downloads and uploads are always sent to the origin, and their responses aren't stored")
+  func bypass() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "one")
+      for _ in 0..<2 {
+        let (file, _) = try await fixture.session.download(for: fixture.request())
+        try? FileManager.default.removeItem(at: file)
+        _ = try await fixture.session.upload(for: fixture.request("/a", [:], "PUT"), from: Data("x".utf8))
+      }
+      #expect(fixture.script.count == 4)
+      #expect(fixture.cache.cachedResponse(for: fixture.request()) == nil)
+      #expect(
+        await code { try await fixture.session.download(for: fixture.request(policy: .returnCacheDataDontLoad)) }
+          == .resourceUnavailable)
+    }
+  }
+
+  @Test(
+    "the metrics of a cached response report the cache and no connection, and those of a validation a connection")
+  func metrics() async throws {
+    let collector = MetricsCollector()
+    try await withCache(delegate: collector) { fixture async throws in
+      fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+      for _ in 0..<2 { try await fixture.load() }
+      fixture.script.on("/a", "", ["ETag": "\"1\""], status: 304)
+      fixture.clock.advance(60)
+      try await fixture.load()
+      #expect(await settles { collector.all.count == 3 })
+      #expect(collector.all.map(\.resourceFetchType) == [.networkLoad, .localCache, .networkLoad])
+      let hit = collector.all[1]
+      #expect(hit.remotePort == nil && hit.networkProtocolName == nil && hit.connectStartDate == nil)
+      #expect(hit.countOfResponseBodyBytesAfterDecoding == 3 && hit.countOfResponseBodyBytesReceived == 0)
+      #expect((collector.all[2].response as? HTTPURLResponse)?.statusCode == 200)
+    }
+  }
+
+  @Test("a stored body of several megabytes is read from its file no faster than the reader's receive window permits")
+  func longBody() async throws {
+    try await withCache(memory: 1_000, disk: 100_000_000) { fixture async throws in
+      fixture.script.on("/a") { _, _ in
+        Reply(fields: ["Cache-Control": "max-age=60"], .pattern(byteCount: 3_000_000))
+      }
+      let (whole, _) = try await fixture.session.data(for: fixture.request())
+      #expect(whole.count == 3_000_000 && fixture.cache.currentDiskUsage > 3_000_000)
+      let (bytes, _) = try await fixture.session.bytes(for: fixture.request())
+      var count = 0
+      for try await byte in bytes {
+        guard byte == Pattern.byte(at: UInt64(count)) else { break }
+        count += 1
+      }
+      #expect(count == 3_000_000)
+      let (part, _) = try await fixture.session.data(for: fixture.request("/a", ["Range": "bytes=70000-140000"]))
+      #expect(part.count == 70_001 && part.first == Pattern.byte(at: 70_000) && part.last == Pattern.byte(at: 140_000))
+      #expect(fixture.script.count == 1)
+    }
+  }
+
+  @Test("if a file of the cache is damaged, the resource is requested from the origin again")
+  func damaged() async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a", "one")
+      try await fixture.load()
+      fixture.cache.stores.waitForFiles {}
+      try damage(try #require(fixture.directory.records.first))
+      #expect(try await fixture.load().text == "one")
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  /// Changes the last byte of a record's body.
+  private func damage(_ path: String) throws {
+    var bytes = try #require(FileManager.default.contents(atPath: path))
+    bytes[bytes.count - 9] ^= 1
+    let handle = try #require(FileHandle(forWritingAtPath: path))
+    try handle.write(contentsOf: bytes)
+    try handle.close()
+  }
+
+  @Test("a stored response that can't be marked as invalidated is deleted")
+  func failedInvalidation() async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+      try await fixture.load()
+      fixture.cache.stores.waitForFiles {}
+      try damage(try #require(fixture.directory.records.first))
+      fixture.script.on("/a", "one", ["ETag": "\"2\""])
+      fixture.clock.advance(60)
+      try await fixture.load("/a", [:], "HEAD")
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty)
+    }
+  }
+
+  @Test(
+    "the default configuration uses the shared cache, an ephemeral one a separate cache in memory, and nil no cache")
+  func configurations() async throws {
+    let own = URLSessionConfiguration.ephemeral.urlCache
+    #expect(own != nil && own !== URLSessionConfiguration.ephemeral.urlCache && own?.diskCapacity == 0)
+    #expect(URLSessionConfiguration.default.urlCache === URLCache.shared)
+    let configuration = URLSessionConfiguration.default
+    configuration.urlCache = nil
+    #expect(configuration.urlCache == nil && URLSession(configuration: configuration).client.cache == nil)
+    try await withCache({ $0.urlCache = nil }) { fixture async throws in
+      fixture.script.on("/a", "one")
+      for _ in 0..<2 { try await fixture.load() }
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test("resetting a session removes its stored responses")
+  func reset() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "one")
+      try await fixture.load()
+      await withCheckedContinuation { continuation in fixture.session.reset { continuation.resume() } }
+      #expect(fixture.cache.cachedResponse(for: fixture.request()) == nil)
+    }
+  }
+}
+
+/// Collects the last transaction of each task.
+private final class MetricsCollector: NSObject, URLSessionTaskDelegate, Sendable {
+  private let transactions = Mutex<[URLSessionTaskTransactionMetrics]>([])
+  var all: [URLSessionTaskTransactionMetrics] { transactions.withLock { $0 } }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+    if let last = metrics.transactionMetrics.last { transactions.withLock { $0.append(last) } }
+  }
+}

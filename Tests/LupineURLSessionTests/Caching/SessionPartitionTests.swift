@@ -1,0 +1,212 @@
+// SessionPartitionTests: sessions that share a cache don't get each other's personal responses, and no file contains one.
+
+import Foundation
+import LupineCache
+import LupineEngine
+import LupineLoopback
+import LupineOrigin
+import LupineTLS
+import Testing
+
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct SessionPartitionTests {
+  @Test(
+    "a response is served only to its own session if the request has credentials or a cookie, or if it sets a cookie",
+    arguments: ["Authorization", "Cookie", "Set-Cookie", "user information"])
+  func personal(what: String) async throws {
+    try await withCache(disk: 1_000_000, { $0.httpCookieStorage = nil }) { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        let fields: Fields = what == "Set-Cookie" ? ["Set-Cookie": "a=b"] : [:]
+        var all: Fields = ["Cache-Control": "max-age=60, public"]
+        all.appendMissing(fields)
+        return Reply(fields: all, .bytes(Array("\(number)".utf8)))
+      }
+      var request = fixture.request("/a", what == "Set-Cookie" || what == "user information" ? [:] : [what: "secret"])
+      if what == "user information", let text = request.url?.absoluteString {
+        request.url = URL(string: text.replacingOccurrences(of: "//", with: "//u:p@"))
+      }
+      let other = fixture.sibling { $0.httpCookieStorage = nil }
+      for (session, version) in [(fixture.session, "0"), (fixture.session, "0"), (other, "1"), (other, "1")] {
+        let (data, _) = try await session.data(for: request)
+        #expect(String(decoding: data, as: UTF8.self) == version)
+      }
+      #expect(fixture.cache.cachedResponse(for: request) == nil)
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty)
+    }
+  }
+
+  @Test(
+    "within a session, requests with different credentials don't share responses",
+    arguments: ["Authorization", "Cookie"])
+  func users(field: String) async throws {
+    try await withCache({ $0.httpCookieStorage = nil }) { fixture async throws in
+      fixture.script.on("/a") { request, _ in
+        Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array((request.fields.first(field) ?? "none").utf8)))
+      }
+      for _ in 0..<2 {
+        for user in ["Bearer 1", "Bearer 2"] { #expect(try await fixture.load("/a", [field: user]).text == user) }
+        #expect(try await fixture.load().text == "none")
+      }
+      #expect(fixture.script.count == 3)
+    }
+  }
+
+  @Test("a field that the caller declares secret separates users, and responses to it are served only to its session")
+  func secretFields() async throws {
+    func configure(_ configuration: URLSessionConfiguration) { configuration.redirectRule.secretFields = ["x-api-key"] }
+    try await withCache(disk: 1_000_000, configure) { fixture async throws in
+      fixture.script.on("/a") { request, _ in
+        let key = request.fields.first("X-Api-Key") ?? "none"
+        return Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array(key.utf8)))
+      }
+      for _ in 0..<2 {
+        for key in ["1", "2"] { #expect(try await fixture.load("/a", ["X-Api-Key": key]).text == key) }
+      }
+      #expect(fixture.script.count == 2)
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty)
+      let other = fixture.sibling(configure)
+      #expect(try await fixture.load("/a", ["X-Api-Key": "1"], in: other).text == "1")
+      #expect(fixture.script.count == 3)
+      #expect(try await fixture.load().text == "none")
+    }
+  }
+
+  @Test("Digest users don't share responses, but the same user with a new Digest response gets the stored response")
+  func digestUsers() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { request, _ in
+        let user = request.fields.first("Authorization").flatMap { Challenge.parse($0).first?.parameter("username") }
+        return Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array((user ?? "none").utf8)))
+      }
+      for nonce in ["1", "2"] {
+        for user in ["a", "b"] {
+          let proof = "Digest username=\"\(user)\", realm=\"r\", nonce=\"\(nonce)\", response=\"\(nonce)\""
+          #expect(try await fixture.load("/a", ["Authorization": proof]).text == user)
+        }
+        #expect(try await fixture.load().text == "none")
+      }
+      #expect(fixture.script.count == 3)
+    }
+  }
+
+  @Test("with stale-while-revalidate, Digest credentials aren't sent twice: the request itself becomes the validation")
+  func digestRevalidation() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        Reply(
+          fields: ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"\(number)\""],
+          .bytes(Array("\(number)".utf8)))
+      }
+      let proof = "Digest username=\"a\", realm=\"r\", nonce=\"1\", response=\"1\""
+      for version in ["0", "1"] {
+        #expect(try await fixture.load("/a", ["Authorization": proof]).text == version)
+        fixture.clock.advance(61)
+      }
+      #expect(fixture.script.requests.map { $0.fields.first("If-None-Match") } == [nil, "\"0\""])
+    }
+  }
+
+  @Test("requests with different client certificates don't share responses")
+  func identities() throws {
+    let authority = try ThrowawayAuthority()
+    let cache = SessionCache(URLCache(memoryCapacity: 1_000, diskCapacity: 0).stores)
+    let (a, b) = (try authority.identity("a"), try authority.identity("b"))
+    func user(_ settings: TLSIdentity?, chosen: IdentityChoice? = nil, own: TLSIdentity? = nil) throws -> String {
+      var request = EngineRequest(uri: try URI("https://h.example/"))
+      request.identityChoice = chosen
+      if let own {
+        request.connection = ConnectionSettings()
+        request.connection?.tls = TLSConfiguration(identity: own)
+      }
+      let cached = cache.request(request, policy: .useProtocolCachePolicy, ownCookie: nil, identity: settings)
+      return "\(cached.session) \(cached.otherCredentials)"
+    }
+    let (none, ofA, ofB) = (try user(nil), try user(a), try user(b))
+    #expect(none.hasSuffix(" none") && ofA.hasSuffix(" presented") && ofB.hasSuffix(" presented") && ofA != ofB)
+    #expect(try user(b, chosen: .present(a)) == ofA)
+    #expect(try user(b, own: a) == ofA)
+    #expect(try user(a, chosen: .anonymous) == none)
+  }
+
+  @Test(
+    "a request with its own proxy, TLS settings, addresses or Host field neither reads nor writes the cache",
+    arguments: ["proxy", "tls", "addresses", "host"])
+  func ownServer(setting: String) async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array("\(number)".utf8)))
+      }
+      var request = fixture.request()
+      switch setting {
+      case "proxy": request.lupine.proxy = ProxySettings.none
+      case "tls": request.lupine.tls = TLSConfiguration(verification: .none)
+      case "host": request.setValue("h.example", forHTTPHeaderField: "Host")
+      default: request.lupine.hostOverrides = [HostOverride(host: "h.example", addresses: [])]
+      }
+      for version in ["0", "1"] {
+        let (data, _) = try await fixture.session.data(for: request)
+        #expect(String(decoding: data, as: UTF8.self) == version)
+      }
+      #expect(try await fixture.load().text == "2")
+      let (data, _) = try await fixture.session.data(for: request)
+      #expect(String(decoding: data, as: UTF8.self) == "3")
+    }
+  }
+
+  @Test("a response to a request with cookies from the session's storage is served only to that session")
+  func storedCookies() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/login", "", ["Set-Cookie": "a=b; Path=/", "Cache-Control": "no-store"])
+      fixture.script.on("/a") { request, _ in
+        Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array((request.fields.first("Cookie") ?? "none").utf8)))
+      }
+      try await fixture.load("/login")
+      #expect(try await fixture.load().text == "a=b")
+      let other = fixture.sibling { $0.httpCookieStorage = HTTPCookieStorage() }
+      #expect(try await fixture.load(in: other).text == "none")
+      #expect(try await fixture.load(in: other).text == "none")
+      #expect(fixture.script.count == 3)
+    }
+  }
+
+  @Test("a response without credentials and cookies is served to all sessions that use the cache")
+  func anonymous() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a", "one")
+      try await fixture.load()
+      #expect(try await fixture.load(in: fixture.sibling()).text == "one")
+      #expect(fixture.script.count == 1)
+    }
+  }
+
+  @Test("a stored response doesn't set its cookies again when it is served, but a 304 does")
+  func servedCookies() async throws {
+    try await withCache({ $0.httpCookieStorage = HTTPCookieStorage() }) { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        number == 0
+          ? Reply(fields: ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Set-Cookie": "n=0"], .bytes([1]))
+          : Reply(status: 304, fields: ["ETag": "\"1\"", "Set-Cookie": "n=\(number)"])
+      }
+      let storage = try #require(fixture.session.configuration.httpCookieStorage)
+      try await fixture.load()
+      #expect(storage.cookies?.map(\.value) == ["0"])
+      storage.removeCookies(since: .distantPast)
+      try await fixture.load()
+      #expect(storage.cookies?.isEmpty == true && fixture.script.count == 1)
+      fixture.clock.advance(60)
+      try await fixture.load()
+      #expect(storage.cookies?.map(\.value) == ["1"] && fixture.script.count == 2)
+    }
+  }
+}
+
+extension ThrowawayAuthority {
+  /// Issues a client's certificate for a common name.
+  fileprivate func identity(_ name: String) throws -> TLSIdentity {
+    let issued = try issue(commonName: name, purpose: .client)
+    return try TLSIdentity(certificatePEM: issued.certificatePEM, privateKeyPEM: issued.privateKeyPEM)
+  }
+}

@@ -1,0 +1,196 @@
+// StoringDecisionTests: the delegate decides whether and how a response is stored, before its task completes.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct StoringDecisionTests {
+  private final class Decider: NSObject, URLSessionDataDelegate, Sendable {
+    let notes = Notes()
+    let change: @Sendable (CachedURLResponse) -> CachedURLResponse?
+
+    init(_ change: @escaping @Sendable (CachedURLResponse) -> CachedURLResponse?) { self.change = change }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { notes.add("data") }
+
+    func urlSession(
+      _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+      completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+      notes.add("decide \(String(decoding: proposedResponse.data, as: UTF8.self))")
+      completionHandler(change(proposedResponse))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+      notes.add("metrics")
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+      notes.add("end")
+    }
+  }
+
+  /// Sends a request with a delegate and waits for its end. Returns what the delegate noted.
+  private func notes(_ decider: Decider, _ fixture: CacheFixture, _ path: String = "/a") async -> [String] {
+    let before = decider.notes.all.count
+    fixture.session.dataTask(with: fixture.request(path)).resume()
+    #expect(await settles { decider.notes.all.dropFirst(before).last == "end" })
+    return Array(decider.notes.all.dropFirst(before))
+  }
+
+  @Test(
+    "the delegate decides about storing after the body and before the metrics, but not about a cached response")
+  func order() async throws {
+    let decider = Decider { $0 }
+    try await withCache(delegate: decider) { fixture async throws in
+      fixture.script.on("/a", "one")
+      #expect(await notes(decider, fixture) == ["data", "decide one", "metrics", "end"])
+      #expect(await notes(decider, fixture) == ["data", "metrics", "end"])
+      #expect(fixture.script.count == 1)
+    }
+  }
+
+  @Test("a response that the delegate refuses to store isn't stored")
+  func refused() async throws {
+    let decider = Decider { _ in nil }
+    try await withCache(delegate: decider) { fixture async throws in
+      fixture.script.on("/a", "one")
+      for _ in 0..<2 { #expect(await notes(decider, fixture) == ["data", "decide one", "metrics", "end"]) }
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test("after the delegate has refused to store a response, requests for its URL are sent concurrently")
+  func refusedTogether() async throws {
+    let decider = Decider { _ in nil }
+    let gate = Gate()
+    defer { gate.open() }
+    try await withCache(delegate: decider) { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        if number > 0 { gate.waitBlocking() }
+        return Reply(fields: ["Cache-Control": "max-age=60"], .bytes([0x61]))
+      }
+      _ = await notes(decider, fixture)
+      for _ in 0..<3 { fixture.session.dataTask(with: fixture.request()).resume() }
+      #expect(await settles { fixture.script.count == 4 })
+      gate.open()
+      #expect(await settles { decider.notes.all.count { $0 == "end" } == 4 })
+    }
+  }
+
+  @Test("the policy allowedInMemoryOnly keeps a response out of the files, and notAllowed keeps it out of the cache")
+  func storagePolicies() async throws {
+    for (policy, count) in [(URLCache.StoragePolicy.allowedInMemoryOnly, 1), (.notAllowed, 2)] {
+      let decider = Decider {
+        CachedURLResponse(response: $0.response, data: $0.data, userInfo: ["k": 1], storagePolicy: policy)
+      }
+      try await withCache(disk: 1_000_000, delegate: decider) { fixture async throws in
+        fixture.script.on("/a", "one")
+        for _ in 0..<2 { _ = await notes(decider, fixture) }
+        fixture.cache.stores.waitForFiles {}
+        #expect(fixture.directory.records.isEmpty && fixture.script.count == count)
+        let stored = fixture.cache.cachedResponse(for: fixture.request())
+        #expect(stored?.userInfo?["k"] as? Int == (count == 1 ? 1 : nil))
+      }
+    }
+  }
+
+  @Test("a response that is validated in the background keeps its earlier storage policy and user info")
+  func background() async throws {
+    let decider = Decider {
+      CachedURLResponse(
+        response: $0.response, data: $0.data, userInfo: ["k": 1], storagePolicy: .allowedInMemoryOnly)
+    }
+    try await withCache(disk: 1_000_000, delegate: decider) { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        Reply(
+          fields: ["Cache-Control": "max-age=60, stale-while-revalidate=60"], .bytes(Array("\(number)".utf8)))
+      }
+      _ = await notes(decider, fixture)
+      fixture.clock.advance(61)
+      _ = await notes(decider, fixture)
+      #expect(await settles { fixture.cache.cachedResponse(for: fixture.request())?.data == Data("1".utf8) })
+      #expect(fixture.cache.cachedResponse(for: fixture.request())?.userInfo?["k"] as? Int == 1)
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty)
+    }
+  }
+
+  @Test("a response changed by the delegate is served as changed, if HTTP's rules permit storing that")
+  func changed() async throws {
+    let decider = Decider { proposed in
+      guard let head = proposed.response as? HTTPURLResponse, let url = head.url,
+        let new = HTTPURLResponse(
+          url: url, statusCode: 200, httpVersion: nil,
+          headerFields: [
+            "Cache-Control": url.path == "/a" ? "max-age=60" : "no-store", "Content-Length": "3", "X": "new",
+          ])
+      else { return nil }
+      return CachedURLResponse(response: new, data: Data("changed".utf8))
+    }
+    try await withCache(delegate: decider) { fixture async throws in
+      fixture.script.on("/a", "one", [:])
+      fixture.script.on("/b", "two")
+      _ = await notes(decider, fixture)
+      let (text, head) = try await fixture.load()
+      #expect(text == "changed" && head.value(forHTTPHeaderField: "X") == "new" && head.expectedContentLength == 7)
+      #expect(fixture.script.count == 1)
+      _ = await notes(decider, fixture, "/b")
+      #expect(try await fixture.load("/b").text == "two" && fixture.script.count == 3)
+    }
+  }
+
+  @Test("a response that the cache could never serve isn't stored, unless the request's cache policy ignores age")
+  func neverServed() async throws {
+    try await withCache(disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a", "one", [:])
+      try await fixture.load()
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty && fixture.cache.currentMemoryUsage == 0)
+      try await fixture.load(policy: .returnCacheDataElseLoad)
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.count == 1)
+      #expect(try await fixture.load(policy: .returnCacheDataDontLoad).text == "one")
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test("a new response that could never be served removes the stored response that it replaces")
+  func neverServedReplacement() async throws {
+    try await withCache(disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a", "one")
+      try await fixture.load()
+      fixture.script.on("/a", "two", [:])
+      try await fixture.load(policy: .reloadIgnoringLocalCacheData)
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty)
+      #expect(try await fixture.load().text == "two" && fixture.script.count == 3)
+    }
+  }
+
+  @Test("a response larger than a twentieth of the capacity isn't stored, even if it is streamed")
+  func limits() async throws {
+    try await withCache(memory: 100_000) { fixture async throws in
+      for (path, count) in [("/a", 5_000), ("/b", 5_001)] {
+        fixture.script.on(path, String(repeating: "x", count: count))
+        for _ in 0..<2 { try await fixture.load(path) }
+      }
+      #expect(fixture.script.requests.map(\.path) == ["/a", "/b", "/b"])
+    }
+    try await withCache(memory: 1_000_000_000) { fixture async throws in
+      for (path, count) in [("/a", UInt64(1 << 20)), ("/b", UInt64(1 << 20) + 1)] {
+        fixture.script.on(path) { _, _ in Reply(fields: ["Cache-Control": "max-age=60"], .pattern(byteCount: count)) }
+        for _ in 0..<2 {
+          let (bytes, _) = try await fixture.session.bytes(for: fixture.request(path))
+          let received = try await bytes.reduce(into: UInt64(0)) { sum, _ in sum += 1 }
+          #expect(received == count)
+        }
+      }
+      #expect(fixture.script.requests.map(\.path) == ["/a", "/b", "/b"])
+    }
+  }
+}

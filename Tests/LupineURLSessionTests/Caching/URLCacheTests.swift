@@ -1,0 +1,219 @@
+// URLCacheTests: Foundation's API of the cache, with a clock that the test sets.
+
+import Foundation
+import LupineEngine
+import Testing
+
+@testable import LupineURLSession
+
+@Suite struct URLCacheTests {
+  private let clock = CacheClock()
+  private let directory = CacheDirectory()
+
+  private func cache(memory: Int = 1_000_000, disk: Int = 1_000_000) -> URLCache {
+    URLCache(memoryCapacity: memory, diskCapacity: disk, folder: directory.path) { [clock] in clock.now }
+  }
+
+  private func request(_ path: String = "/a", _ fields: [String: String] = [:], method: String = "GET") throws
+    -> URLRequest
+  {
+    var request = URLRequest(url: try #require(URL(string: "https://origin.test\(path)")))
+    request.httpMethod = method
+    for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+    return request
+  }
+
+  private func response(
+    _ text: String, _ fields: [String: String] = [:], status: Int = 200, userInfo: [AnyHashable: Any]? = nil,
+    policy: URLCache.StoragePolicy = .allowed
+  ) throws -> CachedURLResponse {
+    let url = try #require(URL(string: "https://origin.test/a"))
+    let head = try #require(
+      HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
+    return CachedURLResponse(response: head, data: Data(text.utf8), userInfo: userInfo, storagePolicy: policy)
+  }
+
+  private func text(_ cached: CachedURLResponse?) -> String? { cached.map { String(decoding: $0.data, as: UTF8.self) } }
+
+  @Test("a stored response is found in memory, and by another cache that uses the same directory")
+  func roundTrip() throws {
+    let first = cache()
+    let long = String(repeating: "x", count: 100_000)
+    try first.storeCachedResponse(response(long, ["Foo": "1"], userInfo: ["k": 1]), for: request())
+    let stored = try #require(first.cachedResponse(for: request()))
+    #expect(text(stored) == long)
+    #expect(stored.userInfo?["k"] as? Int == 1)
+    let later = cache()
+    let loaded = try #require(later.cachedResponse(for: request("/a#fragment")))
+    #expect(text(loaded) == long)
+    #expect(loaded.userInfo == nil)
+    let head = try #require(loaded.response as? HTTPURLResponse)
+    #expect(head.statusCode == 200)
+    #expect(head.value(forHTTPHeaderField: "Foo") == "1")
+    #expect(head.url?.path == "/a")
+    #expect(try later.cachedResponse(for: request("/b")) == nil)
+    #expect(later.currentMemoryUsage > long.utf8.count)
+    #expect(try later.cachedResponse(for: request(method: "HEAD")) != nil)
+    #expect(try later.cachedResponse(for: request(method: "POST")) == nil)
+  }
+
+  @Test("a stored response with a decoded body has no expected length, even after it is read from disk")
+  func decodedBody() throws {
+    let url = try #require(URL(string: "https://origin.test/a"))
+    let head = HTTPURLResponse(
+      url: url, statusCode: 200, fields: ["Content-Encoding": "gzip", "Content-Length": "3"], isContentDecoded: true)
+    try cache().storeCachedResponse(CachedURLResponse(response: head, data: Data("decoded".utf8)), for: request())
+    let loaded = try #require(cache().cachedResponse(for: request()))
+    #expect(loaded.response.expectedContentLength == -1)
+    #expect(text(loaded) == "decoded")
+  }
+
+  @Test("a later response replaces an earlier one, but variants are stored separately")
+  func variants() throws {
+    for cache in [cache(), cache(memory: 0), cache(disk: 0)] {
+      try cache.storeCachedResponse(response("1"), for: request())
+      try cache.storeCachedResponse(response("2"), for: request())
+      #expect(try text(cache.cachedResponse(for: request())) == "2")
+      let vary = ["Vary": "Accept-Language"]
+      try cache.storeCachedResponse(response("de", vary), for: request("/a", ["Accept-Language": "de"]))
+      try cache.storeCachedResponse(response("en", vary), for: request("/a", ["Accept-Language": "en"]))
+      #expect(try text(cache.cachedResponse(for: request("/a", ["Accept-Language": "de"]))) == "de")
+      #expect(try text(cache.cachedResponse(for: request("/a", ["Accept-Language": "en"]))) == "en")
+      #expect(try cache.cachedResponse(for: request("/a", ["Accept-Language": "fr"])) == nil)
+      try cache.removeCachedResponse(for: request())
+      #expect(try cache.cachedResponse(for: request("/a", ["Accept-Language": "de"])) == nil)
+    }
+  }
+
+  @Test("a response that a private cache must not store isn't stored")
+  func refused() throws {
+    let cache = cache()
+    try cache.storeCachedResponse(response("", ["Cache-Control": "no-store"]), for: request())
+    try cache.storeCachedResponse(response("", ["Vary": "*"]), for: request())
+    try cache.storeCachedResponse(response("", status: 206), for: request())
+    try cache.storeCachedResponse(response(""), for: request(method: "POST"))
+    try cache.storeCachedResponse(response("", policy: .notAllowed), for: request())
+    var withBody = try request()
+    withBody.httpBody = Data("q".utf8)
+    try cache.storeCachedResponse(response(""), for: withBody)
+    let url = try #require(URL(string: "data:,a"))
+    let other = URLResponse(url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil)
+    cache.storeCachedResponse(CachedURLResponse(response: other, data: Data()), for: URLRequest(url: url))
+    #expect(cache.currentMemoryUsage == 0)
+    #expect(cache.currentDiskUsage == 0)
+  }
+
+  @Test("a response stored only in memory isn't in the directory, and an earlier one is removed from there")
+  func memoryOnly() throws {
+    let cache = cache()
+    try cache.storeCachedResponse(response("1"), for: request())
+    try cache.storeCachedResponse(response("2", policy: .allowedInMemoryOnly), for: request())
+    #expect(try text(cache.cachedResponse(for: request())) == "2")
+    #expect(cache.currentDiskUsage == 0)
+    cache.memoryCapacity = 0
+    #expect(try cache.cachedResponse(for: request()) == nil)
+  }
+
+  @Test("if a response can't be written to a file, only the file that it replaces is deleted")
+  func unwritable() throws {
+    let cache = cache(disk: 20_000)
+    let vary = ["Vary": "Accept-Language"]
+    let (english, german) = (["Accept-Language": "en"], ["Accept-Language": "de"])
+    try cache.storeCachedResponse(response("en", vary), for: request("/a", english))
+    try cache.storeCachedResponse(response("de", vary), for: request("/a", german))
+    let long = String(repeating: "x", count: 50_000)
+    try cache.storeCachedResponse(response(long, vary), for: request("/a", english))
+    #expect(try text(cache.cachedResponse(for: request("/a", english))) == long)
+    cache.memoryCapacity = 0
+    #expect(try cache.cachedResponse(for: request("/a", english)) == nil)
+    #expect(try text(cache.cachedResponse(for: request("/a", german))) == "de")
+  }
+
+  @Test(
+    "the cache's usage stays within its capacities, even if they change; with disk capacity 0 it has no directory")
+  func capacities() throws {
+    let memoryOnly = cache(disk: 0)
+    try memoryOnly.storeCachedResponse(response("1"), for: request())
+    #expect(!FileManager.default.fileExists(atPath: directory.path))
+    let cache = cache(memory: 10_000, disk: 20_000)
+    for number in 0..<30 {
+      let text = String(repeating: "x", count: 3000)
+      try cache.storeCachedResponse(response(text), for: request("/\(number)"))
+      #expect(cache.currentMemoryUsage <= 10_000 && cache.currentDiskUsage <= 20_000)
+    }
+    #expect(cache.currentMemoryUsage > 3000 && cache.currentDiskUsage > 10_000)
+    #expect(try cache.cachedResponse(for: request("/29")) != nil)
+    #expect(try cache.cachedResponse(for: request("/0")) == nil)
+    cache.memoryCapacity = 4000
+    cache.diskCapacity = 4000
+    #expect(cache.memoryCapacity == 4000 && cache.diskCapacity == 4000)
+    #expect(cache.currentMemoryUsage <= 4000 && cache.currentDiskUsage <= 4000)
+  }
+
+  @Test("responses stored since a date, or all responses, can be removed from memory and disk")
+  func removal() throws {
+    let cache = cache()
+    try cache.storeCachedResponse(response("1"), for: request("/1"))
+    clock.advance(10)
+    let date = clock.now
+    try cache.storeCachedResponse(response("2"), for: request("/2"))
+    cache.removeCachedResponses(since: date)
+    #expect(try cache.cachedResponse(for: request("/2")) == nil)
+    #expect(try text(cache.cachedResponse(for: request("/1"))) == "1")
+    cache.removeAllCachedResponses()
+    #expect(try cache.cachedResponse(for: request("/1")) == nil)
+    #expect(cache.currentMemoryUsage == 0 && cache.currentDiskUsage == 0)
+  }
+
+  @Test("a cache whose directory can't be used stores responses only in memory")
+  func unusableDirectory() throws {
+    let cache = URLCache(
+      memoryCapacity: 100_000, diskCapacity: 100_000, directory: URL(filePath: "/proc/none/cache"))
+    try cache.storeCachedResponse(response("1"), for: request())
+    #expect(try text(cache.cachedResponse(for: request())) == "1")
+    #expect(cache.currentDiskUsage == 0)
+  }
+
+  @Test("a response that is removed while its file is being read isn't put back into memory")
+  func removalWhileReading() throws {
+    let later = cache()
+    try cache().storeCachedResponse(response("1"), for: request())
+    let uri = "https://origin.test/a"
+    let url = try #require(try request().url)
+    let hasLoaded = later.stores.waitForFiles {
+      let file = later.stores.found(uri).first.flatMap { found -> RecordFile? in
+        if case .file(let id) = found.body { later.stores.open(id) } else { nil }
+      }
+      // The file is deleted after this work.
+      later.stores.removeAll(for: uri)
+      return file.flatMap { later.stores.load($0, for: url) } != nil
+    }
+    #expect(hasLoaded && later.currentMemoryUsage == 0)
+    #expect(try later.cachedResponse(for: request()) == nil)
+  }
+
+  @Test("the cache's methods for data tasks use the task's request")
+  func tasks() async throws {
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    let task = session.dataTask(with: try request())
+    let cache = cache()
+    try cache.storeCachedResponse(response("1"), for: task)
+    let found = await withCheckedContinuation { continuation in
+      cache.getCachedResponse(for: task) { continuation.resume(returning: $0) }
+    }
+    #expect(text(found) == "1")
+    cache.removeCachedResponse(for: task)
+    #expect(try cache.cachedResponse(for: request()) == nil)
+  }
+
+  @Test("the shared cache can be replaced")
+  func shared() {
+    let before = URLCache.shared
+    #expect(before === URLCache.shared)
+    let other = cache()
+    URLCache.shared = other
+    #expect(other === URLCache.shared)
+    URLCache.shared = before
+  }
+}

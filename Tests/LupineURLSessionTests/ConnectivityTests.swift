@@ -1,0 +1,295 @@
+// ConnectivityTests: sessions whose tasks wait for a network, on a network that the test changes.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import LupineReactor
+@testable import LupineURLSession
+
+/// Notes when its tasks wait and end.
+private final class WaitingDelegate: NSObject, URLSessionDataDelegate {
+  let notes = Notes()
+  let waiting = Gate()
+
+  func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+    notes.add("waits")
+    waiting.open()
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    notes.add("data \(String(decoding: data, as: UTF8.self))")
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+    notes.add("metrics \(metrics.transactionMetrics.count)")
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    notes.add("end \((error as? URLError).map { "\($0.code.rawValue)" } ?? "")")
+  }
+}
+
+@Suite("Waiting for connectivity", .timeLimit(.minutes(10)))
+struct ConnectivityTests {
+  private let network = TestNetwork(TestNetwork.offline)
+  private let resolver = SwitchedResolver()
+  private let delegate = WaitingDelegate()
+
+  /// Calls `body` with a session on the test's network.
+  private func withWaiting<Value>(
+    _ configure: (URLSessionConfiguration) -> Void = { _ in }, _ body: (URLSession) async throws -> Value
+  ) async throws -> Value {
+    try await withSession(delegate: delegate) {
+      $0.waitsForConnectivity = true
+      $0.pathWaiters = PathWaiters(source: network.source)
+      $0.engine.resolver.resolver = resolver
+      $0.engine.proxy = .none
+      configure($0)
+    } _: {
+      try await body($0)
+    }
+  }
+
+  private func request(_ origin: OriginServer, _ method: String = "GET") -> URLRequest {
+    var request = origin.request("/", method)
+    request.url = request.url.flatMap { url in
+      var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
+      components?.host = "name.example"
+      return components?.url
+    }
+    return request
+  }
+
+  private func goOnline() {
+    resolver.set(isUp: true)
+    network.change(to: TestNetwork.online)
+  }
+
+  @Test("a task waits for a network, its delegate is notified of that once, and then its body is sent")
+  func body() async throws {
+    try await withServer {
+      .text(String(decoding: $0.body, as: UTF8.self))
+    } _: { origin in
+      try await withWaiting { session in
+        let task = session.uploadTask(with: request(origin, "PUT"), from: Data("content".utf8))
+        task.resume()
+        await delegate.waiting.wait()
+        // The network comes and goes while the name service still fails, so the task waits again.
+        network.change(to: TestNetwork.online)
+        network.change(to: TestNetwork.offline)
+        goOnline()
+        #expect(await settles { task.state == .completed })
+        #expect(delegate.notes.all == ["waits", "data content", "metrics 1", "end "])
+        #expect(task.countOfBytesSent == 7 && network.watcherCount == 0)
+      }
+    }
+  }
+
+  @Test("if waitsForConnectivity is false, a task without a network fails at once")
+  func off() async throws {
+    try await withServer { _ in
+      .text("")
+    } _: { origin in
+      try await withWaiting {
+        $0.waitsForConnectivity = false
+      } _: { session in
+        #expect(await code { try await session.data(for: request(origin)) } == .dnsLookupFailed)
+        #expect(delegate.notes.all == ["metrics 1"])
+      }
+    }
+  }
+
+  @Test("a name server that doesn't answer isn't treated as a missing network")
+  func noNameServer() async throws {
+    network.change(to: TestNetwork.online)
+    try await withServer { _ in
+      .text("")
+    } _: { origin in
+      try await withWaiting { session in
+        #expect(await code { try await session.data(for: request(origin)) } == .dnsLookupFailed)
+      }
+    }
+  }
+
+  @Test(
+    "if name servers don't answer after the network has come up, the lookup is repeated three times, then the task fails"
+  )
+  func noNameServerAfterwards() async throws {
+    try await withServer { _ in
+      .text("")
+    } _: { origin in
+      try await withWaiting { session in
+        let task = session.dataTask(with: request(origin))
+        task.resume()
+        await delegate.waiting.wait()
+        let earlier = resolver.lookupCount
+        network.change(to: TestNetwork.online)
+        #expect(await settles { task.state == .completed })
+        #expect(delegate.notes.all == ["waits", "metrics 0", "end -1006"])
+        #expect(resolver.lookupCount - earlier == TransferState.NetworkWait.unansweredLookupsMax + 1)
+      }
+    }
+  }
+
+  @Test("after several outages, a lookup without an answer is still repeated")
+  func outages() async throws {
+    let count = Mutex(0)
+    let source = NetworkSource(
+      current: { [resolver] in
+        let isOutage = count.withLock { count -> Bool in
+          count += 1
+          return count <= TransferState.NetworkWait.unansweredLookupsMax + 1
+        }
+        if isOutage { return TestNetwork.offline }
+        // The name server hasn't answered the latest lookup, and will answer the next one.
+        resolver.set(isUp: true)
+        return TestNetwork.online
+      }, watch: network.source.watch)
+    network.change(to: TestNetwork.online)
+    try await withServer { _ in
+      .text("ok")
+    } _: { origin in
+      try await withWaiting {
+        $0.pathWaiters = PathWaiters(source: source)
+      } _: { session in
+        let task = session.dataTask(with: request(origin))
+        task.resume()
+        #expect(await settles { task.state == .completed })
+        #expect(delegate.notes.all == ["waits", "data ok", "metrics 1", "end "])
+      }
+    }
+  }
+
+  @Test("waiting for a network is limited by the resource timeout, not by the request's timeout")
+  func timeout() async throws {
+    try await withServer { _ in
+      .text("")
+    } _: { origin in
+      try await withWaiting {
+        $0.timeoutIntervalForResource = 0.3
+        $0.timeoutIntervalForRequest = 0.05
+      } _: { session in
+        let start = ContinuousClock.now
+        #expect(await code { try await session.data(for: request(origin)) } == .timedOut)
+        #expect(ContinuousClock.now - start >= .milliseconds(300))
+        #expect(await settles { network.watcherCount == 0 })
+      }
+    }
+  }
+
+  @Test("a task that is cancelled while it waits for a network ends at once, and the network is no longer watched")
+  func cancellation() async throws {
+    try await withServer { _ in
+      .text("")
+    } _: { origin in
+      try await withWaiting { session in
+        let task = session.dataTask(with: request(origin))
+        task.resume()
+        await delegate.waiting.wait()
+        #expect(await settles { network.watcherCount == 1 })
+        task.cancel()
+        #expect(await settles { network.watcherCount == 0 && task.state == .completed })
+        #expect(delegate.notes.all == ["waits", "metrics 0", "end -999"])
+        goOnline()
+        #expect(resolver.lookupCount == 1)
+      }
+    }
+  }
+
+  @Test("invalidating a session ends its tasks that wait for a network")
+  func invalidation() async throws {
+    try await withServer { _ in
+      .text("")
+    } _: { origin in
+      try await withWaiting { session in
+        let tasks = (0..<20).map { _ in session.dataTask(with: request(origin)) }
+        for task in tasks { task.resume() }
+        #expect(await settles { delegate.notes.all.count == 20 })
+        session.invalidateAndCancel()
+        #expect(await settles { tasks.allSatisfy { $0.state == .completed } && network.watcherCount == 0 })
+      }
+    }
+  }
+
+  @Test("hundreds of tasks that wait for a network share one network watch, and all are sent")
+  func many() async throws {
+    try await withServer { _ in
+      .text("ok")
+    } _: { origin in
+      try await withWaiting { session in
+        let tasks = (0..<300).map { _ in session.dataTask(with: request(origin)) }
+        for task in tasks { task.resume() }
+        #expect(await settles { delegate.notes.all.count { $0 == "waits" } == 300 })
+        #expect(network.watcherCount == 1)
+        goOnline()
+        #expect(await settles { delegate.notes.all.count { $0 == "data ok" } == 300 })
+      }
+    }
+  }
+
+  @Test("if the state of the network can't be read, a waiting task tries again after a pause")
+  func unreadable() async throws {
+    let unreadable = TestNetwork(nil, isReadable: false)
+    let list = PathWaiters(source: unreadable.source)
+    let resumed = Gate()
+    let wait = list.wait(attempts: 1, limit: nil, until: { $0?.hasRoute() ?? true }) { _ in resumed.open() }
+    await resumed.wait()
+    withExtendedLifetime(wait) {}
+  }
+}
+
+@Suite("NWPathMonitor", .timeLimit(.minutes(10)))
+struct NWPathMonitorTests {
+  @Test("a monitor reports the current path and each change on its queue, and reports nothing after cancel")
+  func changes() async {
+    let network = TestNetwork(TestNetwork.offline)
+    let monitor = NWPathMonitor(.prohibited([]), source: network.source)
+    #expect(monitor.currentPath.status == .unsatisfied)
+    let queue = DispatchQueue(label: "test")
+    let notes = Notes()
+    monitor.pathUpdateHandler = { path in
+      dispatchPrecondition(condition: .onQueue(queue))
+      notes.add("\(path.status) \(path.availableInterfaces.map(\.name)) \(path.isExpensive)")
+    }
+    monitor.start(queue: queue)
+    monitor.start(queue: .main)
+    network.change(to: TestNetwork.online)
+    network.change(to: TestNetwork.online)
+    network.change(to: TestNetwork.network("wwan0", "wlan0"))
+    #expect(await settles { notes.all.count == 3 })
+    #expect(
+      notes.all == [
+        "unsatisfied [] false", #"satisfied ["eth0"] false"#, #"satisfied ["wwan0", "wlan0"] true"#,
+      ])
+    #expect(monitor.currentPath.usesInterfaceType(.cellular) && !monitor.currentPath.usesInterfaceType(.wifi))
+    #expect(monitor.currentPath.availableInterfaces.map(\.type) == [.cellular, .wifi])
+    monitor.cancel()
+    network.change(to: TestNetwork.offline)
+    monitor.start(queue: queue)
+    queue.sync {}
+    #expect(notes.all.count == 3 && network.watcherCount == 0)
+  }
+
+  @Test("required and prohibited interface types exclude all other interfaces from a path")
+  func filters() {
+    let network = TestNetwork.network("wwan0", "wlan0", "eth0")
+    func names(_ filter: PathFilter) -> [String] { NWPath(network, filter).availableInterfaces.map(\.name) }
+    #expect(names(.required(.wifi)) == ["wlan0"] && names(.prohibited([.cellular, .wifi])) == ["eth0"])
+    #expect(names(.required(.loopback)).isEmpty && names(.prohibited([])) == ["wwan0", "wlan0", "eth0"])
+    #expect(NWPath(network, .required(.other)).status == .unsatisfied)
+    #expect(NWPath(nil, .prohibited([])).status == .requiresConnection)
+  }
+
+  @Test("releasing a path monitor ends its watch")
+  func release() {
+    let network = TestNetwork(TestNetwork.online)
+    var monitor: NWPathMonitor? = NWPathMonitor(.prohibited([]), source: network.source)
+    monitor?.start(queue: .global())
+    #expect(network.watcherCount == 1)
+    monitor = nil
+    #expect(network.watcherCount == 0)
+  }
+}

@@ -1,0 +1,117 @@
+// PathWaitListTests: when requests that wait for a network continue. The tests pass the times, so no clock is needed.
+
+import LupineEngine
+import Synchronization
+import Testing
+
+@testable import LupineReactor
+@testable import LupineURLSession
+
+@Suite("The list of waiters for a network")
+struct PathWaitListTests {
+  private let outcomes = Notes()
+
+  private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
+
+  private func add(
+    _ list: inout PathWaitList, _ name: String, attempts: Int = 0, limit: Duration? = nil, at milliseconds: UInt64 = 0
+  ) -> PathWaitList.ID {
+    list.add(
+      until: { $0?.hasRoute() ?? true }, attempts: attempts, limit: limit, now: at(milliseconds)
+    ) { [outcomes] in
+      outcomes.add("\(name) \($0)")
+    }
+  }
+
+  private func due(_ list: inout PathWaitList, at milliseconds: UInt64) -> Int {
+    let calls = list.takeDue(now: at(milliseconds))
+    for call in calls { call() }
+    return calls.count
+  }
+
+  @Test("a waiter continues as soon as a network path appears")
+  func appearing() {
+    var list = PathWaitList()
+    _ = add(&list, "a")
+    #expect(list.nextTime == nil && due(&list, at: 5) == 0)
+    list.networkChanged(TestNetwork.offline, now: at(10)) { 0.5 }
+    #expect(list.nextTime == nil)
+    list.networkChanged(TestNetwork.online, now: at(20)) { 0.5 }
+    #expect(list.nextTime == at(20) && due(&list, at: 20) == 1 && outcomes.all == ["a path"] && list.isEmpty)
+  }
+
+  @Test(
+    "if there already is a network path, a waiter continues after a delay that doubles with each attempt up to 10 s")
+  func pauses() {
+    for (attempts, pause) in [(0, 0), (1, 100), (2, 200), (3, 400), (7, 6_400), (8, 10_000), (9, 10_000), (60, 10_000)]
+      as [(Int, UInt64)]
+    {
+      var list = PathWaitList()
+      _ = add(&list, "a", attempts: attempts)
+      list.networkChanged(TestNetwork.online, now: at(0)) { 0.5 }
+      #expect(list.nextTime == at(pause), "\(attempts) attempts")
+    }
+  }
+
+  @Test("a waiter that is added while there is a network path also continues only after its delay")
+  func joining() {
+    var list = PathWaitList()
+    _ = add(&list, "a", attempts: 8)
+    list.networkChanged(TestNetwork.online, now: at(0)) { 0.5 }
+    _ = add(&list, "b", attempts: 1, at: 50)
+    #expect(list.nextTime == at(150) && due(&list, at: 150) == 1 && outcomes.all == ["b path"])
+  }
+
+  @Test("a waiter that loses its network path during the delay keeps waiting, even if an interface goes up and down")
+  func flapping() {
+    var list = PathWaitList()
+    _ = add(&list, "a", attempts: 4)
+    for time in stride(from: UInt64(0), to: 700, by: 100) {
+      list.networkChanged(time % 200 == 0 ? TestNetwork.online : TestNetwork.offline, now: at(time)) { 0.5 }
+      #expect(due(&list, at: time) == 0)
+    }
+    list.networkChanged(TestNetwork.offline, now: at(750)) { 0.5 }
+    #expect(due(&list, at: 5_000) == 0)
+    list.networkChanged(TestNetwork.online, now: at(5_000)) { 0.5 }
+    #expect(due(&list, at: 5_000) == 1)
+  }
+
+  @Test("many waiters continue in the order in which they were added, spread over at most two seconds")
+  func spread() {
+    var list = PathWaitList()
+    for number in 0..<4_000 { _ = add(&list, "\(number)") }
+    list.networkChanged(TestNetwork.online, now: at(0)) { 0.5 }
+    #expect(due(&list, at: 0) == 1)
+    var counts: [Int] = []
+    for time in stride(from: UInt64(100), through: 2_000, by: 100) { counts.append(due(&list, at: time)) }
+    #expect(counts.reduce(0, +) == 3_999 && list.isEmpty && (counts.max() ?? 0) <= 201)
+    #expect(outcomes.all == (0..<4_000).map { "\($0) path" })
+  }
+
+  @Test("a few waiters continue at intervals of 2 ms")
+  func few() {
+    var list = PathWaitList()
+    for number in 0..<3 { _ = add(&list, "\(number)") }
+    list.networkChanged(TestNetwork.online, now: at(0)) { 0 }
+    #expect((0...4).map { due(&list, at: UInt64($0)) } == [1, 0, 1, 0, 1])
+  }
+
+  @Test("a waiter fails at its time limit, and the callback of a removed waiter isn't called")
+  func limits() {
+    var list = PathWaitList()
+    _ = add(&list, "a", limit: .milliseconds(30))
+    let removed = add(&list, "b")
+    #expect(list.nextTime == at(30) && due(&list, at: 29) == 0 && due(&list, at: 30) == 1)
+    list.remove(removed)
+    list.networkChanged(TestNetwork.online, now: at(40)) { 0 }
+    #expect(list.isEmpty && due(&list, at: 50) == 0 && outcomes.all == ["a timedOut"])
+  }
+
+  @Test("if the state of the network can't be read, a waiter continues after a delay")
+  func unreadable() {
+    var list = PathWaitList()
+    _ = add(&list, "a", attempts: 2)
+    list.networkChanged(nil, now: at(0)) { 0 }
+    #expect(list.nextTime == at(200))
+  }
+}

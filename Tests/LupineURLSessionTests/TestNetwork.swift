@@ -1,0 +1,96 @@
+// TestNetwork: a network whose state a test sets, in place of the kernel's.
+
+import LupineEngine
+import Synchronization
+
+@testable import LupineReactor
+@testable import LupineURLSession
+
+/// A network for the tests of waiting.
+final class TestNetwork: Sendable {
+  private struct State {
+    var network: NetworkState?
+    var handlers: [UInt64: NetworkSource.Handler] = [:]
+    var watchCount: UInt64 = 0
+  }
+
+  /// Ends a watch when it is released.
+  private final class Watch: Sendable {
+    let end: @Sendable () -> Void
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+    deinit { end() }
+  }
+
+  private let state: Mutex<State>
+  private let isReadable: Bool
+
+  /// Creates a network. If it isn't readable, neither its state nor its changes can be observed.
+  init(_ network: NetworkState?, isReadable: Bool = true) {
+    state = Mutex(State(network: network))
+    self.isReadable = isReadable
+  }
+
+  var source: NetworkSource {
+    NetworkSource(
+      current: { self.isReadable ? self.state.withLock { $0.network } : nil },
+      watch: { handler in
+        guard self.isReadable else { return nil }
+        let (number, network) = self.state.withLock { state in
+          state.watchCount += 1
+          state.handlers[state.watchCount] = handler
+          return (state.watchCount, state.network)
+        }
+        handler(network)
+        return Watch { self.state.withLock { $0.handlers[number] = nil } }
+      })
+  }
+
+  /// The number of watches in progress.
+  var watcherCount: Int { state.withLock { $0.handlers.count } }
+
+  func change(to network: NetworkState) {
+    let handlers = state.withLock { state in
+      state.network = network
+      return Array(state.handlers.values)
+    }
+    for handler in handlers { handler(network) }
+  }
+
+  /// A network without routes.
+  static let offline = NetworkState()
+  /// A network with a default route by Ethernet.
+  static let online = network("eth0")
+  /// A network with a default route by a modem.
+  static let cellular = network("wwan0")
+
+  static func network(_ names: String...) -> NetworkState {
+    var state = NetworkState()
+    for (index, name) in names.enumerated() {
+      let number = Int32(index + 1)
+      state.add(.link(NetworkLink(index: number, name: name, flags: 0x41)))
+      state.add(.address(NetworkAddress(link: number, ip: .ipv4(0x0A00_0001 + UInt32(index) << 8))))
+      state.add(
+        .route(
+          NetworkRoute(
+            destination: .ipv4(0), prefixLength: 0, priority: UInt32(index),
+            outcome: .sent(links: [number], isDirect: false))))
+    }
+    return state
+  }
+}
+
+/// A resolver that finds every host on this machine, except while its network is down.
+final class SwitchedResolver: HostResolver {
+  private let isUp = Mutex(false)
+  private let lookups = Mutex(0)
+
+  var lookupCount: Int { lookups.withLock { $0 } }
+
+  func set(isUp: Bool) { self.isUp.withLock { $0 = isUp } }
+
+  func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
+    lookups.withLock { $0 += 1 }
+    guard isUp.withLock({ $0 }) else { throw ResolveError(.temporary, "Temporary failure in name resolution") }
+    return [SocketAddress(numeric: "127.0.0.1", port: 0)].compactMap(\.self)
+  }
+}
