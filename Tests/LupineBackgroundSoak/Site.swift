@@ -1,5 +1,6 @@
 // Site: the origin of the soak. Its resources change, its connections break, and it counts the uploads.
 
+import Glibc
 import LupineOrigin
 import LupineRandom
 import LupineWire
@@ -16,6 +17,8 @@ final class Site: Sendable {
     var problems: [String] = []
     var requestCount: UInt64 = 0
     var resumedCount = 0
+    /// The worker to kill, and the number of steps until then.
+    var victim: (process: pid_t, stepsLeft: Int)?
   }
 
   private let state = Mutex(State())
@@ -49,8 +52,30 @@ final class Site: Sendable {
   /// Changes the resource.
   func change(_ name: String) { state.withLock { $0.versions[name, default: 0] += 1 } }
 
+  /// Kills a worker when the site has taken `stepCount` more steps: receiving a request, or sending a piece of a response.
+  func kill(_ process: pid_t, afterSteps stepCount: Int) {
+    state.withLock { $0.victim = (process, stepCount) }
+    takeStep()
+  }
+
+  /// Kills no worker any more. Must be called when the worker has ended, because another process may get its number.
+  func spare() { state.withLock { $0.victim = nil } }
+
+  private func takeStep() {
+    state.withLock { state in
+      guard let (process, stepsLeft) = state.victim else { return }
+      if stepsLeft > 0 {
+        state.victim = (process, stepsLeft - 1)
+      } else {
+        Glibc.kill(process, SIGKILL)
+        state.victim = nil
+      }
+    }
+  }
+
   func serve(_ peer: Peer) throws {
     while let request = try peer.readRequest() {
+      takeStep()
       let name = String(request.path.dropFirst())
       var random = state.withLock { state in
         state.requestCount += 1
@@ -75,8 +100,9 @@ final class Site: Sendable {
     if random.number(0...9) == 0 { return peer.close() }
     let body = Array("answer to \(name)".utf8)
     try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
-    // The pause lets workers be killed between the head and the body.
+    // The pause lets workers process the head before they are killed.
     try peer.pause(for: .milliseconds(random.number(0...30)))
+    takeStep()
     try peer.send(body)
   }
 
@@ -102,6 +128,7 @@ final class Site: Sendable {
       try peer.send(Array(content[offset..<end]))
       offset = end
       try peer.pause(for: .milliseconds(random.number(0...20)))
+      takeStep()
     }
     if breaksAt < content.count { peer.close() }
   }

@@ -1,4 +1,4 @@
-// Soak: rounds of transfers by workers that are killed at random times.
+// Soak: rounds of transfers by workers that are killed at random steps.
 
 import Foundation
 import LupineOrigin
@@ -14,12 +14,13 @@ struct Soak {
   private let folder: String
   private let site = Site()
 
-  /// The longest time of a round's last worker, in seconds: 120.
-  private static let lastWorkerSecondsMax = 120
+  /// The longest time of a worker, in seconds: 120.
+  private static let workerSecondsMax = 120
   /// The number of workers that are killed in a round.
   private static let killedCount = 6
-  /// The time in milliseconds after which a worker is killed. A worker that isn't killed needs about 700 ms for all transfers.
-  private static let killMilliseconds = 20...500
+  /// The number of the site's steps after which a worker is killed, per transfer. A transfer takes at least two steps, so the
+  /// workers of a round are killed before they have completed all transfers, however slow the machine is.
+  private static let killedStepsPerTransferMax = 0.3
 
   init(seconds: Int, transferCount: Int) throws {
     self.seconds = seconds
@@ -46,16 +47,17 @@ struct Soak {
       }
       for _ in 0..<Self.killedCount {
         let worker = try start(names, origin.url)
-        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(random.number(Self.killMilliseconds)))
-        kill(worker.processIdentifier, SIGKILL)
-        kills += worker.awaitEnd() == 128 + SIGKILL ? 1 : 0
+        let stepsMax = Int(Double(transferCount) * Self.killedStepsPerTransferMax)
+        site.kill(worker.processIdentifier, afterSteps: random.number(0...stepsMax))
+        kills += awaitEnd(of: worker) == 128 + SIGKILL ? 1 : 0
+        site.spare()
         try noteAnswered(names)
         for name in names where random.number(0...19) == 0 { site.change(name) }
       }
       try finish(names, origin.url)
       try check(names)
     } while Date() < end && site.problems.isEmpty
-    if kills < rounds { site.report("only \(kills) workers were killed; the others ended before") }
+    if kills < rounds * Self.killedCount { site.report("only \(kills) workers were killed; the others ended before") }
     print("\(rounds) rounds of \(transferCount) transfers, \(kills) kills, \(site.resumedCount) resumed downloads")
     for problem in site.problems.prefix(20) { print("problem: \(problem)") }
     return site.problems.isEmpty
@@ -68,13 +70,17 @@ struct Soak {
 
   /// Runs a worker that isn't killed, until all is done.
   private func finish(_ names: [String], _ url: String) throws {
-    let worker = try start(names, url)
-    let identifier = worker.processIdentifier
-    let limit = DispatchWorkItem { kill(identifier, SIGKILL) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.lastWorkerSecondsMax), execute: limit)
-    let status = worker.awaitEnd()
-    limit.cancel()
+    let status = awaitEnd(of: try start(names, url))
     if status != 0 { site.report("the last worker ended with the status \(status)") }
+  }
+
+  /// Waits until the worker has ended, and returns its status. A worker that takes too long is aborted.
+  private func awaitEnd(of worker: ChildProcess) -> Int32 {
+    let identifier = worker.processIdentifier
+    let limit = DispatchWorkItem { kill(identifier, SIGABRT) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.workerSecondsMax), execute: limit)
+    defer { limit.cancel() }
+    return worker.awaitEnd()
   }
 
   private var store: String { "\(folder)/sessions/\(Worker.identifier)" }
