@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineEngine
+import LupineLoopback
 import LupineOrigin
 import Synchronization
 import Testing
@@ -65,6 +66,31 @@ struct CacheTests {
       #expect(try await lupine(["--cache", folder, "--max-stale", "1", origin.url]).output == "0")
       #expect(origin.requestCount == 3)
     }
+  }
+
+  @Test("with stale-if-error, a stale response is served if the server can't be reached, but not if it isn't trusted")
+  func outage() async throws {
+    let (authority, other) = (try ThrowawayAuthority(), try ThrowawayAuthority())
+    let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])
+    let origin = try OriginServer.serving(tls: try ServerIdentity(identity, authorityPEM: authority.certificatePEM)) {
+      _ in
+      Reply(fields: ["Cache-Control": "max-age=0, stale-if-error=1000"], .bytes(Array("stored".utf8)))
+    }
+    defer { origin.stop() }
+    let folder = try Folder()
+    // An option for the trust roots would bypass the cache, so OpenSSL's environment variable names the system's.
+    func load(trusting authority: ThrowawayAuthority) async throws -> Run {
+      let roots = try folder.write("roots", String(decoding: authority.certificatePEM, as: UTF8.self))
+      return try await shell("SSL_CERT_FILE=\(roots) $lupine -v --cache \(folder.path)/cache \(origin.url)")
+    }
+    let first = try await load(trusting: authority)
+    #expect(first.output == "stored" && cacheLines(first).last == "stored", "\(first.errors)")
+    let untrusted = try await load(trusting: other)
+    #expect(untrusted.status == 60 && untrusted.output.isEmpty && origin.requestCount == 1)
+    origin.stop()
+    let unreachable = try await load(trusting: other)
+    #expect(unreachable.status == 0 && unreachable.output == "stored")
+    #expect(cacheLines(unreachable).last == "hit: stale, served because the server failed (stale-if-error)")
   }
 
   @Test("a response with no-store, or to a request with credentials, isn't stored in the folder")

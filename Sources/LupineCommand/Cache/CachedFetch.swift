@@ -149,7 +149,7 @@ final class CachedFetch: ResponseSink {
       if !serve(index, served, of: lookup, metrics, updates) { _ = forwardUnconditionally() }
     case (.resend, _): _ = forwardUnconditionally()
     case (.undecided, let lookup?):
-      if let forwarding, case .failure(let error) = result, error.code != .cancelled {
+      if let forwarding, case .failure(let error) = result, error.isOutage {
         let outcome = ForwardingOutcome(ofFailure: forwarding, for: cached, stored: lookup.stored, now: cache.now)
         if case .serveStale(let index, let served) = outcome.answer {
           report(CacheReport.staleAfterError)

@@ -242,18 +242,17 @@ extension CacheExchange {
     guard case .failure(let failure) = result, ![.cancelled, .shutDown].contains(failure.code) else {
       return end(result, metrics, .canceled)
     }
-    guard isOutage(failure) else { return end(result, metrics, .failed) }
+    guard permitsStale(after: failure) else { return end(result, metrics, .failed) }
     let outcome = ForwardingOutcome(
       ofFailure: network.forwarding, for: request, stored: network.found.map(\.response), now: stores.now)
     guard case .serveStale(let index, let served) = outcome.answer else { return end(result, metrics, .failed) }
     serve(network.found[index], served, [], metrics)
   }
 
-  /// Returns whether the failure is an outage of the origin or the network. It isn't if the verifier or the session's delegate
-  /// has refused the origin's certificate, or if the origin requests a client certificate that the receiver will choose.
-  private func isOutage(_ failure: EngineError) -> Bool {
-    if case .tls(let error) = failure.cause, error.code == .refusedByVerifier { return false }
-    return failure.requestedAuthorities == nil || engineRequest.identityChoice != nil
+  /// Returns whether a stale response may be served for the failure. It may if the failure is an outage, unless the connection
+  /// ended because the origin requests a client certificate that the receiver will choose.
+  private func permitsStale(after failure: EngineError) -> Bool {
+    failure.isOutage && (failure.requestedAuthorities == nil || engineRequest.identityChoice != nil)
   }
 
   /// Stores a complete response. If it is the task's final response, passes it to the receiver instead, because the task's

@@ -1,0 +1,41 @@
+// OutageRuleTests: the failures for which a cache may serve a stale response.
+
+import LupineTLS
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite struct OutageRuleTests {
+  private static let origin = Origin(scheme: .https, host: "a", port: 443)
+
+  @Test("failures to reach the origin, and to get a well-formed response head, are outages")
+  func outages() {
+    let codes: [EngineError.Code] = [
+      .hostNotFound, .resolveFailed, .connectionRefused, .connectFailed, .proxyFailed, .timedOut, .connectionLost,
+      .malformedResponse, .outOfResources, .tooManyWaiting,
+    ]
+    for code in codes { #expect(EngineError(code, .connect, Self.origin).isOutage, "\(code)") }
+    let refused = EngineError.Cause.proxy(ProxyError(.refused(status: 502), "p:1"))
+    #expect(EngineError(.proxyFailed, .proxy, Self.origin, cause: refused).isOutage)
+  }
+
+  @Test("refusals, TLS failures and the caller's own limits aren't outages")
+  func refusals() {
+    let codes: [EngineError.Code] = [
+      .invalidRequest, .addressRefused, .cancelled, .decodingFailed, .tooManyRedirects, .redirectRefused, .bodyTooLarge,
+      .bodyUnreadable, .bodyNotReplayable, .shutDown,
+    ]
+    for code in codes { #expect(!EngineError(code, .connect, Self.origin).isOutage, "\(code)") }
+    let tls: [TLSError.Code] = [
+      .certificateExpired, .certificateNotYetValid, .hostMismatch, .selfSigned, .unknownAuthority,
+      .certificateInvalid(verifyCode: 23), .refusedByVerifier, .ocsp(.revoked), .alert(40), .handshakeFailed,
+    ]
+    for code in tls {
+      let cause = EngineError.Cause.tls(TLSError(code: code, message: ""))
+      #expect(!EngineError(.tlsFailed, .tls, Self.origin, cause: cause).isOutage, "\(code)")
+    }
+    let unproven = EngineError.Cause.proxy(ProxyError(.identityUnproven, "p:1"))
+    #expect(!EngineError(.proxyFailed, .proxy, Self.origin, cause: unproven).isOutage)
+  }
+}
