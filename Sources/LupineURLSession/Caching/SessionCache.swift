@@ -78,7 +78,8 @@ final class SessionCache: Sendable {
     guard let proof = digestProof(value) else { return value }
     let user = proof.parameter("username") ?? proof.parameter("username*")
     guard let user, let realm = proof.parameter("realm") else { return value }
-    return "Digest \(user) \(realm)"
+    // No field value contains NUL, so different users and realms can't give the same text.
+    return "Digest\0\(user)\0\(realm)"
   }
 
   /// Parses the Digest credentials in an Authorization field. Returns nil for another scheme. The result is a `Challenge`,

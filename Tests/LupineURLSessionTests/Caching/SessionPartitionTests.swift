@@ -92,6 +92,19 @@ import Testing
     }
   }
 
+  @Test("Digest users whose names and realms contain spaces don't share responses")
+  func digestSpaces() async throws {
+    try await withCache { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array("\(number)".utf8)))
+      }
+      for (number, (user, realm)) in [("a b", "c"), ("a", "b c")].enumerated() {
+        let proof = "Digest username=\"\(user)\", realm=\"\(realm)\", nonce=\"1\", response=\"1\""
+        #expect(try await fixture.load("/a", ["Authorization": proof]).text == "\(number)")
+      }
+    }
+  }
+
   @Test("with stale-while-revalidate, Digest credentials aren't sent twice: the request itself becomes the validation")
   func digestRevalidation() async throws {
     try await withCache { fixture async throws in
