@@ -47,6 +47,8 @@ package struct CacheRequest: Sendable {
   /// The name of the session that sends the request.
   package var session: String
   package var otherCredentials = OtherCredentials.none
+  /// Whether the request shares no stored responses with other sessions, not even those without credentials. False by default.
+  package var isIsolated = false
 
   package init(method: String = "GET", uri: URI, fields: Fields = Fields(), session: String = "") {
     self.method = method
@@ -58,14 +60,14 @@ package struct CacheRequest: Sendable {
   /// Returns the partition to which a response to this request belongs. `response` contains the response's fields.
   func partition(of response: Fields) -> CachePartition {
     let isPersonal =
-      otherCredentials == .presented || fields.contains("Authorization") || fields.contains("Cookie")
+      isIsolated || otherCredentials == .presented || fields.contains("Authorization") || fields.contains("Cookie")
       || response.contains("Set-Cookie")
     return isPersonal ? .session(session) : .anonymous
   }
 
   /// Returns whether a stored response in this partition may be served to the request.
   func mayRead(_ partition: CachePartition) -> Bool {
-    partition == .anonymous || partition == .session(session)
+    partition == .session(session) || (partition == .anonymous && !isIsolated)
   }
 
   /// Whether stored responses can answer a request with this method and content. True for GET and HEAD without content.

@@ -12,8 +12,9 @@ public import LupineReactor
 /// 3. Otherwise, `others` decides.
 ///
 /// Embedded addresses are the IPv4 addresses within the IPv6 networks ::/96, ::ffff:0:0:0/96, 64:ff9b::/96, 64:ff9b:1::/48,
-/// 2002::/16 (6to4) and 2001::/32 (Teredo). An address in ::ffff:0:0/96 counts as the IPv4 address itself. The unspecified
-/// address also counts as the loopback address, because on Linux a connection to either reaches the same machine.
+/// 2002::/16 (6to4) and 2001::/32 (Teredo), and within interface identifiers of ISATAP (`::5efe:10.0.0.1` after any prefix of
+/// 64 bits). An address in ::ffff:0:0/96 counts as the IPv4 address itself. The unspecified address also counts as the loopback
+/// address, because on Linux a connection to either reaches the same machine.
 public struct AddressPolicy: Sendable, Hashable {
   /// The addresses that are permitted among those in neither list.
   public enum Others: String, Sendable, Hashable, CaseIterable {

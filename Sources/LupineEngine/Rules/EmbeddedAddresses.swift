@@ -40,9 +40,16 @@ extension IPAddress {
     case .ipv4: []
     case .ipv6(0): [.ipv6(1), .ipv4(0x7F00_0001)]
     case .ipv6(let bits):
-      Self.translations.first { $0.network.contains(self) }?.embedded(bits)
+      ((Self.translations.first { $0.network.contains(self) }?.embedded(bits) ?? []) + Self.embeddedByISATAP(bits))
         // A translator that reaches 0.0.0.0 reaches its own machine.
-        .map { .ipv4($0) }.flatMap { [$0] + $0.reachedAddresses } ?? []
+        .map { .ipv4($0) }.flatMap { [$0] + $0.reachedAddresses }
     }
+  }
+
+  /// Returns the IPv4 address in an interface identifier of ISATAP, `00-00-5E-FE` or `02-00-5E-FE` and the address
+  /// (RFC 5214 §6.1), which may follow any prefix of 64 bits. A machine with an ISATAP interface sends packets to that address.
+  private static func embeddedByISATAP(_ bits: UInt128) -> [UInt32] {
+    // The universal/local bit is ignored.
+    UInt32(truncatingIfNeeded: bits >> 32) & ~0x0200_0000 == 0x5EFE ? [UInt32(truncatingIfNeeded: bits)] : []
   }
 }

@@ -31,11 +31,14 @@ final class SessionCache: Sendable {
   /// files.
   let name: String
   private let waitMax: Duration
+  private let isIsolated: Bool
   private let flights = Mutex(FlightTable<CacheExchange>())
 
-  init(_ stores: CacheStores, waitMax: Duration = SessionCache.waitMax) {
+  /// Creates the object for a session. If `isIsolated` is true, the session shares no responses with other users of the cache.
+  init(_ stores: CacheStores, waitMax: Duration = SessionCache.waitMax, isIsolated: Bool = false) {
     self.stores = stores
     self.waitMax = waitMax
+    self.isIsolated = isIsolated
     name = "session \(Self.sessionCount.add(1, ordering: .relaxed).newValue)"
   }
 
@@ -60,6 +63,7 @@ final class SessionCache: Sendable {
     var cached = CacheRequest(method: request.method, uri: request.uri, fields: request.fields, session: user)
     if !request.body.isEmpty { cached.content = .present }
     cached.policy = CachePolicy(policy)
+    cached.isIsolated = isIsolated
     if certificate != nil || !secrets.isEmpty { cached.otherCredentials = .presented }
     return cached
   }

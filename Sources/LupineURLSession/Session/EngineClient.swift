@@ -51,7 +51,10 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
     self.settings = settings
     self.iterations = iterations
-    cache = settings.cache.current.map { SessionCache($0.stores) }
+    // With an address policy, a session doesn't get responses that other sessions have received from addresses that the policy
+    // refuses.
+    let isIsolated = settings.engine.addressPolicy != .all
+    cache = settings.cache.current.map { SessionCache($0.stores, isIsolated: isIsolated) }
     var fields = settings.additionalFields ?? Fields()
     if settings.addsDefaultFields { fields.appendMissing(Self.defaultFields) }
     sessionFields = fields

@@ -42,7 +42,9 @@ struct AddressPolicyTests {
     arguments: [
       "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "::ffff:0:127.0.0.1",
       "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::0.0.0.0", "64:ff9b:1::8.8.8.8", "2002:7f00:1::1",
-      "2002:808:808::1", "2001:0:808:808::", "::", "::1",
+      "2002:808:808::1", "2001:0:808:808::", "2600::5efe:10.0.0.1", "2600::200:5efe:127.0.0.1", "2600::5efe:0.0.0.0",
+      "::",
+      "::1",
     ])
   func disguised(text: String) throws {
     #expect(!AddressPolicy.publicOnly.permits(try address(text)))
@@ -51,7 +53,9 @@ struct AddressPolicyTests {
 
   @Test("an IPv6 address that contains a public IPv4 address is public if connecting to it reaches the IPv4 address")
   func translated() throws {
-    for text in ["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"] { #expect(AddressPolicy.publicOnly.permits(try address(text))) }
+    for text in ["::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2600::5efe:8.8.8.8", "2600::100:5efe:10.0.0.1"] {
+      #expect(AddressPolicy.publicOnly.permits(try address(text)))
+    }
   }
 
   // MARK: Networks
@@ -62,7 +66,7 @@ struct AddressPolicyTests {
       "10.1.2.3", "::ffff:10.1.2.3", "::10.1.2.3", "::ffff:0:10.1.2.3", "64:ff9b::10.1.2.3", "64:ff9b:1::10.1.2.3",
       // RFC 6052 §2.2, with prefixes of 48, 56 and 64 bits.
       "64:ff9b:1:a01:2:300::", "64:ff9b:1:a:1:203::", "64:ff9b:1:0:a:102:300:0", "2002:a01:203::1", "2001:0:a01:203::",
-      "2001::f5fe:fdfc",
+      "2001::f5fe:fdfc", "2600::5efe:10.1.2.3", "2600::200:5efe:10.1.2.3", "fe80::5efe:10.1.2.3",
     ])
   func refused(text: String) throws {
     let policy = AddressPolicy(others: .all, refused: ["10.0.0.0/8"])

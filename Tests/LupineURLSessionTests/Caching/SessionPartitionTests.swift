@@ -122,6 +122,36 @@ import Testing
     }
   }
 
+  @Test("a session with an address policy shares no responses with other sessions, in either direction or by files")
+  func addressPolicy() async throws {
+    try await withCache(disk: 1_000_000) { fixture async throws in
+      for path in ["/a", "/b"] {
+        fixture.script.on(path) { _, number in
+          Reply(fields: ["Cache-Control": "max-age=60, public"], .bytes(Array("\(number)".utf8)))
+        }
+      }
+      #expect(try await fixture.load("/a").text == "0")
+      let restricted = fixture.sibling { $0.engine.addressPolicy = .publicOnly }
+      let policies: [URLRequest.CachePolicy] = [
+        .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
+      ]
+      for policy in policies {
+        let error = await #expect(throws: URLError.self) {
+          _ = try await fixture.load("/a", policy: policy, in: restricted)
+        }
+        #expect(error?.code == .resourceUnavailable)
+      }
+      #expect(fixture.script.count == 1)
+      // The session's own responses serve it, and no other session.
+      let permitted = fixture.sibling { $0.engine.addressPolicy = .only(["127.0.0.0/8"]) }
+      for _ in 0..<2 { #expect(try await fixture.load("/b", in: permitted).text == "0") }
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.count == 1)
+      #expect(try await fixture.load("/b").text == "1")
+      #expect(try await fixture.load("/b", in: permitted).text == "0")
+    }
+  }
+
   @Test("requests with different client certificates don't share responses")
   func identities() throws {
     let authority = try ThrowawayAuthority()
