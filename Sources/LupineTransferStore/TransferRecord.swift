@@ -8,20 +8,29 @@ internal import Synchronization
 package final class TransferRecord: Sendable {
   package let id: UInt64
   private let folder: String
-  private let content: Mutex<TransferRecordContent>
+  private let ownership: TransferOwnership
+  private let state: Mutex<State>
+
+  private struct State {
+    var content: TransferRecordContent
+    /// Whether `remove` was called. Later changes have no effect, because a change that writes a new file would create the task
+    /// again.
+    var isRemoved = false
+  }
 
   /// The maximum number of attempts to write a change: 3. If all fail, the disk has probably failed, or the process has no
   /// descriptors left.
   private static let attemptsMax = 3
 
-  init(folder: String, id: UInt64, _ content: TransferRecordContent) {
+  init(folder: String, id: UInt64, _ content: TransferRecordContent, _ ownership: TransferOwnership) {
     self.folder = folder
     self.id = id
-    self.content = Mutex(content)
+    self.ownership = ownership
+    state = Mutex(State(content: content))
   }
 
-  package var description: TransferDescription { content.withLock { $0.description } }
-  package var progress: TransferProgress { content.withLock { $0.progress } }
+  package var description: TransferDescription { state.withLock { $0.content.description } }
+  package var progress: TransferProgress { state.withLock { $0.content.progress } }
 
   /// The path of the file for the response's body.
   package var bodyPath: String { path(.body(id)) }
@@ -30,42 +39,67 @@ package final class TransferRecord: Sendable {
 
   // MARK: Changes
 
+  /// Changes the content with `write`, which stores it. Throws `.closed` after `remove`, or after the store was closed, because
+  /// the files may then belong to another process.
+  private func change(
+    _ change: (inout TransferRecordContent) -> Void,
+    _ write: (TransferRecordContent) throws(TransferStoreError) -> Void
+  ) throws(TransferStoreError) {
+    let result = ownership.whileOpen {
+      state.withLock { state -> Result<Void, TransferStoreError> in
+        guard !state.isRemoved else { return .failure(.closed) }
+        var changed = state.content
+        change(&changed)
+        guard changed != state.content else { return .success(()) }
+        return Result { () throws(TransferStoreError) in
+          try write(changed)
+          state.content = changed
+        }
+      }
+    }
+    guard let result else { throw .closed }
+    try result.get()
+  }
+
   /// Records the progress. If the method throws an error, the record keeps the earlier progress.
   package func mark(_ change: (inout TransferProgress) -> Void) throws(TransferStoreError) {
-    let failure = content.withLock { content -> SystemError? in
-      var changed = content
-      change(&changed.progress)
-      guard changed.progress != content.progress else { return nil }
-      changed.sequence += 1
+    try self.change { content in
+      let earlier = content.progress
+      change(&content.progress)
+      if content.progress != earlier { content.sequence += 1 }
+    } _: { changed throws(TransferStoreError) in
       var failure: SystemError?
       for _ in 0..<Self.attemptsMax {
         failure = overwriteSlot(of: changed)
         if failure == nil { break }
       }
-      if failure == nil { content = changed }
-      return failure
+      if let failure { throw .system(failure) }
     }
-    if let failure { throw .system(failure) }
   }
 
   /// Changes the recorded description, for example after the caller has set the task's description.
   package func describe(_ change: (inout TransferDescription) -> Void) throws(TransferStoreError) {
-    let result = content.withLock { content -> Result<Void, TransferStoreError> in
-      var changed = content
-      change(&changed.description)
-      guard changed != content else { return .success(()) }
-      return Result { () throws(TransferStoreError) in
-        try write(changed)
-        content = changed
-      }
+    try self.change {
+      change(&$0.description)
+    } _: { changed throws(TransferStoreError) in
+      try write(changed)
     }
-    try result.get()
   }
 
   /// Removes the task's files, starting with the record. If the record is gone, a later process removes the other files.
   ///
-  /// If the record can't be removed, it is emptied instead, so that the task doesn't run again.
+  /// If the record can't be removed, it is emptied instead, so that the task doesn't run again. Later changes of the record fail.
+  /// Has no effect after the store was closed.
   package func remove() {
+    ownership.whileOpen {
+      state.withLock { state in
+        state.isRemoved = true
+        removeFiles()
+      }
+    }
+  }
+
+  private func removeFiles() {
     for attempt in 1...Self.attemptsMax {
       do throws(SystemError) {
         try File.remove(path(.record(id)))
@@ -99,7 +133,12 @@ package final class TransferRecord: Sendable {
     }
   }
 
-  func write(_ content: TransferRecordContent) throws(TransferStoreError) {
+  /// Writes the record of a new task.
+  func create(_ content: TransferRecordContent) throws(TransferStoreError) {
+    try whileRecorded { () throws(TransferStoreError) in try write(content) }
+  }
+
+  private func write(_ content: TransferRecordContent) throws(TransferStoreError) {
     guard content.description.isRecordable else { throw .tooLarge }
     try replace(.record(id), with: content.bytes(id: id))
   }
@@ -126,17 +165,37 @@ package final class TransferRecord: Sendable {
   /// Records the head of the response whose body will be written. The body's file must be empty or absent.
   package func setAnswer(_ answer: TransferAnswer) throws(TransferStoreError) {
     guard let bytes = answer.bytes(id: id) else { throw .tooLarge }
-    try replace(.answer(id), with: bytes)
+    try whileRecorded { () throws(TransferStoreError) in try replace(.answer(id), with: bytes) }
   }
 
   /// Removes the recorded head of the response. Called before the body's file is emptied.
-  package func removeAnswer() throws(TransferStoreError) {
-    do throws(SystemError) {
-      try File.remove(path(.answer(id)))
-    } catch  where error.code == ENOENT {
-    } catch {
-      throw .system(error)
+  package func removeAnswer() throws(TransferStoreError) { try removeFile(.answer(id)) }
+
+  /// Removes the body's file. Called before the head of another response is recorded: if the file remained, a later process
+  /// would append the rest of one representation to the bytes of another.
+  package func removeBody() throws(TransferStoreError) { try removeFile(.body(id)) }
+
+  private func removeFile(_ name: TransferFileName) throws(TransferStoreError) {
+    try whileRecorded { () throws(TransferStoreError) in
+      do throws(SystemError) {
+        try File.remove(path(name))
+      } catch  where error.code == ENOENT {
+      } catch {
+        throw .system(error)
+      }
     }
+  }
+
+  /// Runs a call that changes the task's files. Throws `.closed` after `remove`, or after the store was closed.
+  private func whileRecorded(_ call: () throws(TransferStoreError) -> Void) throws(TransferStoreError) {
+    let result = ownership.whileOpen {
+      state.withLock { state -> Result<Void, TransferStoreError> in
+        guard !state.isRemoved else { return .failure(.closed) }
+        return Result { () throws(TransferStoreError) in try call() }
+      }
+    }
+    guard let result else { throw .closed }
+    try result.get()
   }
 
   /// The recorded head of the response, or nil if there is none or it is damaged.
@@ -161,7 +220,7 @@ package final class TransferRecord: Sendable {
   /// If the size of the body's file can't be read, for example for lack of descriptors, the file is treated as changed: a
   /// download starts over, and the response to an answered upload is lost.
   package func recovery() -> TransferRecovery {
-    let (kind, progress) = content.withLock { ($0.description.kind, $0.progress) }
+    let (kind, progress) = state.withLock { ($0.content.description.kind, $0.content.progress) }
     do throws(TransferStoreError) {
       return .decide(kind, progress, hasAnswer: answer != nil, bodyByteCount: try bodyByteCount())
     } catch {

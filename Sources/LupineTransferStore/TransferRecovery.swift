@@ -12,7 +12,7 @@ package enum TransferRecovery: Sendable, Equatable {
   case deliver
   /// Only notify the delegate of the completion, because the delegate has already received the download's file and moved it.
   case complete
-  /// Fail the upload without sending it again, because it was answered, but the rest of the response is lost.
+  /// Fail the upload without sending it again, because it was answered, but the response is lost or incomplete.
   case answerLost
 
   /// - Parameters:
@@ -27,8 +27,9 @@ package enum TransferRecovery: Sendable, Equatable {
     case (_, .created): .wait
     case (.upload, .running): .start
     case (.upload, .answered): .answerLost
+    // Without its head, a response would look like a success.
     case (.upload, .finished), (.upload, .delivering):
-      bodyByteCount ?? 0 == progress.byteCount ? .deliver : .answerLost
+      hasAnswer && bodyByteCount ?? 0 == progress.byteCount ? .deliver : .answerLost
     // Bytes without the head of their response can't be continued, because the representation to which they belong is unknown.
     case (.download, .running), (.download, .answered):
       if hasAnswer, let count = bodyByteCount, count > 0 { .resume(byteCount: count) } else { .start }

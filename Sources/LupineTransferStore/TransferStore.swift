@@ -2,7 +2,6 @@
 
 internal import Glibc
 package import LupineReactor
-internal import Synchronization
 
 /// The reason why a store can't be opened, or a record can't be written.
 package enum TransferStoreError: Error, Sendable, Hashable {
@@ -11,6 +10,8 @@ package enum TransferStoreError: Error, Sendable, Hashable {
   case inUse
   /// The description exceeds `TransferFormat.headBytesMax`.
   case tooLarge
+  /// The record was removed, or the store was closed, so that another process may own the files.
+  case closed
 }
 
 /// The records of a background session. Methods may be called on any thread.
@@ -23,8 +24,7 @@ package final class TransferStore: Sendable {
   package let recovered: [TransferRecord]
   /// The ids of records that couldn't be read. Their files have been removed.
   package let damagedIDs: [UInt64]
-  /// The lock file, or nil after `close`. The lock is released when the file is closed or the process ends.
-  private let lock: Mutex<WritableFile?>
+  private let ownership: TransferOwnership
 
   /// Opens a folder, or creates it with access for this user only. Removes files that belong to no task.
   ///
@@ -32,14 +32,15 @@ package final class TransferStore: Sendable {
   /// task is lost.
   package init(folder: String) throws(TransferStoreError) {
     self.folder = folder
-    let lock = try Self.acquire(folder)
+    let ownership = TransferOwnership(try Self.acquire(folder))
+    self.ownership = ownership
     var recovered: [TransferRecord] = []
     var damaged: [UInt64] = []
     let names = try Self.wrapping { () throws(SystemError) in try Folder.names(in: folder) }
       .compactMap { TransferFileName($0) }
     for case .record(let id) in names {
       if let content = try Self.read(folder, id) {
-        recovered.append(TransferRecord(folder: folder, id: id, content))
+        recovered.append(TransferRecord(folder: folder, id: id, content, ownership))
       } else {
         damaged.append(id)
       }
@@ -54,26 +55,21 @@ package final class TransferStore: Sendable {
     }
     self.recovered = recovered.sorted { $0.id < $1.id }
     damagedIDs = damaged.sorted()
-    self.lock = Mutex(consume lock)
   }
 
-  /// Records a new task. `id` must be unique in the folder.
+  /// Records a new task. `id` must be unique in the folder. Throws `.closed` after `close`.
   package func create(
     id: UInt64, _ description: TransferDescription, _ progress: TransferProgress = TransferProgress()
   ) throws(TransferStoreError) -> TransferRecord {
     let content = TransferRecordContent(description: description, progress: progress, sequence: 0)
-    let record = TransferRecord(folder: folder, id: id, content)
-    try record.write(content)
+    let record = TransferRecord(folder: folder, id: id, content, ownership)
+    try record.create(content)
     return record
   }
 
-  /// Releases the lock, so that another process can open the folder.
-  package func close() {
-    lock.withLock { file in
-      file?.unlock()
-      _ = file.take()
-    }
-  }
+  /// Releases the lock, so that another process can open the folder, after the changes in progress. Later changes of the records
+  /// fail.
+  package func close() { ownership.end() }
 
   private static func acquire(_ folder: String) throws(TransferStoreError) -> WritableFile {
     let path = "\(folder)/\(TransferFileName.lock)"

@@ -26,6 +26,7 @@ import Testing
     for stage in [TransferProgress.Stage.finished, .delivering] {
       #expect(decide(upload, stage, body: 10) == .deliver)
       for body in [nil, 0, 9, 11] as [UInt64?] { #expect(decide(upload, stage, body: body) == .answerLost) }
+      #expect(decide(upload, stage, hasAnswer: false, body: 10) == .answerLost)
     }
   }
 

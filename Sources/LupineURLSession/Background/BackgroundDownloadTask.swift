@@ -108,7 +108,7 @@ extension BackgroundJob: DownloadRecorder {
   func makeFile(for response: URLResponse) throws(URLError) -> DownloadFile {
     guard let record else { throw URLError(.cannotCreateFile) }
     try willEmptyFile()
-    try? File.remove(record.bodyPath)
+    try wrapping { record throws(TransferStoreError) in try record.removeBody() }
     try noteAnswer(response)
     return try DownloadFile.create(
       at: record.bodyPath, from: response.url, total: UInt64(exactly: response.expectedContentLength))

@@ -45,7 +45,7 @@ extension URLError {
         userInfo: [
           NSLocalizedDescriptionKey: text, NSFilePathErrorKey: folder, NSUnderlyingErrorKey: error.posixError,
         ])
-    case .system, .tooLarge: return record(error, .cannotOpenFile, "The records in \(folder) can't be opened")
+    case .system, .tooLarge, .closed: return record(error, .cannotOpenFile, "The records in \(folder) can't be opened")
     }
   }
 
@@ -60,6 +60,12 @@ extension URLError {
   static func record(_ error: TransferStoreError, _ code: Code, _ what: String) -> URLError {
     switch error {
     case .inUse: URLError(.backgroundSessionInUseByAnotherProcess)
+    case .closed:
+      URLError(
+        .cancelled,
+        userInfo: [
+          NSLocalizedDescriptionKey: "\(what): the session has been invalidated, or the task has completed. Create a new one."
+        ])
     case .tooLarge:
       URLError(
         .dataLengthExceedsMaximum,

@@ -132,9 +132,16 @@ extension BackgroundJob {
   fileprivate func noteAnswered(_ response: URLResponse) -> DownloadFile? {
     noteResponse()
     guard markAnswered(response), let record else { return nil }
-    if let response = response as? HTTPURLResponse { try? record.setAnswer(recordable(response)) }
-    try? File.remove(record.bodyPath)
-    return try? DownloadFile.create(at: record.bodyPath, from: response.url)
+    guard let response = response as? HTTPURLResponse else { return nil }
+    do {
+      // An earlier head may be that of a redirect's target, to which this body doesn't belong.
+      try record.removeAnswer()
+      try record.removeBody()
+      try record.setAnswer(recordable(response))
+      return try DownloadFile.create(at: record.bodyPath, from: response.url)
+    } catch {
+      return nil
+    }
   }
 
   /// Records that the response is complete. Has no effect if its body couldn't be written.

@@ -21,7 +21,14 @@ extension URLSession {
   func makeBackgroundDownload(_ background: BackgroundSession, _ request: URLRequest) -> URLSessionDownloadTask {
     let identifier = nextTaskIdentifier()
     let job = BackgroundJob.recording(.download, request, identifier: identifier, in: background)
-    return add(BackgroundDownloadTask(self, request, job, identifier: identifier))
+    return addRecorded(BackgroundDownloadTask(self, request, job, identifier: identifier))
+  }
+
+  /// Registers a new task. If the session is invalid, removes the task's record, so that no later process gets the task.
+  private func addRecorded<Task: BackgroundTask>(_ task: Task) -> Task {
+    let task = add(task)
+    if !owns(task) { task.job.record?.remove() }
+    return task
   }
 
   func makeBackgroundDownload(_ background: BackgroundSession, resuming data: Data) -> URLSessionDownloadTask {
@@ -31,7 +38,7 @@ extension URLSession {
       let request = resumeData.makeFreshRequest()
       let job = BackgroundJob.recording(.download, request, identifier: identifier, in: background)
       job.adopt(resumeData)
-      return add(BackgroundDownloadTask(self, request, job, identifier: identifier))
+      return addRecorded(BackgroundDownloadTask(self, request, job, identifier: identifier))
     } catch {
       return add(BackgroundDownloadTask(self, nil, BackgroundJob(background, failing: error), identifier: identifier))
     }
@@ -48,7 +55,7 @@ extension URLSession {
       case .data: BackgroundJob(background, failing: backgroundError(of: .uploadFromMemory))
       case .stream: BackgroundJob(background, failing: backgroundError(of: .uploadFromStream))
       }
-    return add(BackgroundUploadTask(self, request, content, job, identifier: identifier))
+    return addRecorded(BackgroundUploadTask(self, request, content, job, identifier: identifier))
   }
 
   /// Makes a task with a completion handler fail. Has no effect if the session isn't a background session.
@@ -111,9 +118,12 @@ extension URLSession {
     return task
   }
 
-  /// Called after a task has completed, on the delegate queue.
+  /// Called after a task has completed and before it is unregistered, because the session can become invalid, and closes its
+  /// records, as soon as its last task is unregistered.
+  func removeBackgroundRecord(of task: URLSessionTask) { (task as? any BackgroundTask)?.job.record?.remove() }
+
+  /// Called after a task has completed.
   func backgroundTaskCompleted(_ task: URLSessionTask, _ background: BackgroundSession) {
-    (task as? any BackgroundTask)?.job.record?.remove()
     guard background.completed(task.taskIdentifier) else { return }
     delivery.perform { self.delegate?.urlSessionDidFinishEvents(forBackgroundURLSession: self) }
   }

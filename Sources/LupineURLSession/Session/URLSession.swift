@@ -277,6 +277,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Unregisters a task after its delegate has been notified of the completion.
   func remove(_ task: URLSessionTask) {
+    if background != nil { removeBackgroundRecord(of: task) }
     let (isIdle, isLast) = mutableState.withLock { state in
       let isIdle = state.tasks.remove(task) && state.tasks.members.isEmpty
       return (isIdle, isIdle && state.life == .invalidating)

@@ -1,0 +1,51 @@
+// TransferOwnership: the lock of a session's folder, without which no file in the folder may be changed.
+
+internal import LupineReactor
+internal import Synchronization
+
+/// The lock of a folder, shared by the store and its records. Methods may be called on any thread.
+final class TransferOwnership: Sendable {
+  private struct State: ~Copyable {
+    /// The lock file, or nil after the lock was released. The end of the process releases the lock too.
+    var file: WritableFile?
+    /// The number of calls that are changing files.
+    var userCount = 0
+    var hasEnded = false
+
+    mutating func releaseIfUnused() {
+      guard hasEnded, userCount == 0 else { return }
+      file?.unlock()
+      _ = file.take()
+    }
+  }
+
+  private let state: Mutex<State>
+
+  init(_ file: consuming WritableFile) { state = Mutex(State(file: file)) }
+
+  /// Runs a call that changes files in the folder, during which the lock isn't released. Returns nil, without running the call,
+  /// after `end`: another process may own the folder, and may have given the same numbers to other tasks.
+  @discardableResult
+  func whileOpen<Value>(_ call: () -> Value) -> Value? {
+    let isOpen = state.withLock { state in
+      if !state.hasEnded { state.userCount += 1 }
+      return !state.hasEnded
+    }
+    guard isOpen else { return nil }
+    defer {
+      state.withLock { state in
+        state.userCount -= 1
+        state.releaseIfUnused()
+      }
+    }
+    return call()
+  }
+
+  /// Releases the lock, at once or after the calls in progress.
+  func end() {
+    state.withLock { state in
+      state.hasEnded = true
+      state.releaseIfUnused()
+    }
+  }
+}
