@@ -6,73 +6,73 @@ import LupineURLSession
 /// The module's functions and types under the module name that programs for Alamofire 4 write, as in
 /// `Alamofire.request(…)`.
 public enum Alamofire {
-  /// The module's `AFError`.
+  /// The top-level type `AFError`, for programs that write `Alamofire.AFError`.
   public typealias AFError = Alamofire4.AFError
-  /// The module's `DataRequest`.
+  /// The top-level type `DataRequest`, for programs that write `Alamofire.DataRequest`.
   public typealias DataRequest = Alamofire4.DataRequest
-  /// The module's `DataResponseSerializerProtocol`.
+  /// The top-level type `DataResponseSerializerProtocol`, for programs that write `Alamofire.DataResponseSerializerProtocol`.
   public typealias DataResponseSerializerProtocol = Alamofire4.DataResponseSerializerProtocol
-  /// The module's `DefaultDataResponse`.
+  /// The top-level type `DefaultDataResponse`, for programs that write `Alamofire.DefaultDataResponse`.
   public typealias DefaultDataResponse = Alamofire4.DefaultDataResponse
-  /// The module's `DefaultDownloadResponse`.
+  /// The top-level type `DefaultDownloadResponse`, for programs that write `Alamofire.DefaultDownloadResponse`.
   public typealias DefaultDownloadResponse = Alamofire4.DefaultDownloadResponse
-  /// The module's `DownloadRequest`.
+  /// The top-level type `DownloadRequest`, for programs that write `Alamofire.DownloadRequest`.
   public typealias DownloadRequest = Alamofire4.DownloadRequest
-  /// The module's `DownloadResponseSerializerProtocol`.
+  /// The top-level type `DownloadResponseSerializerProtocol`, for programs that write `Alamofire.DownloadResponseSerializerProtocol`.
   public typealias DownloadResponseSerializerProtocol = Alamofire4.DownloadResponseSerializerProtocol
-  /// The module's `HTTPHeaders`.
+  /// The top-level type `HTTPHeaders`, for programs that write `Alamofire.HTTPHeaders`.
   public typealias HTTPHeaders = Alamofire4.HTTPHeaders
-  /// The module's `HTTPMethod`.
+  /// The top-level type `HTTPMethod`, for programs that write `Alamofire.HTTPMethod`.
   public typealias HTTPMethod = Alamofire4.HTTPMethod
-  /// The module's `JSONEncoding`.
+  /// The top-level type `JSONEncoding`, for programs that write `Alamofire.JSONEncoding`.
   public typealias JSONEncoding = Alamofire4.JSONEncoding
-  /// The module's `MultipartFormData`.
+  /// The top-level type `MultipartFormData`, for programs that write `Alamofire.MultipartFormData`.
   public typealias MultipartFormData = Alamofire4.MultipartFormData
-  /// The module's `NetworkReachabilityManager`.
+  /// The top-level type `NetworkReachabilityManager`, for programs that write `Alamofire.NetworkReachabilityManager`.
   public typealias NetworkReachabilityManager = Alamofire4.NetworkReachabilityManager
-  /// The module's `ParameterEncoding`.
+  /// The top-level type `ParameterEncoding`, for programs that write `Alamofire.ParameterEncoding`.
   public typealias ParameterEncoding = Alamofire4.ParameterEncoding
-  /// The module's `Parameters`.
+  /// The top-level type `Parameters`, for programs that write `Alamofire.Parameters`.
   public typealias Parameters = Alamofire4.Parameters
-  /// The module's `PropertyListEncoding`.
+  /// The top-level type `PropertyListEncoding`, for programs that write `Alamofire.PropertyListEncoding`.
   public typealias PropertyListEncoding = Alamofire4.PropertyListEncoding
-  /// The module's `Request`.
+  /// The top-level type `Request`, for programs that write `Alamofire.Request`.
   public typealias Request = Alamofire4.Request
-  /// The module's `RequestAdapter`.
+  /// The top-level type `RequestAdapter`, for programs that write `Alamofire.RequestAdapter`.
   public typealias RequestAdapter = Alamofire4.RequestAdapter
-  /// The module's `RequestRetrier`.
+  /// The top-level type `RequestRetrier`, for programs that write `Alamofire.RequestRetrier`.
   public typealias RequestRetrier = Alamofire4.RequestRetrier
-  /// The module's `RequestRetryCompletion`.
+  /// The top-level type `RequestRetryCompletion`, for programs that write `Alamofire.RequestRetryCompletion`.
   public typealias RequestRetryCompletion = Alamofire4.RequestRetryCompletion
-  /// The module's `ServerTrustPolicy`.
+  /// The top-level type `ServerTrustPolicy`, for programs that write `Alamofire.ServerTrustPolicy`.
   public typealias ServerTrustPolicy = Alamofire4.ServerTrustPolicy
-  /// The module's `ServerTrustPolicyManager`.
+  /// The top-level type `ServerTrustPolicyManager`, for programs that write `Alamofire.ServerTrustPolicyManager`.
   public typealias ServerTrustPolicyManager = Alamofire4.ServerTrustPolicyManager
-  /// The module's `SessionDelegate`.
+  /// The top-level type `SessionDelegate`, for programs that write `Alamofire.SessionDelegate`.
   public typealias SessionDelegate = Alamofire4.SessionDelegate
-  /// The module's `SessionManager`.
+  /// The top-level type `SessionManager`, for programs that write `Alamofire.SessionManager`.
   public typealias SessionManager = Alamofire4.SessionManager
-  /// The module's `TaskDelegate`.
+  /// The top-level type `TaskDelegate`, for programs that write `Alamofire.TaskDelegate`.
   public typealias TaskDelegate = Alamofire4.TaskDelegate
-  /// The module's `Timeline`.
+  /// The top-level type `Timeline`, for programs that write `Alamofire.Timeline`.
   public typealias Timeline = Alamofire4.Timeline
-  /// The module's `URLConvertible`.
+  /// The top-level type `URLConvertible`, for programs that write `Alamofire.URLConvertible`.
   public typealias URLConvertible = Alamofire4.URLConvertible
-  /// The module's `URLEncoding`.
+  /// The top-level type `URLEncoding`, for programs that write `Alamofire.URLEncoding`.
   public typealias URLEncoding = Alamofire4.URLEncoding
-  /// The module's `URLRequestConvertible`.
+  /// The top-level type `URLRequestConvertible`, for programs that write `Alamofire.URLRequestConvertible`.
   public typealias URLRequestConvertible = Alamofire4.URLRequestConvertible
-  /// The module's `UploadRequest`.
+  /// The top-level type `UploadRequest`, for programs that write `Alamofire.UploadRequest`.
   public typealias UploadRequest = Alamofire4.UploadRequest
-  /// The module's `Result`.
+  /// The top-level type `Result`, for programs that write `Alamofire.Result`.
   public typealias Result = Alamofire4.Result
-  /// The module's `DataResponse`.
+  /// The top-level type `DataResponse`, for programs that write `Alamofire.DataResponse`.
   public typealias DataResponse = Alamofire4.DataResponse
-  /// The module's `DownloadResponse`.
+  /// The top-level type `DownloadResponse`, for programs that write `Alamofire.DownloadResponse`.
   public typealias DownloadResponse = Alamofire4.DownloadResponse
-  /// The module's `DataResponseSerializer`.
+  /// The top-level type `DataResponseSerializer`, for programs that write `Alamofire.DataResponseSerializer`.
   public typealias DataResponseSerializer = Alamofire4.DataResponseSerializer
-  /// The module's `DownloadResponseSerializer`.
+  /// The top-level type `DownloadResponseSerializer`, for programs that write `Alamofire.DownloadResponseSerializer`.
   public typealias DownloadResponseSerializer = Alamofire4.DownloadResponseSerializer
 }
 

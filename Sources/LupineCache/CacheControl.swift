@@ -148,7 +148,7 @@ private enum Argument: Equatable {
 private struct FieldNames {
   var names: [String]
 
-  /// Parses the names. Returns nil if there is no name or a member isn't a token.
+  /// Parses the comma-separated field names in the argument. Returns nil if there are none, or if one isn't a token.
   init?(_ text: [UInt8]) {
     let members = FieldList.members(of: text[...])
     guard !members.isEmpty, members.allSatisfy(FieldList.isToken) else { return nil }

@@ -168,13 +168,13 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
   private enum CodingKeys: String, CodingKey { case log }
   private enum LogKeys: String, CodingKey { case entries }
 
-  /// Reads an archive.
+  /// Decodes the archive from HAR 1.2.
   public init(from decoder: any Decoder) throws {
     let log = try decoder.container(keyedBy: CodingKeys.self).nestedContainer(keyedBy: LogKeys.self, forKey: .log)
     entries = try log.decode([Entry].self, forKey: .entries)
   }
 
-  /// Writes an archive.
+  /// Encodes the archive as HAR 1.2.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(Log(entries: entries), forKey: .log)

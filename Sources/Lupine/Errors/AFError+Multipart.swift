@@ -95,7 +95,7 @@ extension AFError.MultipartEncodingFailureReason {
     case .outputStreamFileAlreadyExists(let url):
       "The form was not written because the file \(url.path) exists already. Remove it, or choose another path."
     case .outputStreamURLInvalid(let url):
-      "The form was not written to \(ReadableText.url(url)), which is not a file URL. Write it to a file."
+      "The form was not written to \(ReadableText.url(url)) because that is not a file URL. Pass a file URL."
     case .outputStreamWriteFailed(let error):
       error.sentence("The form could not be written", remedy: "Check the free space on the disk.")
     case .inputStreamReadFailed(let error):

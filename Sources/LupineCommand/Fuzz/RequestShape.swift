@@ -62,7 +62,8 @@ struct MutatedRequest {
     return !String(decoding: line, as: UTF8.self).uppercased().contains("HTTP/")
   }
 
-  /// Whether a server may treat the request as HEAD, whose response announces a body that isn't sent.
+  /// Whether the request contains HEAD near its start. A server that takes it for a HEAD request sends a response without the body
+  /// that Content-Length announces.
   var mayBeHead: Bool { String(decoding: bytes.prefix(64), as: UTF8.self).uppercased().contains("HEAD") }
 }
 

@@ -2,7 +2,7 @@
 
 /// Any number of doubly linked lists of slots. A slot is in at most one of the lists.
 struct LinkedLists: Sendable {
-  /// The ends and the length of one list.
+  /// A list: the slots of its first and last element, and the number of its elements.
   struct List: Sendable {
     fileprivate(set) var count = 0
     fileprivate var ends = Link()  // As in a ring, `next` is the list's first slot, and `previous` its last.

@@ -88,7 +88,9 @@ extension TLSContext {
 
   private static func setGroups(_ groups: [String], _ context: OpaquePointer) throws(TLSError) {
     guard !groups.isEmpty else {
-      throw .configuration("groups is empty, but a key exchange requires one. Leave it nil for OpenSSL's default.")
+      throw .configuration(
+        "The list of key exchange groups is empty. Name at least one group, or set groups to nil for OpenSSL's defaults."
+      )
     }
     let scratch = try scratch()
     for group in groups {

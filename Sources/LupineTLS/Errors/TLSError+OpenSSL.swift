@@ -45,7 +45,7 @@ struct QueuedError {
 
 /// The state of a session when one of its calls fails.
 struct FailureContext {
-  /// The server's host, or nil in a server's session.
+  /// The host of the server that the client connects to, or nil if this side is the server.
   let host: String?
   let wasEstablished: Bool
   let opening: OpeningBytes

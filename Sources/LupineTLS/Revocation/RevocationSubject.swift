@@ -29,8 +29,8 @@ package struct RevocationSubject: Sendable, Hashable {
   private let certificate: Certificate
   private let issuer: Certificate
 
-  /// Returns a subject for each certificate whose issuer is also in the chain, starting with the server's own certificate. The
-  /// chain is given in DER and must already be verified.
+  /// Pairs each certificate of the chain with its issuer, starting with the server's certificate. The last certificate is left
+  /// out, because its issuer isn't in the chain. The chain is given in DER and must already be verified.
   package static func subjects(ofChain chain: [[UInt8]]) -> [RevocationSubject] {
     OpenSSL.setUp()
     defer { ERR_clear_error() }

@@ -64,8 +64,8 @@ extension URLSession {
     (task as? any BackgroundTask)?.job.refuse(.completionHandler)
   }
 
-  /// Reserves the identifiers of earlier processes' tasks. Then continues these tasks, unless the delegate is a
-  /// `DeferredRestoration`.
+  /// Ensures that new tasks get other identifiers than the tasks that earlier processes recorded. Then continues the recorded
+  /// tasks, unless the delegate is a `DeferredRestoration`, which continues them later.
   func prepareBackgroundTasks(_ background: BackgroundSession) {
     if case .success(let store) = background.store {
       let greatest = max(store.recovered.last?.id ?? 0, store.damagedIDs.last ?? 0)

@@ -233,8 +233,8 @@ final class CacheStores: Sendable {
     change(remove) { self.removeFiles(supersededBy: response, to: request) }
   }
 
-  /// Deletes the files of responses that a new one supersedes. Otherwise they would be served again after the new response has
-  /// been removed from memory. Used on the queue.
+  /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve them again once `response`
+  /// has been evicted from memory. Called on the queue of the disk store.
   private func removeFiles(supersededBy response: StoredResponse, to request: CacheRequest) {
     disk?.removeAll(for: request.uri.cacheKey) { $0.isSuperseded(by: response, to: request) }
   }

@@ -183,7 +183,7 @@ enum DataURLError: Error, Equatable, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .otherScheme: "The URL's scheme isn't data. Put data: before it."
+    case .otherScheme: "The URL doesn't begin with \"data:\". Pass a data: URL."
     case .missingComma: "The data URL has no comma. Put one before the content (RFC 2397 §3)."
     case .malformedMediaType:
       "The data URL's media type is malformed. Use type/subtype;name=value, followed by ;base64 for base64 (RFC 2397 "

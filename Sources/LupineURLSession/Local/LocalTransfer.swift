@@ -221,7 +221,8 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// The values for the task's metrics: one transaction without a connection, or none if the transfer wasn't started.
+  /// The values for the task's metrics. They contain one transaction without a connection, or no transaction if the transfer
+  /// wasn't started.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()

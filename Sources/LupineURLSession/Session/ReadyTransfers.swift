@@ -28,8 +28,8 @@ final class ReadyTransfers: IterationObserver {
   /// The maximum capacity of an array that is kept for later deliveries: 1,024 transfers, 16 bytes each.
   private static let spareCountMax = 1_024
 
-  /// The time after which a delivery resumes the Swift tasks that it has collected so far: 200 µs. The handlers of one slow
-  /// transfer thus don't delay the tasks of others. A shorter delivery resumes the tasks at its end.
+  /// The maximum time for which a completed transfer's Swift task waits to be resumed together with others: 200 µs. A slow
+  /// handler of one transfer therefore doesn't delay the tasks of the others.
   private static let resumptionDelayMax = Duration.microseconds(200)
 
   /// The queue on which transfers deliver their data and events.

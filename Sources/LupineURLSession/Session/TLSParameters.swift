@@ -20,7 +20,7 @@ public enum tls_protocol_version_t: UInt16, Sendable {
 // swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase
 /// A cipher suite, by its number in IANA's TLS registry, such as 0x1301 for `TLS_AES_128_GCM_SHA256`.
 public struct tls_ciphersuite_t: RawRepresentable, Hashable, Sendable {
-  /// The suite's number in the registry.
+  /// The cipher suite's number in IANA's TLS registry.
   public let rawValue: UInt16
 
   /// Creates a suite from its number. Any number is accepted.

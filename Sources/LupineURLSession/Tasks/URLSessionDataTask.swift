@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// Create one with `dataTask(with:)` of ``URLSession``. The delegate's methods are those of ``URLSessionDataDelegate``.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
-  /// The received body, which is proposed to the delegate for caching if no cache has kept the response. Empty if the task's
-  /// owner keeps the body.
+  /// The bytes of the body received so far, from which the task creates the `CachedURLResponse` that it proposes to its delegate.
+  /// Empty if the cache or the task's owner stores the body.
   private let body = Mutex(Data())
   private let cachingDecision = Mutex(CachingDecision.notNeeded)
 

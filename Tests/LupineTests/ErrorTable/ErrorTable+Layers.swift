@@ -113,7 +113,7 @@ extension ErrorTable {
       case .notTLS: ("notTLS", .failed("no protocols available", handshake))
       case .handshakeFailed: ("handshakeFailed", .failed("bad record mac", established))
       case .protocolViolation: ("protocolViolation", .closed(peer: "localhost"))
-      case .closed: ("closed", .configuration("groups is empty, but a key exchange requires one. Leave it nil."))
+      case .closed: ("closed", .configuration("The list of key exchange groups is empty. Name at least one group."))
       case .configuration: ("configuration", nil)
       }
     }
