@@ -39,6 +39,42 @@ import Testing
     }
   }
 
+  @Test(
+    "with Expect: 100-continue, the body is sent only with the credential, also from a stream that can't be read again",
+    arguments: [false, true])
+  func expectation(isStream: Bool) async throws {
+    let server = DigestServer()
+    let bodies = Recorder<String>()
+    try await withOrigin { peer in
+      while var request = try peer.readHead() {
+        #expect(request.fields.first("Expect") == "100-continue")
+        guard request.fields.contains("Authorization") else {
+          try peer.send(server.reply(to: request), to: request)
+          let ending = try peer.awaitClose()
+          return bodies.record("refused after \(ending.byteCount) bytes")
+        }
+        try peer.send("HTTP/1.1 100 Continue\r\n\r\n")
+        try peer.readBody(of: &request)
+        bodies.record("sent \(String(decoding: request.body, as: UTF8.self))")
+        try peer.send(server.reply(to: request), to: request)
+      }
+    } _: { origin in
+      try await withSession { session in
+        var request = try URLRequest(url: origin.url, method: .post, headers: ["Expect": "100-continue"])
+        var timeouts = Timeouts(everyPhase: .seconds(100), total: nil)
+        timeouts.awaitContinue = .seconds(100)
+        request.lupine.timeouts = timeouts
+        let content = Data("content".utf8)
+        let upload =
+          isStream ? session.upload(InputStream(data: content), with: request) : session.upload(content, with: request)
+        let response = await upload.authenticate(username: "u", password: "p").serializingString().response
+        #expect(response.value == "in" && response.response?.statusCode == 200)
+        #expect(await bodies.first(2).sorted() == ["refused after 0 bytes", "sent content"])
+        #expect(server.requests == ["401 /", "200 /"])
+      }
+    }
+  }
+
   @Test("concurrent requests use different nonce counts, and stale nonces are answered without calling the delegate")
   func concurrent() async throws {
     let server = DigestServer(usesMax: 5)
