@@ -4,6 +4,7 @@ import Foundation
 import LupineAuthentication
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
@@ -24,6 +25,21 @@ import Testing
         #expect(server.requests == ["401 /a?b=c", "200 /a?b=c"] && origin.connectionCount == 1)
       }
     }
+  }
+
+  @Test("if the server accepts only auth-int, a body from a file isn't sent again, and the 401 is delivered")
+  func unknownContent() async throws {
+    let server = DigestServer(protection: "auth-int")
+    let file = try TemporaryFile(Array("content".utf8))
+    try await withServer(server.reply) { origin in
+      try await withSession { session in
+        let upload = session.upload(URL(fileURLWithPath: file.path), to: origin.url)
+        let response = await upload.authenticate(username: "u", password: "p").serializingString().response
+        #expect(response.value == "refused" && response.response?.statusCode == 401)
+        #expect(server.requests == ["401 /"])
+      }
+    }
+    withExtendedLifetime(file) {}
   }
 
   @Test("a refused Digest credential is sent only once, and the 401 is delivered")
