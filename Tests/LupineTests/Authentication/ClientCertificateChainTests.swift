@@ -6,6 +6,7 @@ import LupineEngine
 import LupineLoopback
 import LupineOrigin
 import LupineTLS
+import Synchronization
 import Testing
 
 @testable import Lupine
@@ -15,6 +16,8 @@ import Testing
   /// A session's delegate that presents a client certificate, or none, and records metrics.
   private final class Presenter: NSObject, URLSessionTaskDelegate {
     let metrics = Recorder<URLSessionTaskMetrics>()
+    /// The number of requests for a client certificate.
+    let count = Atomic(0)
     private let credential: URLCredential?
 
     init(_ credential: URLCredential?) { self.credential = credential }
@@ -24,6 +27,7 @@ import Testing
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
       let isForIdentity = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+      if isForIdentity { count.add(1, ordering: .relaxed) }
       guard isForIdentity, let credential else { return completionHandler(.performDefaultHandling, nil) }
       completionHandler(.useCredential, credential)
     }
@@ -83,6 +87,27 @@ import Testing
           #expect(error?.code == .clientCertificateRejected || error?.code == .networkConnectionLost)
         }
       }
+    }
+  }
+
+  @Test(
+    "a server that isn't trusted gets no client certificate, and the delegate isn't asked for one",
+    arguments: [TLSVersion.v1_2, .v1_3])
+  func untrusted(version: TLSVersion) async throws {
+    let (authority, other) = (try ThrowawayAuthority(), try ThrowawayAuthority())
+    let client = try authority.issue(commonName: "A client", purpose: .client)
+    let identity = try SecIdentity(
+      certificatePEM: Data(client.certificatePEM), privateKeyPEM: Data(client.privateKeyPEM))
+    let delegate = Presenter(URLCredential(identity: identity, certificates: nil, persistence: .forSession))
+    try await withServer(tls: server(authority, requiresClientCertificate: true)) { _ in
+      .text("never")
+    } _: { origin in
+      let url = try #require(URL(string: origin.url))
+      let session = session(delegate, trusting: other, version: version)
+      defer { session.invalidateAndCancel() }
+      let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+      #expect(error?.code == .serverCertificateHasUnknownRoot)
+      #expect(delegate.count.load(ordering: .relaxed) == 0 && origin.requestCount == 0)
     }
   }
 
