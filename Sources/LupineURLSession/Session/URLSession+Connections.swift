@@ -34,7 +34,7 @@ extension URLSession {
     client.settings.cookieStorage?.removeCookies(since: .distantPast)
     if let storage = client.settings.credentialStorage {
       // Without this option, synchronizable credentials would remain.
-      let options = [NSURLCredentialStorageRemoveSynchronizableCredentials: NSNumber(value: true)]
+      let options: [String: AnyObject] = [NSURLCredentialStorageRemoveSynchronizableCredentials: NSNumber(value: true)]
       for (space, credentials) in storage.allCredentials {
         for credential in credentials.values { storage.remove(credential, for: space, options: options) }
       }

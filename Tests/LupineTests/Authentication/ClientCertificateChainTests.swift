@@ -42,6 +42,7 @@ import Testing
   ) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = 100
+    configuration.urlCache = nil
     configuration.engine.proxy = .none
     configuration.engine.tls.trustRoots = [.pem(authority.certificatePEM)]
     configuration.engine.tls.maximumVersion = version
