@@ -50,7 +50,8 @@ public struct ExchangeMetrics: Sendable {
 
   /// The connection's number, which is unique within its loop, or nil if the exchange used no connection.
   public var connectionID: UInt64? { connection?.id }
-  /// Whether the connection had served an earlier request, or had been idle after it was opened.
+  /// Whether the connection had served an earlier request, or had been idle after it was opened. In a session, false if the
+  /// connection was opened for this request and only waited for the choice of a client certificate.
   public internal(set) var isReusedConnection = false
   /// The reason why the connection isn't reused after a complete response, or nil if it is reused or the exchange failed.
   public internal(set) var closeReason: CloseReason?
@@ -69,6 +70,9 @@ public struct ExchangeMetrics: Sendable {
   /// The record of the connection, or of the attempt to open it if that failed. All exchanges on the connection share it.
   var connection: ConnectionRecord?
   private var opening: OpeningTimes? { isReusedConnection ? nil : connection?.opening }
+  /// The start of an earlier exchange of the same request, which opened the connection and ended before the request was sent,
+  /// because the caller had to choose a client certificate. Nil for all other exchanges.
+  package private(set) var openingStart: Instant?
 
   init(start: Instant) {
     self.start = start
@@ -89,5 +93,13 @@ public struct ExchangeMetrics: Sendable {
     (requestHeadBytes, requestBodyBytes, responseHeadBytes, responseBodyBytes, decodedBodyBytes) = (0, 0, 0, 0, 0)
     (isReusedConnection, closeReason) = (false, nil)
     replayCount += 1
+  }
+
+  /// Adds the opening of the connection if `unsent`, an earlier exchange of the same request that ended before the request was
+  /// sent, opened this exchange's connection.
+  package mutating func includeOpening(of unsent: ExchangeMetrics) {
+    guard let id = connectionID, id == unsent.connectionID, !unsent.isReusedConnection else { return }
+    isReusedConnection = false
+    openingStart = unsent.start
   }
 }

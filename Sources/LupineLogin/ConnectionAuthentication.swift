@@ -129,8 +129,8 @@ final class ConnectionAuthentication: Sendable {
     state.withLock { state in
       guard state.use?.key.scheme == .negotiate else { return false }
       return switch state.phase {
-      case .chosen, .begun: true
-      default: false
+      case .chosen, .begun, .announced, .answered: true
+      case .none, .challenged, .established, .reused: false
       }
     }
   }
@@ -154,7 +154,9 @@ final class ConnectionAuthentication: Sendable {
       case .none, .chosen: return nil
       case .established: break
       case .reused: preparation.needsOpenConnection = true
-      case .begun:
+      // In the phases `announced` and `answered`, the message of an earlier exchange hasn't reached the server: the exchange ended
+      // before it was sent, such as for lack of a network, or a proxy has refused the request. So another handshake begins.
+      case .begun, .announced, .answered:
         guard var handshake = ConnectionHandshake(use.key) else { return nil }
         preparation.group = session.connections.withLock { $0.newGroup() }
         preparation.value = try handshake.first(binding, session.sources)
@@ -170,8 +172,6 @@ final class ConnectionAuthentication: Sendable {
         }
         preparation.needsOpenConnection = true
         state.withLock { $0.phase = .answered(handshake) }
-      // The message was already prepared. Only the engine itself sends it again.
-      case .announced, .answered: return nil
       }
     } catch {
       reset()

@@ -48,24 +48,36 @@ extension AuthenticationTests {
   }
 
   @Test(
-    "a credential that is wrong or lacks a permission gets a 401 or 407 response, or an error for a tunnel",
+    "eight concurrent requests whose credential is wrong or lacks a permission get a 401 or 407, or an error for a tunnel",
     arguments: GuardedPage.all + GuardedPage.forbidden)
   func refused(page: GuardedPage) async throws {
     let session = try page.makeSession()
     defer { session.invalidateAndCancel() }
-    let upload = try Upload(byteCount: page.uploadByteCount)
-    for credential in page.wrong {
-      for content in [GuardedPage.Content.empty] + upload.contents {
-        if page.isTunneled {
-          let error = await #expect(throws: URLError.self) {
-            try await page.send(content, as: credential, through: session)
+    let (long, short) = (try Upload(byteCount: page.uploadByteCount), try Upload(byteCount: 1_000))
+    for round in 0..<repetitions(of: 2) {
+      let upload = round % 10 == 0 ? long : short
+      let contents = upload.contents + [GuardedPage.Content](repeating: .empty, count: 8 - upload.contents.count)
+      for credential in page.wrong {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for content in contents {
+            group.addTask { try await Self.expectRefusal(of: content, as: credential, by: page, through: session) }
           }
-          #expect(error?.code == .cannotConnectToHost && error?.localizedDescription.contains("407") == true)
-        } else {
-          #expect(try await page.send(content, as: credential, through: session).status == page.refusal)
+          try await group.waitForAll()
         }
       }
     }
-    withExtendedLifetime(upload) {}
+    withExtendedLifetime((long, short)) {}
+  }
+
+  private static func expectRefusal(
+    of content: GuardedPage.Content, as credential: URLCredential, by page: GuardedPage, through session: URLSession
+  ) async throws {
+    guard page.isTunneled else {
+      let status = try await page.send(content, as: credential, through: session).status
+      #expect(status == page.refusal)
+      return
+    }
+    let error = await #expect(throws: URLError.self) { try await page.send(content, as: credential, through: session) }
+    #expect(error?.code == .cannotConnectToHost && error?.localizedDescription.contains("407") == true)
   }
 }

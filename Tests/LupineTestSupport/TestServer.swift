@@ -18,11 +18,15 @@ package enum TestServer: UInt16, Sendable, CaseIterable {
   /// HTTP proxies; the second requires the credentials user:pass.
   case squid = 28128
   case squidLogin = 28129
-  /// HTTP proxies with Digest, Negotiate and NTLM, and `squidLogin` behind TLS.
+  /// HTTP proxies with Digest, Negotiate and NTLM.
   case squidDigest = 28130
   case squidNegotiate = 28131
   case squidNTLM = 28132
+  /// Proxies with TLS in front of `squidLogin` and of those three.
   case encryptedProxy = 28133
+  case encryptedDigestProxy = 28134
+  case encryptedNegotiateProxy = 28135
+  case encryptedNTLMProxy = 28136
   /// Digest with all algorithms.
   case lighttpd = 28090
   case lighttpdTLS = 28456
@@ -56,8 +60,15 @@ package enum TestServer: UInt16, Sendable, CaseIterable {
     }
   }
 
-  /// Whether the server speaks TLS.
+  /// Whether the server is an origin that speaks TLS.
   package var isTLS: Bool { rawValue >= Self.nginxTLS.rawValue }
+  /// Whether the server is a proxy that speaks TLS.
+  package var isTLSProxy: Bool {
+    switch self {
+    case .encryptedProxy, .encryptedDigestProxy, .encryptedNegotiateProxy, .encryptedNTLMProxy: true
+    default: false
+    }
+  }
   /// The server's URL without a path or final slash, whether it listens or not.
   package var origin: String { isTLS ? "https://localhost:\(rawValue)" : "http://\(authority)" }
   /// The server's numeric address, with its port.

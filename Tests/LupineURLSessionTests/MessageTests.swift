@@ -217,7 +217,9 @@ import Testing
           host: "h.example", port: 80, protocol: "http", realm: "r",
           authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
         storages.1?.set(URLCredential(user: "u", password: "p", persistence: .forSession), for: space)
-        #expect(storages.0?.cookies?.count == 1 && storages.1?.credentials(for: space)?.count == 1)
+        let synchronizable = try #require(URLCredential.Persistence(rawValue: 3))
+        storages.1?.set(URLCredential(user: "v", password: "p", persistence: synchronizable), for: space)
+        #expect(storages.0?.cookies?.count == 1 && storages.1?.credentials(for: space)?.count == 2)
         await withCheckedContinuation { continuation in session.reset { continuation.resume() } }
         #expect(storages.0?.cookies?.isEmpty == true && storages.1?.credentials(for: space)?.isEmpty ?? true)
       }

@@ -119,6 +119,12 @@ final class Exchange {
     record = ConnectionRecord(id: nil, opening: opening)
   }
 
+  /// Records the connection of an exchange that ends before its request is sent.
+  func noteUnsent(on connection: Connection) {
+    record = connection.record
+    metrics.isReusedConnection = connection.mayBeStale
+  }
+
   /// Binds the exchange to a connection until its response is complete.
   func begin(on connection: Connection, now: Instant) {
     self.connection = connection

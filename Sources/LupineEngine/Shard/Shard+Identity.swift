@@ -15,6 +15,7 @@ extension Shard {
     let error = EngineError(
       .tlsFailed, .tls, origin, proxy: exchange.key.route.proxy,
       cause: .tls(.identityRequested(by: origin.host, from: authorities)))
+    exchange.noteUnsent(on: connection)
     // Released before the end, so that the caller's next request finds the connection idle.
     release(connection, closing: nil)
     endExchange(exchange, .failure(error))

@@ -11,7 +11,7 @@ extension URLSessionTaskMetrics.Values {
   init(_ attempts: [Transfer.Attempt]) {
     let metrics = attempts.map(\.metrics)
     let clock = WallClock()
-    let start = metrics.first.map { clock.date($0.start) } ?? Date()
+    let start = metrics.first.map { clock.date($0.openingStart ?? $0.start) } ?? Date()
     let end = metrics.last?.end.map(clock.date) ?? start
     self.init(
       transactionMetrics: attempts.map { URLSessionTaskTransactionMetrics($0, clock) },
@@ -39,7 +39,7 @@ extension URLSessionTaskTransactionMetrics {
     self.init(
       request: attempt.request,
       response: attempt.response,
-      fetchStartDate: clock.date(metrics.start),
+      fetchStartDate: clock.date(metrics.openingStart ?? metrics.start),
       domainLookupStartDate: metrics.resolveStart.map(clock.date),
       domainLookupEndDate: metrics.resolveEnd.map(clock.date),
       connectStartDate: metrics.connectStart.map(clock.date),

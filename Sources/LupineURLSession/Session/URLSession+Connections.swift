@@ -33,8 +33,10 @@ extension URLSession {
   public func reset(completionHandler: @escaping @Sendable () -> Void) {
     client.settings.cookieStorage?.removeCookies(since: .distantPast)
     if let storage = client.settings.credentialStorage {
+      // Without this option, synchronizable credentials would remain.
+      let options: [String: AnyObject] = [NSURLCredentialStorageRemoveSynchronizableCredentials: NSNumber(value: true)]
       for (space, credentials) in storage.allCredentials {
-        for credential in credentials.values { storage.remove(credential, for: space) }
+        for credential in credentials.values { storage.remove(credential, for: space, options: options) }
       }
     }
     client.identities.removeAll()

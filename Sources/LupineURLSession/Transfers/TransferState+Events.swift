@@ -67,12 +67,19 @@ extension TransferState {
     _ result: Result<Fields, EngineError>, _ exchangeMetrics: ExchangeMetrics, identityRequest: [[UInt8]]? = nil
   ) -> Action? {
     if let authorities = identityRequest, awaitsResponse {
-      // Nothing was sent, so this isn't one of the task's requests.
+      // Nothing was sent, so this isn't one of the task's requests. The next exchange includes the opening of the connection.
+      unsent = [exchangeMetrics]
       request = redirects.resend(request, after: exchangeMetrics)
       return identityRequested(from: authorities)
     }
     batch.end = result
-    metrics.append(exchangeMetrics)
+    if let unsent = self.unsent.popLast() {
+      var exchangeMetrics = exchangeMetrics
+      exchangeMetrics.includeOpening(of: unsent)
+      metrics.append(exchangeMetrics)
+    } else {
+      metrics.append(exchangeMetrics)
+    }
     noteSent(exchangeMetrics.requestBodyBytes)
     return requestDelivery()
   }

@@ -160,6 +160,9 @@ struct TransferState: Sendable {
   var attempts = CredentialAttempts()
   /// The measurements of the exchanges that have ended.
   var metrics: ShortList<ExchangeMetrics> = []
+  /// The measurements of the latest exchange that ended before the request was sent, because the observer chooses a client
+  /// certificate. Empty again after the exchange that sends it. An array, because an optional would enlarge each transfer.
+  var unsent: [ExchangeMetrics] = []
   /// The requests and responses of the exchanges that have ended. An exchange is added once its end has been processed.
   var performed: ShortList<(URLRequest, HTTPURLResponse?)> = []
 

@@ -35,11 +35,36 @@ struct ProxyLoginTests {
   }
 
   @Test(
+    "squid accepts NTLM and a Kerberos ticket, and through TLS each scheme, for http requests and for tunnels",
+    arguments: [
+      (TestServer.squidNTLM, "--proxy-ntlm", "TESTDOM\\user:pass"),
+      (.squidNTLM, "--proxy-anyauth", "TESTDOM\\user:pass"),
+      (.squidNegotiate, "--proxy-negotiate", "any:ignored"), (.squidNegotiate, "--proxy-anyauth", ":"),
+      (.encryptedProxy, "--proxy-basic", "user:pass"), (.encryptedDigestProxy, "--proxy-digest", "user:pass"),
+      (.encryptedNTLMProxy, "--proxy-ntlm", "TESTDOM\\user:pass"), (.encryptedNegotiateProxy, "--proxy-negotiate", ":"),
+    ])
+  func connections(server: TestServer, option: String, login: String) async throws {
+    try Servers.require()
+    if server == .squidNegotiate || server == .encryptedNegotiateProxy { try TestServer.requireTicket() }
+    // Kerberos and the certificate name this host.
+    let proxy = "\(server.isTLSProxy ? "https" : "http")://localhost:\(server.rawValue)"
+    for url in [Servers.nginx, Servers.nginxTLS] {
+      let run = try await lupine([
+        option, "-x", proxy, "-U", login, "--cacert", Servers.authority, "\(url)/small.txt",
+      ])
+      #expect(run.status == 0 && run.output == "small\n", "\(url): \(run.errors)")
+    }
+  }
+
+  @Test(
     "if squid refuses a scheme or a password, an http request gets the 407 response, and a tunnel fails with an error")
   func squidRefuses() async throws {
     try Servers.require()
-    for (option, login) in [("--proxy-basic", "user:pass"), ("--proxy-digest", "user:secret")] {
-      let proxy = [option, "-x", TestServer.squidDigest.authority, "-U", login]
+    for (server, option, login) in [
+      (TestServer.squidDigest, "--proxy-basic", "user:pass"), (.squidDigest, "--proxy-digest", "user:secret"),
+      (.squidNTLM, "--proxy-ntlm", "TESTDOM\\user:secret"),
+    ] {
+      let proxy = [option, "-x", server.authority, "-U", login]
       let plain = try await lupine(proxy + ["-f", "\(Servers.nginx)/small.txt"])
       #expect(plain.status == 22 && plain.errors.contains("407"), "\(plain.errors)")
       let tunnel = try await lupine(proxy + ["-k", "\(Servers.nginxTLS)/small.txt"])

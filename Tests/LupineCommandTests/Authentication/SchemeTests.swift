@@ -1,6 +1,7 @@
 // SchemeTests: --digest, --ntlm, --negotiate and --anyauth, with real and scripted servers.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @Suite("Authentication schemes", .timeLimit(.minutes(10)))
@@ -104,6 +105,27 @@ struct SchemeTests {
     #expect(run.status == 0 && run.output == "ok", "\(run.errors)")
     #expect(Scripts.authorizations(server.requests).map { $0.hasPrefix("NTLM TlRMTVNTUAAB") } == [true, false])
     #expect(server.requests.map { $0.hasSuffix("\r\n\r\ntext") } == [false, true])
+  }
+
+  @Test(
+    "with a Kerberos ticket, --negotiate authenticates with any login, and --anyauth with an empty one",
+    arguments: [["--negotiate", "-u", ":"], ["--negotiate", "-u", "any:ignored"], ["--anyauth", "-u", ":"]])
+  func kerberos(options: [String]) async throws {
+    try Servers.require()
+    try TestServer.requireTicket()
+    // The first two authenticate each request, and the others a connection. The last one verifies channel bindings.
+    let apache = "http://localhost:\(TestServer.apache.rawValue)"
+    let pages = [
+      "\(apache)/krb/count", "\(TestServer.apacheTLS.origin)/krb/count", "\(apache)/krb-connection/count",
+      "\(TestServer.negotiateTLS.origin)/",
+    ]
+    let login = options + ["--cacert", Servers.authority, "-d", "12345"]
+    for page in pages {
+      let run = try await lupine(login + [page])
+      #expect(run.status == 0 && run.output.contains(" 5 "), "\(page): \(run.errors)")
+    }
+    let forbidden = try await lupine(login + ["-f", "\(apache)/krb-other/count"])
+    #expect(forbidden.status == 22 && forbidden.output.isEmpty, "\(forbidden.errors)")
   }
 
   @Test("Negotiate without a Kerberos ticket prints a one-line error")

@@ -110,6 +110,53 @@ struct ProxyFlowTests {
     }
   }
 
+  @Test(
+    "SOCKS 4a connects to the host's name or IPv4 address without a lookup, for http and for https",
+    arguments: [false, true])
+  func socks4a(isEncrypted: Bool) async throws {
+    let identity = try ServerIdentity.throwaway()
+    let seen = Mutex<[[UInt8]]>([])
+    let proxy = try OriginServer { peer in
+      let request = try peer.receive()
+      seen.withLock { $0.append(request) }
+      try peer.send([0, 90, 0, 0, 0, 0, 0, 0])
+      if isEncrypted { try peer.startTLS(identity) }
+      while let request = try peer.readRequest() { try peer.respond(body: Array(request.target.utf8)) }
+    }
+    defer { proxy.stop() }
+    var configuration = EngineConfiguration()
+    configuration.proxy = .fixed(try Proxy(.socks4a, host: "127.0.0.1", port: proxy.port, user: "me"))
+    configuration.tls = TLSConfiguration(trustRoots: [.pem(identity.authorityPEM)])
+    let engine = try Engine(configuration: configuration)
+    for host in ["localhost", "127.0.0.1"] {
+      for isReused in [false, true] {
+        let record = try await engine.record("\(isEncrypted ? "https" : "http")://\(host):81/x")
+        #expect(record.text == "/x")
+        let metrics = try #require(record.metrics)
+        #expect(metrics.isReusedConnection == isReused && (metrics.proxyEnd == nil) == isReused)
+        #expect(metrics.resolveStart == nil && (metrics.tls != nil) == isEncrypted)
+      }
+    }
+    let (name, address): ([UInt8], [UInt8]) = ([4, 1, 0, 81, 0, 0, 0, 1], [4, 1, 0, 81, 127, 0, 0, 1])
+    #expect(seen.withLock { $0 } == [name + Array("me\0localhost\0".utf8), address + Array("me\0".utf8)])
+  }
+
+  @Test("if a SOCKS 4a proxy refuses the connection, the request fails with the proxy's code, and nothing was sent")
+  func socks4aRefused() async throws {
+    let proxy = try OriginServer { peer in
+      _ = try peer.receive()
+      try peer.send([0, 91, 0, 0, 0, 0, 0, 0])
+      let ending = try peer.awaitClose()
+      #expect(ending.byteCount == 0)
+    }
+    defer { proxy.stop() }
+    let record = try await engine(proxy, .socks4a).record("http://origin.example/")
+    let error = try #require(record.error)
+    #expect(error.code == .proxyFailed && error.phase == .proxy && error.progress == .nothingSent)
+    guard case .proxy(let refusal)? = error.cause else { throw error }
+    #expect(refusal.cause == .refusedBySOCKS4(91))
+  }
+
   @Test("hosts on the bypass list are reached without the proxy")
   func bypass() async throws {
     let proxy = try OriginServer.serving { _ in .text("proxy") }

@@ -48,8 +48,11 @@ struct GuardedPage: Sendable, CustomTestStringConvertible {
     configuration.urlCache = nil
     configuration.engine.tls.trustRoots = [.file(TestServer.authorityFile)]
     configuration.engine.proxy = .none
-    // Kerberos knows the service by this name, so it isn't the address.
-    if let proxy { configuration.engine.proxy = .fixed(try Proxy(.http, host: "localhost", port: proxy.rawValue)) }
+    if let proxy {
+      // Kerberos knows the service by this name, so it isn't the address.
+      configuration.engine.proxy = .fixed(
+        try Proxy(proxy.isTLSProxy ? .https : .http, host: "localhost", port: proxy.rawValue))
+    }
     return URLSession(configuration: configuration)
   }
 
@@ -94,6 +97,10 @@ extension GuardedPage {
 
   private static let user = credential("user", "pass")
   private static let wrongUsers = [credential("user", "wrong"), credential("other", "pass")]
+  /// The user of squid with Basic for these pages only, because while squid 5.7 looks up a user's password for one request, it
+  /// gives the result to all requests of that user, such as those of tests that run at the same time.
+  private static let pagesUser = credential("pages", "pass")
+  private static let wrongPagesUsers = [credential("pages", "wrong"), credential("other", "pass")]
   private static let domainUser = credential("TESTDOM\\user", "pass")
   private static let wrongDomainUsers = [credential("TESTDOM\\user", "wrong"), credential("other", "pass")]
   private static let realmUser = credential("krbuser", "pass")
@@ -121,12 +128,14 @@ extension GuardedPage {
     GuardedPage(origin: .negotiateTLS, path: "/", right: ticket, wrong: [realmUser]),
   ]
 
-  private static let proxies: [GuardedPage] = [TestServer.apache, .apacheTLS].flatMap { server in
-    [
-      GuardedPage(origin: server, path: "/count", proxy: .squidDigest, right: user, wrong: wrongUsers),
-      GuardedPage(origin: server, path: "/count", proxy: .squidNegotiate, right: ticket, wrong: [realmUser]),
-      GuardedPage(origin: server, path: "/count", proxy: .squidNTLM, right: domainUser, wrong: wrongDomainUsers),
-    ]
+  private static let proxies: [GuardedPage] = [TestServer.apache, .apacheTLS].flatMap { server -> [GuardedPage] in
+    func page(_ proxies: [TestServer], _ right: URLCredential, _ wrong: [URLCredential]) -> [GuardedPage] {
+      proxies.map { GuardedPage(origin: server, path: "/count", proxy: $0, right: right, wrong: wrong) }
+    }
+    return page([.squidLogin, .encryptedProxy], pagesUser, wrongPagesUsers)
+      + page([.squidDigest, .encryptedDigestProxy], user, wrongUsers)
+      + page([.squidNegotiate, .encryptedNegotiateProxy], ticket, [realmUser])
+      + page([.squidNTLM, .encryptedNTLMProxy], domainUser, wrongDomainUsers)
   }
 
   private static func credential(_ user: String, _ password: String) -> URLCredential {

@@ -1,5 +1,6 @@
 // HandshakeTests: the parameters that two well-behaved ends negotiate, and data in both directions.
 
+import LupineLoopback
 import LupineTLS
 import Testing
 
@@ -135,5 +136,25 @@ struct HandshakeTests {
     let outcome = try shakeHands(client, Endpoint(server: fixture.server))
     #expect(outcome.client?.code == .protocolVersion)
     #expect(outcome.server?.code == .protocolVersion)
+  }
+
+  @Test("a server is trusted if it sends all of its intermediate certificates, in any order; otherwise it is refused")
+  func intermediateCertificates() throws {
+    let authority = try ThrowawayAuthority()
+    let upper = try authority.issueAuthority(commonName: "The upper intermediate CA")
+    let lower = try upper.issueAuthority(commonName: "The lower intermediate CA")
+    let leaf = try lower.issue(names: ["localhost"])
+    let (first, second, root) = (lower.certificatePEM, upper.certificatePEM, authority.certificatePEM)
+    let chains: [(sent: [UInt8], isComplete: Bool)] = [
+      (first + second, true), (second + first, true), (first + second + root, true), (first, false), (second, false),
+      ([], false),
+    ]
+    for (index, (sent, isComplete)) in chains.enumerated() {
+      let client = try Endpoint(client: TLSConfiguration(trustRoots: [.pem(root)]))
+      let server = try Endpoint(
+        server: TLSContext(serverCertificatePEM: leaf.certificatePEM + sent, privateKeyPEM: leaf.privateKeyPEM))
+      let outcome = try shakeHands(client, server)
+      #expect(outcome.client?.code == (isComplete ? nil : TLSError.Code.unknownAuthority), "chain \(index)")
+    }
   }
 }

@@ -332,6 +332,27 @@ import Testing
   }
 
   @Test(
+    "if a message of NTLM or Negotiate isn't sent, the next request begins another handshake on another connection",
+    arguments: [AuthenticationOffer.Scheme.ntlm, .negotiate])
+  func unsent(scheme: AuthenticationOffer.Scheme) throws {
+    let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
+    let task = TransferAuthentication(session, storage: nil)
+    let (uri, message) = (try URI("https://h.example/"), scheme == .ntlm ? "NTLM TlRMTVNTUAAB" : "Negotiate AQ==")
+    let credential = PasswordCredential(user: scheme == .ntlm ? "u" : "", password: "")
+    #expect(task.begin(scheme, with: credential, at: uri.origin))
+    var groups: Set<UInt64> = []
+    for _ in 0..<2 {
+      #expect(task.mayBlock(via: nil) == (scheme == .negotiate))
+      var request = EngineRequest(uri: uri, body: RequestBody("content"))
+      try task.prepare(&request, via: nil, certificate: { nil })
+      #expect(request.fields.first("Authorization")?.hasPrefix(message) == true)
+      #expect(request.body.isEmpty == (scheme == .ntlm))
+      groups.insert(try #require(request.connectionDemand?.group))
+    }
+    #expect(groups.count == 2)
+  }
+
+  @Test(
     "later tasks with the same credential reuse an authenticated connection, unless it is in a proxy's tunnel")
   func passedOn() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))

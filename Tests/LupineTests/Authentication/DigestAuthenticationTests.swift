@@ -4,6 +4,7 @@ import Foundation
 import LupineAuthentication
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
@@ -26,6 +27,21 @@ import Testing
     }
   }
 
+  @Test("if the server accepts only auth-int, a body from a file isn't sent again, and the 401 is delivered")
+  func unknownContent() async throws {
+    let server = DigestServer(protection: "auth-int")
+    let file = try TemporaryFile(Array("content".utf8))
+    try await withServer(server.reply) { origin in
+      try await withSession { session in
+        let upload = session.upload(URL(fileURLWithPath: file.path), to: origin.url)
+        let response = await upload.authenticate(username: "u", password: "p").serializingString().response
+        #expect(response.value == "refused" && response.response?.statusCode == 401)
+        #expect(server.requests == ["401 /"])
+      }
+    }
+    withExtendedLifetime(file) {}
+  }
+
   @Test("a refused Digest credential is sent only once, and the 401 is delivered")
   func wrong() async throws {
     let server = DigestServer()
@@ -35,6 +51,42 @@ import Testing
           .serializingString().response
         #expect(response.value == "refused" && response.response?.statusCode == 401)
         #expect(origin.requestCount == 2)
+      }
+    }
+  }
+
+  @Test(
+    "with Expect: 100-continue, the body is sent only with the credential, also from a stream that can't be read again",
+    arguments: [false, true])
+  func expectation(isStream: Bool) async throws {
+    let server = DigestServer()
+    let bodies = Recorder<String>()
+    try await withOrigin { peer in
+      while var request = try peer.readHead() {
+        #expect(request.fields.first("Expect") == "100-continue")
+        guard request.fields.contains("Authorization") else {
+          try peer.send(server.reply(to: request), to: request)
+          let ending = try peer.awaitClose()
+          return bodies.record("refused after \(ending.byteCount) bytes")
+        }
+        try peer.send("HTTP/1.1 100 Continue\r\n\r\n")
+        try peer.readBody(of: &request)
+        bodies.record("sent \(String(decoding: request.body, as: UTF8.self))")
+        try peer.send(server.reply(to: request), to: request)
+      }
+    } _: { origin in
+      try await withSession { session in
+        var request = try URLRequest(url: origin.url, method: .post, headers: ["Expect": "100-continue"])
+        var timeouts = Timeouts(everyPhase: .seconds(100), total: nil)
+        timeouts.awaitContinue = .seconds(100)
+        request.lupine.timeouts = timeouts
+        let content = Data("content".utf8)
+        let upload =
+          isStream ? session.upload(InputStream(data: content), with: request) : session.upload(content, with: request)
+        let response = await upload.authenticate(username: "u", password: "p").serializingString().response
+        #expect(response.value == "in" && response.response?.statusCode == 200)
+        #expect(await bodies.first(2).sorted() == ["refused after 0 bytes", "sent content"])
+        #expect(server.requests == ["401 /", "200 /"])
       }
     }
   }

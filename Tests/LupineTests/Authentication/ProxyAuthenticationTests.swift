@@ -138,6 +138,30 @@ import Testing
     #expect(authentication.receive(head, to: request, via: first) == .untrusted && isAccepted)
   }
 
+  @Test(
+    "through a forwarding proxy, an origin's NTLM and Negotiate are answered only if the proxy keeps connections apart",
+    arguments: [
+      (nil, false), ("other", false), ("Session-Based-Authentication", true), ("a, session-based-authentication", true),
+    ] as [(String?, Bool)])
+  func sharedConnections(support: String?, keepsApart: Bool) throws {
+    let task = TransferAuthentication(SessionAuthentication(), storage: nil)
+    var fields: Fields = ["WWW-Authenticate": "Negotiate, NTLM, Basic realm=r"]
+    if let support { fields.append(name: "Proxy-Support", value: support) }
+    let head = ResponseHead(status: 401, fields: fields, isContentDecoded: false)
+    func schemes(_ url: String, via proxy: Proxy?) throws -> [AuthenticationOffer.Scheme] {
+      let asked = task.question(of: .response(head), EngineRequest(uri: try URI(url)), via: proxy)
+      let question = try #require(asked)
+      return question.answering.offers(in: question.challenges, from: question.party).map(\.scheme)
+    }
+    let all: [AuthenticationOffer.Scheme] = [.negotiate, .ntlm, .basic]
+    let (proxy, socks) = (try Proxy("http://p.example"), try Proxy("socks5h://p.example"))
+    #expect(try schemes("http://h.example/", via: proxy) == (keepsApart ? all : [.basic]))
+    // A tunnel serves only this client.
+    #expect(try schemes("https://h.example/", via: proxy) == all)
+    #expect(try schemes("http://h.example/", via: socks) == all)
+    #expect(try schemes("http://h.example/", via: nil) == all)
+  }
+
   @Test("preparing a request may block its thread only if the request's proxy uses Negotiate")
   func mayBlock() throws {
     let session = SessionAuthentication()
