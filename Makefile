@@ -159,6 +159,7 @@ namespaces: deps ## test on networks that lose, delay, reset and drop packets (a
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/reachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/waiting
+	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/rebinding
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
 
 # Optimized, as in production, or with SANITIZE=thread or address. The picture shows whether a curve still rises at the

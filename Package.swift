@@ -123,9 +123,10 @@ let package = Package(
     // A program for the tests, whose main thread waits in several ways while requests run.
     .executableTarget(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
-    // A program for Tests/Namespaces/reachability, which prints the changes of a host's reachability.
+    // A program for Tests/Namespaces, which prints the changes of the network, or sends requests that wait for it.
     .executableTarget(
-      name: "LupineReachability", dependencies: ["Lupine"], path: "Tests/LupineReachability", swiftSettings: strict),
+      name: "LupineReachability", dependencies: ["Lupine", "LupineEngine"], path: "Tests/LupineReachability",
+      swiftSettings: strict),
     // A program for the tests, in which any system call can be made to fail.
     .target(
       name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli", zstd],

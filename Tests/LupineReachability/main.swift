@@ -1,14 +1,24 @@
-// LupineReachability: prints a host's reachability and each of its changes, until the input ends; or sends one request.
+// LupineReachability: a program for Tests/Namespaces. It prints the state of the network and its changes until its input ends, or
+// sends requests.
 //
-//   LupineReachability [HOST]
-//   LupineReachability get URL [waits] [wired]     waits for a network; refuses mobile networks
+//   LupineReachability [HOST]               a host's reachability; each line of the input asks for the present one
+//   LupineReachability paths                the paths of an NWPathMonitor with their interfaces, in the same way
+//   LupineReachability get URL [OPTION...]  a request to the URL, and to the URL in each line of the input
+//
+// The options of requests: "waits" for a network, "retries" with an OfflineRetrier, "wired" refuses mobile networks, "public"
+// permits only public addresses, "puts" sends a body of 100,000 bytes, "brief" permits silence for 2 s only.
 
+import Dispatch
 import Foundation
 import Lupine
+import LupineEngine
+import Synchronization
 
 let arguments = CommandLine.arguments
 if arguments.count > 2, arguments[1] == "get" {
   get(arguments[2], Set(arguments.dropFirst(3)))
+} else if arguments.count > 1, arguments[1] == "paths" {
+  watchPaths()
 } else {
   watch(arguments.count > 1 ? arguments[1] : nil)
 }
@@ -24,6 +34,10 @@ func show(_ status: NetworkReachabilityManager.NetworkReachabilityStatus) {
   }
 }
 
+func show(_ path: NWPath) {
+  show((["\(path.status)"] + path.availableInterfaces.map(\.name)).joined(separator: " "))
+}
+
 func watch(_ host: String?) {
   let manager = host.map { NetworkReachabilityManager(host: $0) } ?? NetworkReachabilityManager()
   guard let manager else { fatalError("the host is empty") }
@@ -36,22 +50,62 @@ func watch(_ host: String?) {
   manager.stopListening()
 }
 
-/// Prints "waits" when the request begins to wait, and then its status code or the code of its error.
-final class Waiting: NSObject, URLSessionTaskDelegate {
-  func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) { show("waits") }
+func watchPaths() {
+  let monitor = NWPathMonitor()
+  monitor.pathUpdateHandler = { show($0) }
+  monitor.start(queue: DispatchQueue(label: "paths"))
+  // A monitor that wasn't started reads the kernel's present state.
+  while readLine() != nil { show(NWPathMonitor().currentPath) }
+  monitor.cancel()
 }
 
+/// For each request, prints "waits" when it begins to wait for a network, "began" when the first part of its body has arrived, and
+/// finally its status code and the length of its body, if any, or the code of its error.
 func get(_ text: String, _ options: Set<String>) {
-  guard let url = URL(string: text) else { fatalError("\(text) isn't a URL") }
   let configuration = URLSessionConfiguration.ephemeral
   configuration.waitsForConnectivity = options.contains("waits")
   configuration.allowsCellularAccess = !options.contains("wired")
-  let session = URLSession(configuration: configuration, delegate: Waiting(), delegateQueue: nil)
-  let isDone = DispatchSemaphore(value: 0)
-  session.dataTask(with: url) { _, response, error in
-    if let error = error as? URLError { show("failed \(error.code.rawValue)") }
-    if let response = response as? HTTPURLResponse { show("\(response.statusCode)") }
-    isDone.signal()
-  }.resume()
-  isDone.wait()
+  if options.contains("brief") { configuration.timeoutIntervalForRequest = 2 }
+  if options.contains("public") { configuration.engine.addressPolicy = .publicOnly }
+  // Each request looks its host up, and connects to it.
+  configuration.engine.resolver.cacheAge = .zero
+  configuration.engine.proxy = .none
+
+  let hasWaited = Atomic(false)
+  let hasBegun = Atomic(false)
+  let retrier = OfflineRetrier(maximumWait: .seconds(60)) { error in
+    let isOffline = OfflineRetrier.defaultIsOfflineError(error)
+    if isOffline, !hasWaited.exchange(true, ordering: .relaxed) { show("waits") }
+    return isOffline
+  }
+  let queue = DispatchQueue(label: "reports")
+  let monitor = ClosureEventMonitor(queue: queue)
+  monitor.taskIsWaitingForConnectivity = { _, _ in show("waits") }
+  monitor.dataTaskDidReceiveData = { _, _, _ in
+    if !hasBegun.exchange(true, ordering: .relaxed) { show("began") }
+  }
+  let session = Session(
+    configuration: configuration, interceptor: options.contains("retries") ? retrier : nil, eventMonitors: [monitor])
+
+  var next: String? = text
+  while let url = next {
+    hasWaited.store(false, ordering: .relaxed)
+    hasBegun.store(false, ordering: .relaxed)
+    let isDone = DispatchSemaphore(value: 0)
+    let request: DataRequest =
+      options.contains("puts")
+      ? session.upload(Data(repeating: UInt8(ascii: "x"), count: 100_000), to: url, method: .put) : session.request(url)
+    request.response(queue: queue) { response in
+      if let error = response.error {
+        let code = (error.underlyingError as? URLError)?.code.rawValue
+        show("failed \(code.map { "\($0)" } ?? "\(error)")")
+      } else if let status = response.response?.statusCode {
+        let count = response.data?.count ?? 0
+        show(count == 0 ? "\(status)" : "\(status) \(count)")
+      }
+      isDone.signal()
+    }
+    isDone.wait()
+    next = readLine()
+  }
 }

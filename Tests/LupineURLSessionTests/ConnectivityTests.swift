@@ -114,6 +114,45 @@ struct ConnectivityTests {
     }
   }
 
+  @Test("if a name server doesn't answer, the network is missing exactly if it is known to have no default route")
+  func defaultRoute() async throws {
+    try await withServer { _ in
+      .text("")
+    } _: { origin in
+      try await withWaiting {
+        $0.waitsForConnectivity = false
+      } _: { session in
+        let error = await #expect(throws: URLError.self) { _ = try await session.data(for: request(origin)) }
+        let failure = try #require(error?.userInfo[NSUnderlyingErrorKey] as? EngineError)
+        let cases: [(NetworkState?, URLError.Code)] = [
+          (TestNetwork.offline, .notConnectedToInternet), (TestNetwork.local, .notConnectedToInternet),
+          (TestNetwork.online, .dnsLookupFailed), (TestNetwork.cellular, .dnsLookupFailed), (nil, .dnsLookupFailed),
+        ]
+        for (state, expected) in cases {
+          let source = TestNetwork(state, isReadable: state != nil).source
+          #expect(URLError(failure, url: nil, isOffline: source.isOffline).code == expected)
+        }
+      }
+    }
+  }
+
+  @Test("a task whose host's name can't be looked up without a default route waits, and is sent when there is one")
+  func defaultRouteAppears() async throws {
+    network.change(to: TestNetwork.local)
+    try await withServer { _ in
+      .text("ok")
+    } _: { origin in
+      try await withWaiting { session in
+        let task = session.dataTask(with: request(origin))
+        task.resume()
+        await delegate.waiting.wait()
+        goOnline()
+        #expect(await settles { task.state == .completed })
+        #expect(delegate.notes.all == ["waits", "data ok", "metrics 1", "end "])
+      }
+    }
+  }
+
   @Test(
     "if name servers don't answer after the network has come up, the lookup is repeated three times, then the task fails"
   )

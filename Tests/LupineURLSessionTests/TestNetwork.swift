@@ -58,12 +58,15 @@ final class TestNetwork: Sendable {
 
   /// A network without routes.
   static let offline = NetworkState()
+  /// A network with a route to its own subnet only, as before a router is found.
+  static let local = network("eth0", routing: 24)
   /// A network with a default route by Ethernet.
   static let online = network("eth0")
   /// A network with a default route by a modem.
   static let cellular = network("wwan0")
 
-  static func network(_ names: String...) -> NetworkState {
+  /// Returns a network with a route by each of the named links, to all addresses with the given prefix.
+  static func network(_ names: String..., routing prefixLength: Int = 0) -> NetworkState {
     var state = NetworkState()
     for (index, name) in names.enumerated() {
       let number = Int32(index + 1)
@@ -72,8 +75,8 @@ final class TestNetwork: Sendable {
       state.add(
         .route(
           NetworkRoute(
-            destination: .ipv4(0), prefixLength: 0, priority: UInt32(index),
-            outcome: .sent(links: [number], isDirect: false))))
+            destination: prefixLength == 0 ? .ipv4(0) : .ipv4(0x0A00_0000 + UInt32(index) << 8),
+            prefixLength: prefixLength, priority: UInt32(index), outcome: .sent(links: [number], isDirect: false))))
     }
     return state
   }

@@ -25,6 +25,10 @@ package struct NetworkSource: Sendable {
   ) {
     (self.current, self.watch) = (current, watch)
   }
+
+  /// Returns whether the network is known to have no default route. The name servers are then out of reach, unless they are in
+  /// a network of the machine's own links.
+  func isOffline() -> Bool { current().map { $0.path(to: nil) == nil } ?? false }
 }
 
 /// A wait for a network. Releasing the object ends the wait without calling the `resume` closure.

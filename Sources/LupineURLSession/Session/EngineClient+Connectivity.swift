@@ -4,8 +4,8 @@ import Foundation
 import LupineEngine
 
 extension EngineClient {
-  /// Whether the network is known to have no route to any other machine.
-  func isOffline() -> Bool { settings.network.waiters.source.current().map { !$0.hasRoute() } ?? false }
+  /// Whether the network is known to have no default route.
+  func isOffline() -> Bool { settings.network.waiters.source.isOffline() }
 
   /// Returns the condition under which a network may have a path for a request: the network has a route to the host's address
   /// or, if the host is a name, any route. A network whose state can't be read also fulfills the condition.

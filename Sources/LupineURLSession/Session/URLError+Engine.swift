@@ -10,11 +10,8 @@ extension URLError {
   /// - Parameters:
   ///   - error: The engine's error.
   ///   - url: The URL of the request.
-  ///   - isOffline: Returns whether the machine has no network. Called if a name server didn't answer.
-  init(
-    _ error: EngineError, url: URL?,
-    isOffline: () -> Bool = { NetworkSource.system.current().map { !$0.hasRoute() } ?? false }
-  ) {
+  ///   - isOffline: Returns whether the machine has no default route. Called if a name server didn't answer.
+  init(_ error: EngineError, url: URL?, isOffline: () -> Bool = { NetworkSource.system.isOffline() }) {
     var code = Self.code(error)
     if case (.resolveFailed, .resolve(let cause)) = (error.code, error.cause), cause.kind == .temporary, isOffline() {
       code = .notConnectedToInternet

@@ -19,8 +19,8 @@ extension URLSessionConfiguration {
 
   /// Whether a task waits for a network if there is none, instead of failing at once. False by default.
   ///
-  /// A task waits if it can't open a connection because there is no route to the host, because the host's name can't be looked
-  /// up without a network, or because the host is reached only through a mobile network, which the request doesn't permit. Its
+  /// A task waits if it can't open a connection because there is no route to the host, because the name servers don't answer and
+  /// there is no default route, or because the host is reached only through a mobile network, which the request doesn't permit. Its
   /// delegate's ``URLSessionTaskDelegate/urlSession(_:taskIsWaitingForConnectivity:)`` is called once. When the kernel reports
   /// a path, the request is sent. If that fails for one of these reasons, the task waits again. ``timeoutIntervalForResource``
   /// limits the whole time, including waiting. ``timeoutIntervalForRequest`` doesn't limit waiting. A task that has sent any

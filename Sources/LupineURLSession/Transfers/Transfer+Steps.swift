@@ -118,12 +118,12 @@ extension Transfer {
   /// Waits until the network has a path for the request, or until the transfer's time limit has passed.
   private func awaitNetwork(_ wait: TransferState.NetworkWait, _ observer: any TransferObserver) {
     ask { question in
-      // If there is a network but a name server didn't answer, the transfer doesn't wait.
+      // If there is a default route but a name server didn't answer, the transfer doesn't wait.
       if wait.failure.code == .resolveFailed {
         if client.isOffline() {
           guarded.withLock { $0.state.unansweredLookupCount = 0 }
         } else if !wait.mayBeTooEarly {
-          return apply { $0.answered(question, .fail(URLError(wait.failure, url: wait.url))) }
+          return apply { $0.answered(question, .fail(URLError(wait.failure, url: wait.url, isOffline: { false }))) }
         }
       }
       if wait.count == 0 { observer.transferAwaitsNetwork() }

@@ -202,6 +202,11 @@ struct AddressPolicyFlowTests {
       let engine = try engine(policy) { $0.proxy = .fixed(place) }
       expectRefusal(try await engine.record("http://8.8.8.8/"), .proxy)
       expectRefusal(try await engine.record("https://8.8.8.8/"), .proxy)
+      // The same holds for a proxy that a request chooses.
+      var own = try request("http://8.8.8.8/")
+      own.connection = ConnectionSettings()
+      own.connection?.proxy = .fixed(place)
+      expectRefusal(try await self.engine(policy).record(own), .proxy)
     }
     #expect(proxy.connectionCount == 0)
   }

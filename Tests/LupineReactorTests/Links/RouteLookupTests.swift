@@ -1,4 +1,4 @@
-// RouteLookupTests: the kernel's answers about this machine's links. Tests/Namespaces/access looks routes up in a namespace.
+// RouteLookupTests: the kernel's answers about this machine's links. In Tests/Namespaces/waiting, requests use them in a namespace.
 
 import Testing
 

@@ -57,12 +57,13 @@ import Testing
   @Test("a request to a host name that doesn't exist fails with cannotFindHost")
   func unknownHost() async throws {
     try await withSession { session in
-      // "invalid" never exists (RFC 6761 §6.4). Without a name server, the error is dnsLookupFailed.
+      // "invalid" never exists (RFC 6761 §6.4). Without a name server, the error is dnsLookupFailed, and without a default route
+      // notConnectedToInternet.
       let response = await session.request("http://lupine.invalid/").outcome()
       let urlError = try #require(response.error?.underlyingError as? URLError)
-      let isOffline = urlError.code == .dnsLookupFailed
+      let isUnanswered = [.dnsLookupFailed, .notConnectedToInternet].contains(urlError.code)
       let error = try expectTransferError(
-        response.error, isOffline ? .dnsLookupFailed : .cannotFindHost, isOffline ? .resolveFailed : .hostNotFound,
+        response.error, isUnanswered ? urlError.code : .cannotFindHost, isUnanswered ? .resolveFailed : .hostNotFound,
         "http://lupine.invalid", "Check ")
       #expect(error.phase == .resolve && error.progress == .nothingSent)
       #expect(response.metrics?.transactionMetrics.first?.domainLookupStartDate != nil)
