@@ -117,18 +117,22 @@ package final class DiskStore: Sendable {
     for id in ids { remove(id) }
   }
 
-  /// Removes the records whose responses fulfill the condition. This takes a while, because each record is opened.
+  /// Removes the records whose responses fulfill the condition, including those of other processes. This takes a while, because
+  /// each record is opened.
   package func removeAll(where isRemoved: (StoredResponse) -> Bool) {
+    // If the scan fails, only the records that this process knows are removed.
+    try? scan()
     for id in state.withLock({ $0.index.ids }) {
       guard let name = state.withLock({ $0.index[id] }), let reader = open(name) else { continue }
       if isRemoved(reader.response) { remove(id) }
     }
   }
 
-  /// Removes all records, including those of other processes.
+  /// Removes all records, including those of other processes. If the folder can't be read, throws after it has removed the records
+  /// that this process knows.
   package func removeAll() throws(SystemError) {
+    defer { delete(state.withLock { $0.index.removeAll { _ in true } }) }
     try scan()
-    delete(state.withLock { $0.index.removeAll { _ in true } })
   }
 
   /// Adds a record that has been written, and removes the records of the same URI that `isSuperseded` selects.

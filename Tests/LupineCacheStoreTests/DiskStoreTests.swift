@@ -307,7 +307,11 @@ import Testing
     store.removeAll { $0.fields.first("Version") == "7" }
     #expect(store.contents(of: "v").isEmpty)
     #expect(store.contents(of: "w").count == 1)
-    try reopened().store("x", .sample(), body(10), id: 5)
+    // The records that another process has stored since the last scan are removed, too.
+    try reopened().store("x", .sample("1", version: 9), body(10), id: 5)
+    store.removeAll { $0.fields.first("Version") == "9" }
+    #expect(folder.names.count == 1)
+    try reopened().store("x", .sample(), body(10), id: 6)
     try store.removeAll()
     #expect(folder.names.isEmpty)
   }
