@@ -315,4 +315,22 @@ import Testing
     try store.removeAll()
     #expect(folder.names.isEmpty)
   }
+
+  @Test(
+    "a record that can't be opened is removed with the responses that it may be among",
+    arguments: ["all", "some", "any URI"])
+  func unreadable(removal: String) throws {
+    try store.store("u", .sample(), body(10), id: 1)
+    let path = "\(folder.path)/\(try #require(folder.names.first))"
+    // Opening a FIFO fails, like opening a file in a process that has too many open files.
+    try #require(unlink(path) == 0)
+    try #require(mkfifo(path, 0o600) == 0)
+    #expect(store.contents(of: "u").isEmpty && folder.names.count == 1)
+    switch removal {
+    case "all": store.removeAll(for: "u")
+    case "some": store.removeAll(for: "u") { _ in false }
+    default: store.removeAll { _ in false }
+    }
+    #expect(folder.names.isEmpty && store.byteCount == 0)
+  }
 }
