@@ -1,6 +1,7 @@
 // CachedFileTests: bodies that are served from files, and files that are damaged, cut or missing, also while they are served.
 
 import Foundation
+import LupineCache
 import LupineEngine
 import LupineOrigin
 import Testing
@@ -182,5 +183,35 @@ import Testing
       fixture.cache.stores.waitForFiles {}
       #expect(fixture.directory.records.isEmpty)
     }
+  }
+
+  @Test("if the disk can't keep up, responses stay in memory only as long as too many bodies wait to be written")
+  func slowDisk() throws {
+    let (directory, gate) = (CacheDirectory(), Gate())
+    defer { gate.open() }
+    let stores = CacheStores(
+      memoryCapacity: 1_000_000, diskCapacity: 1_000_000, folder: { directory.path }, clock: { Date() },
+      unwrittenBytesMax: 1_000)
+    func store(_ uri: String, byteCount: Int) throws {
+      let request = CacheRequest(uri: try URI(uri))
+      let times = ExchangeTimes(request: 1_700_000_000, response: 1_700_000_000)
+      let decision = StoreDecision(request, status: 200, fields: ["Cache-Control": "max-age=60"], times: times)
+      guard case .store(let head) = decision else { return }
+      let response = head.withBody(byteCount: UInt64(byteCount))
+      let url = try #require(URL(string: uri))
+      let content = CachedURLResponse(response: HTTPURLResponse(url: url, response), data: Data(count: byteCount))
+      stores.store(content, as: response, to: request)
+    }
+    stores.onQueue { gate.waitBlocking() }
+    try store("http://origin.test/a", byteCount: 600)
+    try store("http://origin.test/b", byteCount: 401)
+    try store("http://origin.test/c", byteCount: 400)
+    gate.open()
+    stores.waitForFiles {}
+    #expect(directory.records.count == 2)
+    #expect(stores.foundInMemory("http://origin.test/b").count == 1)
+    try store("http://origin.test/d", byteCount: 1_000)
+    stores.waitForFiles {}
+    #expect(directory.records.count == 3)
   }
 }
