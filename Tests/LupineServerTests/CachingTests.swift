@@ -32,12 +32,14 @@ struct CachingTests {
     _ server: Server, _ path: String, _ fields: [String: String] = [:],
     policy: URLRequest.CachePolicy = .useProtocolCachePolicy
   ) async throws -> Loaded {
-    var request = URLRequest(url: try #require(URL(string: try await server.url(path))))
+    let address = try await server.url(path)
+    var request = URLRequest(url: try #require(URL(string: address)))
     request.cachePolicy = policy
     for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
     let observer = TransactionObserver()
     let (data, response) = try await session.data(for: request, delegate: observer)
-    let transaction = try #require(await observer.last())
+    let last = await observer.last()
+    let transaction = try #require(last)
     return Loaded(
       text: String(decoding: data, as: UTF8.self), head: try #require(response as? HTTPURLResponse),
       isFromCache: transaction.isFromCache, receivedByteCount: transaction.receivedByteCount)
@@ -116,7 +118,8 @@ struct CachingTests {
   @Test("after an upload has replaced a file of nginx, its stored content isn't served")
   func invalidation() async throws {
     let path = "/uploads/cached-\(UUID().uuidString)"
-    var put = URLRequest(url: try #require(URL(string: try await Server.nginx.url(path))))
+    let address = try await Server.nginx.url(path)
+    var put = URLRequest(url: try #require(URL(string: address)))
     put.httpMethod = "PUT"
     for content in ["one", "two"] {
       _ = try await session.upload(for: put, from: Data(content.utf8))

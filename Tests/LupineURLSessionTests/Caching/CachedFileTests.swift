@@ -100,6 +100,20 @@ import Testing
     }
   }
 
+  @Test(
+    "returnCacheDataDontLoad fails without a request if the file of the stored response is damaged or missing",
+    arguments: [Damage.body, .head, .missing])
+  func storedOnly(damage: Damage) async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      scriptNumbers(fixture)
+      try await fixture.load()
+      fixture.cache.stores.waitForFiles {}
+      try damage.apply(to: try #require(fixture.directory.records.first))
+      #expect(await code { try await fixture.load(policy: .returnCacheDataDontLoad) } == .resourceUnavailable)
+      #expect(fixture.script.count == 1 && fixture.directory.records.isEmpty)
+    }
+  }
+
   /// Stores a response whose body is too long to be read in one go, and changes its file after the first byte has been served.
   /// Returns the number of right bytes that were served, and the task's error.
   private func serve(
