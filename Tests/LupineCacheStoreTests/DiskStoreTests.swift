@@ -321,7 +321,8 @@ import Testing
     arguments: ["all", "some", "any URI"])
   func unreadable(removal: String) throws {
     try store.store("u", .sample(), body(10), id: 1)
-    let path = "\(folder.path)/\(try #require(folder.names.first))"
+    let name = try #require(folder.names.first)
+    let path = "\(folder.path)/\(name)"
     // Opening a FIFO fails, like opening a file in a process that has too many open files.
     try #require(unlink(path) == 0)
     try #require(mkfifo(path, 0o600) == 0)

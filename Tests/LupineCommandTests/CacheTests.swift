@@ -142,7 +142,9 @@ struct CacheTests {
 
   /// Changes the last byte of the only stored body.
   private func damage(_ folder: String) throws {
-    let path = "\(folder)/\(try #require(FileManager.default.contentsOfDirectory(atPath: folder).first))"
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    let name = try #require(names.first)
+    let path = "\(folder)/\(name)"
     var bytes = try #require(FileManager.default.contents(atPath: path))
     // The last block is followed by its checksum of 8 bytes.
     bytes[bytes.count - 9] ^= 1
