@@ -29,9 +29,11 @@ def cost(client: httpx.Client, url: str) -> float:
 
 
 url, folder = sys.argv[1], Path(sys.argv[2])
-with httpx.Client() as plain:
+# Without trust_env=False, a proxy in the environment would receive the requests.
+with httpx.Client(trust_env=False) as plain:
     loopback = cost(plain, url)
-with CacheClient(storage=SqliteStorage(database_path=folder / "hishel.db")) as cached:
+# With rfc=True, hishel follows RFC 9111, as the cache that it is compared with; by default, it ignores Cache-Control.
+with CacheClient(storage=SqliteStorage(database_path=folder / "hishel.db"), rfc=True, trust_env=False) as cached:
     hit = cost(cached, url)
     assert cached.get(url).extensions["caching"]["from_cache"]
 print("hishel with httpx, the same body:")

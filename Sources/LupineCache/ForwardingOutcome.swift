@@ -102,7 +102,9 @@ package struct ForwardingOutcome: Sendable, Equatable {
     }
     // A 304 without a validator refers to the nominated response if there is exactly one. Otherwise it is ambiguous.
     let isAnonymous = !fields.contains("ETag") && !fields.contains("Last-Modified")
-    let best = identified.max { stored[$0].isPreceded(by: stored[$1]) }
+    let best =
+      identified.max { stored[$0].isPreceded(by: stored[$1]) }
+      ?? Self.confirmed(by: fields, to: request, among: candidates, of: stored)
     guard let index = best ?? (isAnonymous && candidates.count == 1 ? candidates[0] : nil) else {
       self.init(answer: .sendWithoutConditions, updates: updates, for: request)
       return
@@ -133,6 +135,22 @@ package struct ForwardingOutcome: Sendable, Equatable {
       return selectable.count == 1 && !stored[selectable[0]].hasValidator ? selectable : []
     }
     return matching.max { stored[$0].isPreceded(by: stored[$1]) }.map { [$0] } ?? []
+  }
+
+  /// Returns the index of the response that a 304 confirms but doesn't update: the response that the request selects, whose weak
+  /// tag the 304 has as a strong one. Returns nil if there is none.
+  ///
+  /// nginx weakens the tag of a response that it compresses, but not that of a 304. The origin has compared the tags weakly, as
+  /// If-None-Match requires, so the stored response is valid. But a strong tag that no stored response has must not update any
+  /// (RFC 9111 §4.3.4).
+  private static func confirmed(
+    by fields: Fields, to request: CacheRequest, among candidates: [Int], of stored: [StoredResponse]
+  ) -> Int? {
+    guard let tag = EntityTag(fields), tag.strength == .strong else { return nil }
+    let matching = candidates.filter { index in
+      stored[index].isSelectable(for: request) && (stored[index].entityTag.map { tag.matchesWeakly($0) } ?? false)
+    }
+    return matching.max { stored[$0].isPreceded(by: stored[$1]) }
   }
 }
 

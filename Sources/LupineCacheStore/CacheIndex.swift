@@ -53,15 +53,17 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     if let oldest = identifiers[key], oldest.count >= Self.responsesPerURIMax, let more = remove(oldest[0]) {
       dropped.append(more)
     }
+    // The room is made first, so that the sum of the sizes never exceeds the capacity, which may be the largest Int.
+    dropped += evict(downTo: capacity - byteCount)
     entries.insert(Entry(key: key, record: record), for: id, byteCount: byteCount)
     identifiers[key, default: []].append(id)
-    return dropped + evict()
+    return dropped
   }
 
   /// Sets the capacity in bytes. Returns the records that were removed because they no longer fit.
   package mutating func setCapacity(_ capacity: Int) -> [Dropped] {
     self.capacity = max(0, capacity)
-    return evict()
+    return evict(downTo: self.capacity)
   }
 
   @discardableResult
@@ -81,9 +83,10 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
     ids.filter { id in entries[id].map { isRemoved($0.record) } ?? false }.compactMap { remove($0) }
   }
 
-  private mutating func evict() -> [Dropped] {
+  /// Removes the least recently used records until the sum of the sizes is at most `byteCountMax`.
+  private mutating func evict(downTo byteCountMax: Int) -> [Dropped] {
     var dropped: [Dropped] = []
-    while entries.byteCount > capacity, let oldest = entries.oldestKey, let evicted = remove(oldest) {
+    while entries.byteCount > byteCountMax, let oldest = entries.oldestKey, let evicted = remove(oldest) {
       dropped.append(evicted)
     }
     return dropped

@@ -110,33 +110,49 @@ package final class DiskStore: Sendable {
 
   package func remove(_ id: UInt64) { delete(state.withLock { $0.index.remove(id).map { [$0] } ?? [] }) }
 
-  /// Removes the responses of a URI that fulfill the condition, by default all of them.
-  package func removeAll(for uri: String, where isRemoved: (StoredResponse) -> Bool = { _ in true }) {
-    var ids: [UInt64] = []
-    forEachRecord(of: uri) { if isRemoved($0.response) { ids.append($0.id) } }
-    for id in ids { remove(id) }
+  /// Removes all responses of a URI. Reads no file. If another URI has the same key, its responses are removed as well.
+  package func removeAll(for uri: String) {
+    delete(state.withLock { $0.index.removeAll(for: RecordName.key(of: uri)) })
   }
 
-  /// Removes the records whose responses fulfill the condition. This takes a while, because each record is opened.
+  /// Removes the responses of a URI that fulfill the condition, and those that can't be opened.
+  package func removeAll(for uri: String, where isRemoved: (StoredResponse) -> Bool) {
+    for id in ids(for: uri, where: isRemoved) { remove(id) }
+  }
+
+  /// Returns the identifiers of the URI's records that fulfill the condition, and of those that can't be opened, for example
+  /// because the process has too many open files. They may be among the former, and would be served later.
+  private func ids(for uri: String, where isSelected: (StoredResponse) -> Bool) -> [UInt64] {
+    let names = state.withLock { $0.index.records(for: RecordName.key(of: uri)).map(\.record) }
+    return names.filter { name in
+      guard let reader = open(name) else { return true }
+      return reader.uri == uri && isSelected(reader.response)
+    }.map(\.id)
+  }
+
+  /// Removes the records whose responses fulfill the condition, including those of other processes, and the records that can't be
+  /// opened. This takes a while, because each record is opened.
   package func removeAll(where isRemoved: (StoredResponse) -> Bool) {
+    // If the scan fails, only the records that this process knows are removed.
+    try? scan()
     for id in state.withLock({ $0.index.ids }) {
-      guard let name = state.withLock({ $0.index[id] }), let reader = open(name) else { continue }
-      if isRemoved(reader.response) { remove(id) }
+      guard let name = state.withLock({ $0.index[id] }) else { continue }
+      let isKept = if let reader = open(name) { !isRemoved(reader.response) } else { false }
+      if !isKept { remove(id) }
     }
   }
 
-  /// Removes all records, including those of other processes.
+  /// Removes all records, including those of other processes. If the folder can't be read, throws after it has removed the records
+  /// that this process knows.
   package func removeAll() throws(SystemError) {
+    defer { delete(state.withLock { $0.index.removeAll { _ in true } }) }
     try scan()
-    delete(state.withLock { $0.index.removeAll { _ in true } })
   }
 
   /// Adds a record that has been written, and removes the records of the same URI that `isSuperseded` selects.
   func add(_ name: RecordName, uri: String, superseding isSuperseded: (StoredResponse) -> Bool) {
-    var superseded: [UInt64] = []
     // A scan on another thread may already have found the new record.
-    forEachRecord(of: uri) { if $0.id != name.id, isSuperseded($0.response) { superseded.append($0.id) } }
-    for id in superseded { remove(id) }
+    for id in ids(for: uri, where: isSuperseded) where id != name.id { remove(id) }
     let (dropped, needsScan) = state.withLock { state in
       state.writtenSinceScan += UInt64(name.occupiedByteCount)
       let needsScan = state.writtenSinceScan > UInt64(state.index.capacity / Self.scanDivisor)

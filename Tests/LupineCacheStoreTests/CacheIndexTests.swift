@@ -24,6 +24,16 @@ import Testing
     #expect(index.records(for: "a").isEmpty)
   }
 
+  @Test("records whose sizes together exceed the range of Int are evicted as well")
+  func hugeRecords() {
+    var index = CacheIndex<String, String>(capacity: .max)
+    #expect(index.insert("a", id: 1, for: "a", byteCount: .max - 1).isEmpty)
+    #expect(index.insert("b", id: 2, for: "b", byteCount: 1).isEmpty)
+    #expect(index.insert("c", id: 3, for: "c", byteCount: 1).map(\.record) == ["a"])
+    #expect(index.insert("d", id: 4, for: "d", byteCount: .max).map(\.record) == ["b", "c"])
+    #expect(index.byteCount == .max)
+  }
+
   @Test("a URI has at most as many records as the limit, and adding another removes the oldest")
   func recordsPerURI() {
     var index = CacheIndex<String, Int>(capacity: 1_000_000)

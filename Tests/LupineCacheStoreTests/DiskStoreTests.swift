@@ -307,8 +307,31 @@ import Testing
     store.removeAll { $0.fields.first("Version") == "7" }
     #expect(store.contents(of: "v").isEmpty)
     #expect(store.contents(of: "w").count == 1)
-    try reopened().store("x", .sample(), body(10), id: 5)
+    // The records that another process has stored since the last scan are removed, too.
+    try reopened().store("x", .sample("1", version: 9), body(10), id: 5)
+    store.removeAll { $0.fields.first("Version") == "9" }
+    #expect(folder.names.count == 1)
+    try reopened().store("x", .sample(), body(10), id: 6)
     try store.removeAll()
     #expect(folder.names.isEmpty)
+  }
+
+  @Test(
+    "a record that can't be opened is removed with the responses that it may be among",
+    arguments: ["all", "some", "any URI"])
+  func unreadable(removal: String) throws {
+    try store.store("u", .sample(), body(10), id: 1)
+    let name = try #require(folder.names.first)
+    let path = "\(folder.path)/\(name)"
+    // Opening a FIFO fails, like opening a file in a process that has too many open files.
+    try #require(unlink(path) == 0)
+    try #require(mkfifo(path, 0o600) == 0)
+    #expect(store.contents(of: "u").isEmpty && folder.names.count == 1)
+    switch removal {
+    case "all": store.removeAll(for: "u")
+    case "some": store.removeAll(for: "u") { _ in false }
+    default: store.removeAll { _ in false }
+    }
+    #expect(folder.names.isEmpty && store.byteCount == 0)
   }
 }

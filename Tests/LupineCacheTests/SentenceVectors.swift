@@ -171,6 +171,9 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.3.3", "can serve a stored response if a 5xx arrives while validating", afterError),
     Sentence("4.3.4", "the responses to update are those that could have been chosen for the request", shared),
     Sentence("4.3.4", "a 304's strong validator updates all responses with it, and no others", selection),
+    Sentence(
+      "4.3.4", "MUST NOT use a 304 for an update if no stored response has its strong validator",
+      "a 304 that has a stored weak tag as a strong one, as from nginx, confirms the response without updating it"),
     Sentence("4.3.4", "a 304's weak validator updates the most recent match", selection),
     Sentence("4.3.4", "a 304 without a validator updates the only response if that has none either", anonymous),
     Sentence("4.3.4", "MUST update the fields of these responses with those of the 304", updated),

@@ -130,6 +130,21 @@ import Testing
     if row.served == nil { #expect(outcome.answer == .sendWithoutConditions) }
   }
 
+  @Test("a 304 that has a stored weak tag as a strong one, as from nginx, confirms the response without updating it")
+  func weakenedTag() throws {
+    let stored = try variants(["\"1\"", "W/\"2\"", "\"3\""])
+    let english = try CacheRequest.get(["Accept-Language: en"])
+    let answer = ["ETag: \"2\"", "Cache-Control: max-age=60"]
+    let outcome = try #require(try ForwardingOutcome.answer(304, answer, to: english, stored, at: 9))
+    #expect(outcome.served?.index == 1)
+    #expect(outcome.served?.response.fields.first("ETag") == "W/\"2\"")
+    #expect(outcome.updates.isEmpty)
+    // A weak tag of a variant that the request doesn't select isn't sent, so the 304 can't confirm that variant.
+    let german = try CacheRequest.get(["Accept-Language: de"])
+    let other = try #require(try ForwardingOutcome.answer(304, answer, to: german, stored, at: 9))
+    #expect(other.answer == .sendWithoutConditions)
+  }
+
   @Test("a 304 without a validator revalidates the only response whose tag was sent, but doesn't update its fields")
   func anonymous304() throws {
     let response = try stored([stale, "ETag: \"1\""])

@@ -140,6 +140,42 @@ struct CacheTests {
     }
   }
 
+  /// Changes the last byte of the only stored body.
+  private func damage(_ folder: String) throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+    let name = try #require(names.first)
+    let path = "\(folder)/\(name)"
+    var bytes = try #require(FileManager.default.contents(atPath: path))
+    // The last block is followed by its checksum of 8 bytes.
+    bytes[bytes.count - 9] ^= 1
+    try bytes.write(to: URL(filePath: path))
+  }
+
+  @Test(
+    "a damaged file is deleted, and its response is loaded again: at once if it is short, otherwise by the next run",
+    arguments: [10, 1_100_000])
+  func damaged(byteCount: Int) async throws {
+    try await withOrigin { _, number in
+      let body = [UInt8](repeating: UInt8(0x61 + number), count: byteCount)
+      return Reply(fields: ["Cache-Control": "max-age=600"], .bytes(body))
+    } _: { origin, folder async throws in
+      let bodies = ["a", "b"].map { String(repeating: $0, count: byteCount) }
+      #expect(try await lupine(["--cache", folder, origin.url]).output == bodies[0])
+      try damage(folder)
+      let second = try await lupine(["-v", "--cache", folder, origin.url])
+      if byteCount == 10 {
+        #expect(second.status == 0 && second.output == bodies[1])
+        let lines = cacheLines(second)
+        #expect(lines.first == "dropped: the stored response's file is damaged or missing" && lines.last == "stored")
+      } else {
+        #expect(second.status != 0 && bodies[0].hasPrefix(second.output) && second.output != bodies[0])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+      }
+      #expect(try await lupine(["--cache", folder, origin.url]).output == bodies[1])
+      #expect(origin.requestCount == 2)
+    }
+  }
+
   @Test("with only-if-cached, a missing response is a 504 without a request, and an unusable folder is an error")
   func unavailable() async throws {
     try await withOrigin { _, _ in

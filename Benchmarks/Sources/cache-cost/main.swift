@@ -36,7 +36,7 @@ print(
 /// The CPU time of this process in microseconds.
 func cpuTime() -> Double {
   var usage = rusage()
-  getrusage(RUSAGE_SELF, &usage)
+  getrusage(RUSAGE_SELF.rawValue, &usage)
   func microseconds(_ time: timeval) -> Double { Double(time.tv_sec) * 1e6 + Double(time.tv_usec) }
   return microseconds(usage.ru_utime) + microseconds(usage.ru_stime)
 }

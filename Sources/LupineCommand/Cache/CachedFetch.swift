@@ -50,8 +50,8 @@ final class CachedFetch: ResponseSink {
     let lookup = cache.lookup(cached, isDecoded: request.decodesContent)
     switch lookup.decision {
     case .serve(let hit):
-      report(CacheReport.hit(hit.reason))
-      return serve(hit.index, hit.response, of: lookup, nil) ? nil : forwardUnconditionally()
+      let isServed = serve(hit.index, hit.response, of: lookup, nil, reporting: CacheReport.hit(hit.reason))
+      return isServed ? nil : forwardUnconditionally()
     // The command exits after the response, so it validates the stored response before serving it, instead of afterward.
     case .serveWhileRevalidating(_, let forwarding), .forward(let forwarding): return forward(forwarding, lookup)
     case .gatewayTimeout:
@@ -184,14 +184,23 @@ final class CachedFetch: ResponseSink {
 
   // MARK: Serving
 
-  /// Applies the updates and serves a stored response. If the response's record is missing or damaged, does nothing and returns
-  /// false.
+  /// The maximum size, in bytes, of a stored body that is verified before any part of it is served: 1 MiB. If a longer body turns
+  /// out to be damaged, the fetch fails, because it may already have written a part.
+  private static let verifiedBytesMax: UInt64 = 1 << 20
+
+  /// Applies the updates and serves a stored response, after reporting `line`. If the response's record is missing or damaged,
+  /// deletes it and returns false.
   private func serve(
     _ index: Int, _ served: ServedResponse, of lookup: CommandCache.Lookup, _ metrics: ExchangeMetrics?,
-    _ updates: [StoredUpdate] = []
+    _ updates: [StoredUpdate] = [], reporting line: String? = nil
   ) -> Bool {
+    let id = lookup.ids[index]
     // The record is opened before the updates, because they replace its file.
-    guard let record = cache.store.open(lookup.ids[index]) else { return false }
+    guard let record = cache.store.open(id) else { return drop(id) }
+    if record.response.bodyByteCount <= Self.verifiedBytesMax {
+      guard Self.isIntact(record) else { return drop(id) }
+    }
+    if let line { report(line) }
     cache.apply(updates, to: lookup)
     let head = ResponseHead(
       status: served.status, fields: served.fields, isContentDecoded: record.response.bodyForm == .decoded)
@@ -205,7 +214,10 @@ final class CachedFetch: ResponseSink {
       let size = UInt64(RecordFormat.blockByteCount)
       var offset = bytes.lowerBound
       while offset < bytes.upperBound {
-        guard let block = try? record.block(offset / size) else { return false }
+        guard let block = try? record.block(offset / size) else {
+          cache.store.remove(id)
+          return false
+        }
         let start = Int(offset % size)
         let end = Int(min(UInt64(block.count), bytes.upperBound - offset + UInt64(start)))
         fetch.receive(body: block.span.extracting(start..<end))
@@ -213,6 +225,19 @@ final class CachedFetch: ResponseSink {
       }
       return true
     }
+    return true
+  }
+
+  /// Deletes a record that can't be served, and returns false.
+  private func drop(_ id: UInt64) -> Bool {
+    cache.store.remove(id)
+    report(CacheReport.dropped)
+    return false
+  }
+
+  /// Returns whether all blocks of the record's body can be read and have the right checksums.
+  private static func isIntact(_ record: borrowing RecordReader) -> Bool {
+    for number in 0..<record.blockCount where (try? record.block(number)) == nil { return false }
     return true
   }
 

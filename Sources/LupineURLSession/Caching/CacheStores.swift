@@ -49,7 +49,7 @@ final class CacheStores: Sendable {
   private static let responseDivisor = 20
   /// The maximum total size, in bytes, of the bodies that wait to be written to files: 32 MiB. If the disk is too slow, further
   /// responses stay in memory only.
-  private static let unwrittenBytesMax = 32 << 20
+  static let unwrittenBytesMax = 32 << 20
   /// The maximum size, in bytes, of a body that is read from its file in one go and then kept in memory: 1 MiB. Longer bodies are
   /// read block by block.
   static let loadedBytesMax: UInt64 = 1 << 20
@@ -73,6 +73,7 @@ final class CacheStores: Sendable {
   private let folder: @Sendable () -> String
   private let diskState: Mutex<DiskState>
   private let clock: @Sendable () -> Date
+  private let unwrittenBytesMax: Int
   private let queue = DispatchQueue(label: "lupine.cache")
 
   /// - Parameters:
@@ -80,14 +81,16 @@ final class CacheStores: Sendable {
   ///   - diskCapacity: The maximum size of the files in bytes.
   ///   - folder: Returns the path of the folder for the files. Called when the folder is first needed.
   ///   - clock: Returns the current time.
+  ///   - unwrittenBytesMax: The maximum total size, in bytes, of the bodies that wait to be written to files.
   init(
     memoryCapacity: Int, diskCapacity: Int, folder: @escaping @Sendable () -> String,
-    clock: @escaping @Sendable () -> Date
+    clock: @escaping @Sendable () -> Date, unwrittenBytesMax: Int = CacheStores.unwrittenBytesMax
   ) {
     memory = MemoryStore(capacity: memoryCapacity)
     self.folder = folder
     diskState = Mutex(DiskState(capacity: max(0, diskCapacity)))
     self.clock = clock
+    self.unwrittenBytesMax = unwrittenBytesMax
   }
 
   /// The time in seconds since 1970.
@@ -241,7 +244,7 @@ final class CacheStores: Sendable {
 
   private func reserve(_ byteCount: Int) -> Bool {
     diskState.withLock { state in
-      guard byteCount <= Self.unwrittenBytesMax - state.unwrittenByteCount else { return false }
+      guard byteCount <= unwrittenBytesMax - state.unwrittenByteCount else { return false }
       state.unwrittenByteCount += byteCount
       return true
     }

@@ -51,8 +51,10 @@ open class URLCache: NSObject, @unchecked Sendable {
     set { sharedCache.withLock { $0 = newValue } }
   }
 
-  /// The stored responses, which sessions access directly.
-  let stores: CacheStores
+  /// The stored responses, which sessions access directly. Only initializers set it.
+  ///
+  /// Programs can create subclasses only if each designated initializer is public, so the others replace the stores of one.
+  private(set) var stores: CacheStores
 
   /// Creates a cache.
   ///
@@ -61,11 +63,11 @@ open class URLCache: NSObject, @unchecked Sendable {
   ///   - diskCapacity: The maximum size of the files in bytes, or 0 to store nothing on disk.
   ///   - directory: The directory of the files, which only this user can access. If it is nil, the cache uses a directory with
   ///     the program's name in the user's caches directory.
-  public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
-    self.init(
-      CacheStores(
-        memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
-        folder: { (directory ?? Self.defaultDirectory(named: nil)).path }, clock: { Date() }))
+  public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
+    stores = CacheStores(
+      memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
+      folder: { (directory ?? URLCache.defaultDirectory(named: nil)).path }, clock: { Date() })
+    super.init()
   }
 
   /// Creates a cache.
@@ -75,29 +77,25 @@ open class URLCache: NSObject, @unchecked Sendable {
   ///   - diskCapacity: The maximum size of the files in bytes, or 0 to store nothing on disk.
   ///   - path: The path of the directory, absolute or relative to the user's caches
   ///     directory. If it is nil, the program's name is used.
-  public convenience init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
-    self.init(
-      CacheStores(
-        memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
-        folder: {
-          (path.flatMap { $0.hasPrefix("/") ? URL(filePath: $0) : nil } ?? Self.defaultDirectory(named: path)).path
-        }, clock: { Date() }))
+  public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
+    stores = CacheStores(
+      memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
+      folder: {
+        (path.flatMap { $0.hasPrefix("/") ? URL(filePath: $0) : nil } ?? URLCache.defaultDirectory(named: path)).path
+      }, clock: { Date() })
+    super.init()
   }
 
   /// Creates a cache in a folder, with a function that returns the current time.
   convenience init(memoryCapacity: Int, diskCapacity: Int, folder: String, now: @escaping @Sendable () -> Date) {
-    self.init(
-      CacheStores(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, folder: { folder }, clock: now))
+    self.init(memoryCapacity: 0, diskCapacity: 0, directory: nil)
+    stores = CacheStores(
+      memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, folder: { folder }, clock: now)
   }
 
   /// Creates a cache that stores nothing on disk.
   convenience init(inMemory memoryCapacity: Int) {
-    self.init(CacheStores(memoryCapacity: memoryCapacity, diskCapacity: 0, folder: { "" }, clock: { Date() }))
-  }
-
-  private init(_ stores: CacheStores) {
-    self.stores = stores
-    super.init()
+    self.init(memoryCapacity: memoryCapacity, diskCapacity: 0, directory: nil)
   }
 
   private static func defaultDirectory(named name: String?) -> URL {

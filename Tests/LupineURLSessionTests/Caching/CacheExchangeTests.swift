@@ -30,15 +30,19 @@ import Testing
     }
   }
 
-  /// Starts an exchange. Returns whether it has been released.
-  private func start(_ fixture: CacheFixture, _ receiver: Receiver) throws -> () -> Bool {
+  private func makeExchange(_ fixture: CacheFixture, _ receiver: Receiver) throws -> CacheExchange {
     let client = fixture.session.client
     let cache = try #require(client.cache)
     let text = fixture.origin.url + "/a"
     let request = EngineRequest(uri: try URI(text))
-    let exchange = CacheExchange(
+    return CacheExchange(
       cache.request(request, policy: .useProtocolCachePolicy, ownCookie: nil, identity: nil), request,
       url: URL(string: text), cache: cache, upstream: client, windowBytes: nil, receiver: receiver)
+  }
+
+  /// Starts an exchange. Returns whether it has been released.
+  private func start(_ fixture: CacheFixture, _ receiver: Receiver) throws -> () -> Bool {
+    let exchange = try makeExchange(fixture, receiver)
     receiver.exchange.withLock { $0 = exchange }
     exchange.decide()
     return { [weak exchange] in exchange == nil }
@@ -55,6 +59,27 @@ import Testing
       #expect(fixture.script.count == 1)
       gate.open()
       fixture.cache.stores.waitForFiles {}
+    }
+  }
+
+  @Test("if another process deletes a file between the lookup and the delivery, the request is sent to the origin")
+  func deletedBeforeDelivery() async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a", "one")
+      try await fixture.load()
+      let (stores, directory) = (fixture.cache.stores, fixture.directory)
+      stores.waitForFiles {}
+      #expect(directory.records.count == 1)
+      let (gate, receiver) = (Gate(), Receiver())
+      defer { gate.open() }
+      stores.onQueue { gate.waitBlocking() }
+      let exchange = try makeExchange(fixture, receiver)
+      exchange.decide()
+      // This runs after the lookup, which then schedules the delivery.
+      stores.onQueue { for path in directory.records { try? FileManager.default.removeItem(atPath: path) } }
+      gate.open()
+      #expect(await settles { receiver.endCount.load(ordering: .relaxed) == 1 })
+      #expect(fixture.script.count == 2)
     }
   }
 

@@ -225,6 +225,29 @@ import Testing
     }
   }
 
+  @Test("a validation in the background stores no cookies")
+  func backgroundCookies() async throws {
+    try await withCache({ $0.httpCookieStorage = HTTPCookieStorage() }) { fixture async throws in
+      fixture.script.on("/a") { _, number in
+        let fields: Fields = [
+          "Cache-Control": "max-age=60, stale-while-revalidate=60", "Set-Cookie": "n=\(number)",
+        ]
+        return Reply(fields: fields, .bytes(Array("\(number)".utf8)))
+      }
+      let storage = try #require(fixture.session.configuration.httpCookieStorage)
+      try await fixture.load()
+      fixture.clock.advance(61)
+      #expect(try await fixture.load().text == "0")
+      let uri = try URI(fixture.origin.url + "/a").cacheKey
+      let isValidated = await settles {
+        fixture.cache.stores.foundInMemory(uri).contains { found in
+          if case .memory(_, let cached) = found.body { cached.data == Data("1".utf8) } else { false }
+        }
+      }
+      #expect(isValidated && storage.cookies?.map(\.value) == ["0"])
+    }
+  }
+
   @Test("a stored response doesn't set its cookies again when it is served, but a 304 does")
   func servedCookies() async throws {
     try await withCache({ $0.httpCookieStorage = HTTPCookieStorage() }) { fixture async throws in

@@ -64,6 +64,17 @@ import Testing
     }
   }
 
+  @Test("the delegate doesn't decide about redirects, which are stored")
+  func redirects() async throws {
+    let decider = Decider { _ in nil }
+    try await withCache(delegate: decider) { fixture async throws in
+      fixture.script.on("/r", "moved", ["Location": "/a", "Cache-Control": "max-age=60"], status: 301)
+      fixture.script.on("/a", "one")
+      for _ in 0..<2 { #expect(await notes(decider, fixture, "/r") == ["data", "decide one", "metrics", "end"]) }
+      #expect(fixture.script.requests.map(\.path) == ["/r", "/a", "/a"])
+    }
+  }
+
   @Test("after the delegate has refused to store a response, requests for its URL are sent concurrently")
   func refusedTogether() async throws {
     let decider = Decider { _ in nil }

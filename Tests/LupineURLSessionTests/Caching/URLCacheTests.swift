@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineEngine
+import Synchronization
 import Testing
 
 @testable import LupineURLSession
@@ -205,6 +206,30 @@ import Testing
     #expect(text(found) == "1")
     cache.removeCachedResponse(for: task)
     #expect(try cache.cachedResponse(for: request()) == nil)
+  }
+
+  /// A cache as programs derive it.
+  private final class CountingCache: URLCache, @unchecked Sendable {
+    private let count = Atomic(0)
+    var lookupCount: Int { count.load(ordering: .relaxed) }
+
+    init(memoryCapacity: Int) {
+      super.init(memoryCapacity: memoryCapacity, diskCapacity: 0, diskPath: nil)
+    }
+
+    override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+      count.add(1, ordering: .relaxed)
+      return super.cachedResponse(for: request)
+    }
+  }
+
+  @Test("a program can derive a class from the cache, and override its methods")
+  func subclass() throws {
+    let counting = CountingCache(memoryCapacity: 100_000)
+    let cache: URLCache = counting
+    try cache.storeCachedResponse(response("1"), for: request())
+    #expect(try text(cache.cachedResponse(for: request())) == "1")
+    #expect(counting.lookupCount == 1 && cache.memoryCapacity == 100_000)
   }
 
   @Test("the shared cache can be replaced")

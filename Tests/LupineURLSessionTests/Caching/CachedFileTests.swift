@@ -1,0 +1,231 @@
+// CachedFileTests: bodies that are served from files, and files that are damaged, cut or missing, also while they are served.
+
+import Foundation
+import LupineCache
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct CachedFileTests {
+  /// A change of a record's file.
+  enum Damage: CaseIterable, Sendable {
+    case preamble, version, head, body, checksum, cut, extended, empty, foreign, missing
+
+    func apply(to path: String) throws {
+      guard self != .missing else { return try FileManager.default.removeItem(atPath: path) }
+      var bytes = try #require(FileManager.default.contents(atPath: path))
+      switch self {
+      case .preamble: bytes[0] ^= 1
+      case .version: bytes[8] ^= 1
+      // The preamble has 40 bytes.
+      case .head: bytes[60] ^= 1
+      // The last block is followed by its checksum of 8 bytes.
+      case .body: bytes[bytes.count - 9] ^= 1
+      case .checksum: bytes[bytes.count - 1] ^= 1
+      case .cut: bytes.removeLast()
+      case .extended: bytes.append(0)
+      case .empty: bytes = Data()
+      case .foreign: bytes = Data(repeating: 0x78, count: bytes.count)
+      case .missing: break
+      }
+      // The file is changed in place, because the cache may have opened it.
+      let handle = try #require(FileHandle(forWritingAtPath: path))
+      try handle.truncate(atOffset: UInt64(bytes.count))
+      try handle.seek(toOffset: 0)
+      try handle.write(contentsOf: bytes)
+      try handle.close()
+    }
+  }
+
+  /// Sets a reply that contains the number of its request.
+  private func scriptNumbers(_ fixture: CacheFixture) {
+    fixture.script.on("/a") { _, number in
+      Reply(fields: ["Cache-Control": "max-age=60"], .bytes(Array("\(number)".utf8)))
+    }
+  }
+
+  @Test("a stored body of several megabytes is read from its file no faster than the reader's receive window permits")
+  func longBody() async throws {
+    try await withCache(memory: 1_000, disk: 100_000_000) { fixture async throws in
+      fixture.script.on("/a") { _, _ in
+        Reply(fields: ["Cache-Control": "max-age=60"], .pattern(byteCount: 3_000_000))
+      }
+      let (whole, _) = try await fixture.session.data(for: fixture.request())
+      #expect(whole.count == 3_000_000 && fixture.cache.currentDiskUsage > 3_000_000)
+      let (bytes, _) = try await fixture.session.bytes(for: fixture.request())
+      var count = 0
+      for try await byte in bytes {
+        guard byte == Pattern.byte(at: UInt64(count)) else { break }
+        count += 1
+      }
+      #expect(count == 3_000_000)
+      let (part, _) = try await fixture.session.data(for: fixture.request("/a", ["Range": "bytes=70000-140000"]))
+      #expect(part.count == 70_001 && part.first == Pattern.byte(at: 70_000) && part.last == Pattern.byte(at: 140_000))
+      #expect(fixture.script.count == 1)
+    }
+  }
+
+  @Test(
+    "a damaged, foreign or missing file is neither served nor counted: it is deleted, and the resource is loaded again",
+    arguments: Damage.allCases)
+  func damaged(damage: Damage) async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      scriptNumbers(fixture)
+      try await fixture.load()
+      let size = fixture.cache.currentDiskUsage
+      let path = try #require(fixture.directory.records.first)
+      try damage.apply(to: path)
+      #expect(try await fixture.load().text == "1")
+      // Only the new response's file is left.
+      #expect(fixture.cache.currentDiskUsage == size && size > 0)
+      #expect(fixture.directory.records.count == 1 && fixture.directory.records != [path])
+      #expect(try await fixture.load().text == "1")
+      #expect(fixture.script.count == 2)
+    }
+  }
+
+  @Test(
+    "a lookup by the program doesn't return a damaged, foreign or missing file, but deletes it",
+    arguments: Damage.allCases)
+  func lookup(damage: Damage) async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      scriptNumbers(fixture)
+      try await fixture.load()
+      #expect(fixture.cache.cachedResponse(for: fixture.request())?.data == Data("0".utf8))
+      try damage.apply(to: try #require(fixture.directory.records.first))
+      #expect(fixture.cache.cachedResponse(for: fixture.request()) == nil)
+      #expect(fixture.directory.records.isEmpty && fixture.cache.currentDiskUsage == 0)
+    }
+  }
+
+  @Test(
+    "returnCacheDataDontLoad fails without a request if the file of the stored response is damaged or missing",
+    arguments: [Damage.body, .head, .missing])
+  func storedOnly(damage: Damage) async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      scriptNumbers(fixture)
+      try await fixture.load()
+      fixture.cache.stores.waitForFiles {}
+      try damage.apply(to: try #require(fixture.directory.records.first))
+      #expect(await code { try await fixture.load(policy: .returnCacheDataDontLoad) } == .resourceUnavailable)
+      #expect(fixture.script.count == 1 && fixture.directory.records.isEmpty)
+    }
+  }
+
+  /// Stores a response whose body is too long to be read in one go, and changes its file after the first byte has been served.
+  /// Returns the number of right bytes that were served, and the task's error.
+  private func serve(
+    in fixture: CacheFixture, changing damage: Damage
+  ) async throws -> (byteCount: UInt64, error: URLError.Code?) {
+    fixture.script.on("/a") { _, _ in
+      Reply(fields: ["Cache-Control": "max-age=60"], .pattern(byteCount: 3_000_000))
+    }
+    _ = try await fixture.session.data(for: fixture.request())
+    fixture.cache.stores.waitForFiles {}
+    let path = try #require(fixture.directory.records.first)
+    let (bytes, _) = try await fixture.session.bytes(for: fixture.request())
+    var count: UInt64 = 0
+    let error = await code {
+      for try await byte in bytes {
+        if count == 0 { try damage.apply(to: path) }
+        guard byte == Pattern.byte(at: count) else { return }
+        count += 1
+      }
+    }
+    #expect(fixture.script.count == 1)
+    return (count, error)
+  }
+
+  @Test(
+    "if a file is damaged or cut while it is served, the task fails, and the next request is sent to the origin",
+    arguments: [Damage.body, .checksum, .cut, .empty])
+  func damagedWhileServed(damage: Damage) async throws {
+    try await withCache(memory: 1_000, disk: 100_000_000) { fixture async throws in
+      let (byteCount, error) = try await serve(in: fixture, changing: damage)
+      #expect(error == .networkConnectionLost && byteCount < 3_000_000)
+      #expect(fixture.directory.records.isEmpty && fixture.cache.currentDiskUsage == 0)
+      let (whole, _) = try await fixture.session.data(for: fixture.request())
+      #expect(whole.count == 3_000_000 && fixture.script.count == 2)
+    }
+  }
+
+  @Test("a file that another process deletes while it is served is served to its end")
+  func deletedWhileServed() async throws {
+    try await withCache(memory: 1_000, disk: 100_000_000) { fixture async throws in
+      let (byteCount, error) = try await serve(in: fixture, changing: .missing)
+      #expect(error == nil && byteCount == 3_000_000)
+      let (whole, _) = try await fixture.session.data(for: fixture.request())
+      #expect(whole.count == 3_000_000 && fixture.script.count == 2)
+    }
+  }
+
+  @Test(
+    "if a file is damaged or deleted while its response is validated, the request is sent again without conditions",
+    arguments: [Damage.missing, .empty, .head, .body])
+  func damagedWhileValidated(damage: Damage) async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      let directory = fixture.directory
+      fixture.script.on("/a") { request, number in
+        guard request.fields.contains("If-None-Match") else {
+          return Reply(
+            fields: ["Cache-Control": "max-age=60", "ETag": "\"\(number)\""], .bytes(Array("\(number)".utf8)))
+        }
+        for path in directory.records { try damage.apply(to: path) }
+        return Reply(status: 304, fields: ["ETag": "\"0\""])
+      }
+      #expect(try await fixture.load().text == "0")
+      fixture.cache.stores.waitForFiles {}
+      fixture.clock.advance(60)
+      #expect(try await fixture.load().text == "2")
+      #expect(fixture.script.requests.map { $0.fields.first("If-None-Match") } == [nil, "\"0\"", nil])
+      #expect(try await fixture.load().text == "2" && fixture.script.count == 3)
+    }
+  }
+
+  @Test("a stored response that can't be marked as invalidated is deleted")
+  func failedInvalidation() async throws {
+    try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
+      fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
+      try await fixture.load()
+      fixture.cache.stores.waitForFiles {}
+      try Damage.body.apply(to: try #require(fixture.directory.records.first))
+      fixture.script.on("/a", "one", ["ETag": "\"2\""])
+      fixture.clock.advance(60)
+      try await fixture.load("/a", [:], "HEAD")
+      fixture.cache.stores.waitForFiles {}
+      #expect(fixture.directory.records.isEmpty)
+    }
+  }
+
+  @Test("if the disk can't keep up, responses stay in memory only as long as too many bodies wait to be written")
+  func slowDisk() throws {
+    let (directory, gate) = (CacheDirectory(), Gate())
+    defer { gate.open() }
+    let stores = CacheStores(
+      memoryCapacity: 1_000_000, diskCapacity: 1_000_000, folder: { directory.path }, clock: { Date() },
+      unwrittenBytesMax: 1_000)
+    func store(_ uri: String, byteCount: Int) throws {
+      let request = CacheRequest(uri: try URI(uri))
+      let times = ExchangeTimes(request: 1_700_000_000, response: 1_700_000_000)
+      let decision = StoreDecision(request, status: 200, fields: ["Cache-Control": "max-age=60"], times: times)
+      guard case .store(let head) = decision else { return }
+      let response = head.withBody(byteCount: UInt64(byteCount))
+      let url = try #require(URL(string: uri))
+      let content = CachedURLResponse(response: HTTPURLResponse(url: url, response), data: Data(count: byteCount))
+      stores.store(content, as: response, to: request)
+    }
+    stores.onQueue { gate.waitBlocking() }
+    try store("http://origin.test/a", byteCount: 600)
+    try store("http://origin.test/b", byteCount: 401)
+    try store("http://origin.test/c", byteCount: 400)
+    gate.open()
+    stores.waitForFiles {}
+    #expect(directory.records.count == 2)
+    #expect(stores.foundInMemory("http://origin.test/b").count == 1)
+    try store("http://origin.test/d", byteCount: 1_000)
+    stores.waitForFiles {}
+    #expect(directory.records.count == 3)
+  }
+}
