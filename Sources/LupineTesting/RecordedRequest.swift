@@ -37,6 +37,14 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     return "\(method) \(components.string ?? url.path)"
   }
 
+  /// Returns a request whose body stream has been read for this copy, with the body as data.
+  func withBodyInMemory(_ request: URLRequest) -> URLRequest {
+    guard request.httpBodyStream != nil else { return request }
+    var request = request
+    request.httpBody = body
+    return request
+  }
+
   private static func read(_ stream: InputStream) -> Data {
     stream.open()
     defer { stream.close() }
