@@ -77,7 +77,7 @@ final class ProtocolTransfer: TaskTransfer {
   ///   - type: The class that answers the request.
   ///   - history: The redirects so far.
   ///   - predecessor: The transfer over HTTP whose server has redirected to the request, for the metrics, or nil.
-  ///   - awaitsStream: Whether the request's body is a stream for which the delegate must be asked first.
+  ///   - awaitsStream: Whether the delegate must provide the request's body stream first.
   ///   - delivery: The queue on which the task's methods are called.
   init(
     _ request: URLRequest, by type: URLProtocol.Type, history: RedirectHistory, after predecessor: (any TaskTransfer)?,
