@@ -111,12 +111,16 @@ final class RecordingProtocol: URLProtocol, @unchecked Sendable {
 
   override func startLoading() {
     guard let recording = task?.protocolContext as? Recording else { return }
-    let recorded = RecordedRequest(self.request)
-    let request = recorded.withBodyInMemory(self.request)
-    let task = recording.send(request, recorded) { [weak self] data, response, error in
-      self?.finish(request, data, response, error)
+    do {
+      let recorded = try RecordedRequest(self.request)
+      let request = recorded.withBodyInMemory(self.request)
+      let task = recording.send(request, recorded) { [weak self] data, response, error in
+        self?.finish(request, data, response, error)
+      }
+      sent.withLock { $0 = task }
+    } catch {
+      client?.urlProtocol(self, didFailWithError: error)
     }
-    sent.withLock { $0 = task }
   }
 
   override func stopLoading() { sent.withLock { $0 }?.cancel() }

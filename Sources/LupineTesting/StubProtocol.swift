@@ -17,9 +17,9 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
 
   override func startLoading() {
     guard let stubs = task?.protocolContext as? Stubs else { return }
-    let recorded = RecordedRequest(self.request)
-    let request = recorded.withBodyInMemory(self.request)
-    do throws(UnmatchedRequest) {
+    do {
+      let recorded = try RecordedRequest(self.request)
+      let request = recorded.withBodyInMemory(self.request)
       let reply = try stubs.answer(recorded)
       let (seconds, attoseconds) = reply.delay.components
       if reply.delay <= .zero {

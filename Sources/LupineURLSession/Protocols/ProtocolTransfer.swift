@@ -111,6 +111,9 @@ final class ProtocolTransfer: TaskTransfer {
     }
     guard var request = awaited else { return }
     switch stream {
+    case .success(let stream) where stream.isExhausted:
+      let info = [NSLocalizedDescriptionKey: BodyStream.exhausted]
+      add(.end(URLError(.requestBodyStreamExhausted, userInfo: info)))
     case .success(let stream):
       request.httpBodyStream = stream.stream
       state.withLock { [request] in $0.request = request }

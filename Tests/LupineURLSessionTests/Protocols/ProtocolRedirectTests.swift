@@ -240,6 +240,35 @@ private final class Echo: URLProtocol, @unchecked Sendable {
     }
   }
 
+  @Test("a streamed upload to a URL protocol fails if the delegate provides a stream that was already read")
+  func exhaustedStream() async throws {
+    final class Delegate: NSObject, URLSessionTaskDelegate, Sendable {
+      let notes = Notes()
+
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+      ) {
+        let stream = InputStream(data: Data("body".utf8))
+        stream.open()
+        stream.close()
+        completionHandler(stream)
+      }
+
+      func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        notes.add("end \((error as? URLError)?.code.rawValue ?? 0)")
+      }
+    }
+    let delegate = Delegate()
+    try await withSession(delegate: delegate) {
+      $0.protocolClasses = [Echo.self]
+    } _: { session in
+      session.uploadTask(withStreamedRequest: try request("http://first.stub/echo", "POST")).resume()
+      #expect(await settles { !delegate.notes.all.isEmpty })
+      #expect(delegate.notes.all == ["end \(URLError.Code.requestBodyStreamExhausted.rawValue)"])
+    }
+  }
+
   @Test("redirects that alternate between a URL protocol and a server count together toward the limit")
   func alternatingRedirects() async throws {
     let received = Notes()

@@ -199,7 +199,8 @@ import Testing
     defer { session.invalidateAndCancel() }
     var sent = try request("/first")
     sent.setValue("own", forHTTPHeaderField: "X-Own")
-    #expect(try await session.data(for: sent).0 == Data("last".utf8))
+    let final = sent
+    #expect(try await session.data(for: final).0 == Data("last".utf8))
     for field in ["X-Api-Key", "Authorization", "X-Own"] {
       let received = stubs.requests.map { $0.value(forHTTPHeaderField: field) != nil }
       #expect(received == [true, true, false, false], "\(field)")
@@ -252,6 +253,18 @@ import Testing
       let final = sent
       #expect(try await session.data(for: final).0 == Data("there".utf8))
       #expect(stubs.requests.map(\.body) == [Data("stream".utf8), Data("stream".utf8)])
+    }
+  }
+
+  @Test("a request whose body stream can't be read fails, instead of reaching its stub without the body")
+  func unreadableStream() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .any, with: .text("there"))
+      var sent = try request("/", "PUT")
+      sent.httpBodyStream = InputStream(fileAtPath: "/nonexistent/body")
+      let final = sent
+      await #expect(throws: (any Error).self) { try await session.data(for: final) }
+      #expect(stubs.requests.isEmpty)
     }
   }
 
