@@ -23,6 +23,8 @@ import Testing
       Reply(
         fields: ["Content-Type": "application/json"],
         .bytes(Array(#"{"access_token": "s3cret"}"#.data(using: .utf16LittleEndian) ?? Data())))
+    case "/text":
+      Reply(fields: ["Content-Type": "text/plain"], .bytes(Array(#"[{"token": "s3cret", "user": "ada"}]"#.utf8)))
     case "/bytes": Reply(fields: ["Content-Type": "application/octet-stream"], .bytes([0xFF, 0xFE, 0]))
     case "/login":
       Reply(
@@ -94,6 +96,23 @@ import Testing
     let texts = archive.entries.map { $0.response.content.text ?? "" }
     #expect(texts.allSatisfy { !$0.contains("s3cret") }, "\(texts)")
     #expect(texts.last == #"{"access_token":"REMOVED"}"#)
+  }
+
+  @Test("secret values are removed from forms and JSON without Content-Type, and from JSON labeled as text")
+  func unlabeled() async throws {
+    let bodies = ["user=ada&password=s3cret", #"{"password": "s3cret"}"#, "a note & nothing else"]
+    let archive = try await record(Recording()) { session, origin in
+      for body in bodies {
+        var request = origin.request("/text", "POST")
+        request.httpBody = Data(body.utf8)
+        _ = try await session.data(for: request)
+      }
+    }
+    #expect(
+      archive.entries.map(\.request.postData?.text) == [
+        "user=ada&password=REMOVED", #"{"password":"REMOVED"}"#, "a note & nothing else",
+      ])
+    for entry in archive.entries { #expect(entry.response.content.text == #"[{"token":"REMOVED","user":"ada"}]"#) }
   }
 
   @Test("an archive is written as JSON in the format HAR 1.2, and can be read again")
