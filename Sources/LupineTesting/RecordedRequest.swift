@@ -14,12 +14,12 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
   /// The body, which is empty if there is none.
   public let body: Data
 
-  /// Copies a request. If its body is a stream, reads the stream to its end.
-  init(_ request: URLRequest) {
+  /// Copies a request. If its body is a stream, reads the stream to its end. Throws an error if the stream can't be read.
+  init(_ request: URLRequest) throws {
     method = request.httpMethod ?? "GET"
     url = request.url
     headerFields = request.allHTTPHeaderFields ?? [:]
-    body = request.httpBody ?? request.httpBodyStream.map(Self.read) ?? Data()
+    body = try request.httpBody ?? request.httpBodyStream.map { try Self.read($0) } ?? Data()
   }
 
   /// Returns the value of a field, or nil if there is none.
@@ -37,12 +37,23 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     return "\(method) \(components.string ?? url.path)"
   }
 
-  private static func read(_ stream: InputStream) -> Data {
+  /// Returns a request whose body stream has been read for this copy, with the body as data.
+  func withBodyInMemory(_ request: URLRequest) -> URLRequest {
+    guard request.httpBodyStream != nil else { return request }
+    var request = request
+    request.httpBody = body
+    return request
+  }
+
+  private static func read(_ stream: InputStream) throws -> Data {
     stream.open()
     defer { stream.close() }
     var data = Data()
-    while let bytes = try? stream.readBytes(upToCount: pieceBytes), !bytes.isEmpty { data.append(contentsOf: bytes) }
-    return data
+    while true {
+      let bytes = try stream.readBytes(upToCount: pieceBytes)
+      if bytes.isEmpty { return data }
+      data.append(contentsOf: bytes)
+    }
   }
 
   /// The maximum number of bytes per read of a body stream: 64 KiB.

@@ -44,15 +44,32 @@ public final class Recording: Sendable {
   /// - Parameter configuration: The configuration to copy. An ephemeral configuration by default.
   public func configuration(from configuration: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
     let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
-    sender.withLock { $0 = $0 ?? URLSession(configuration: configuration, delegate: Refusal(), delegateQueue: nil) }
+    sender.withLock { sender in
+      if sender == nil { sender = Self.makeSender(configuration) }
+    }
     copy.protocolClasses = [RecordingProtocol.self] + (copy.protocolClasses ?? [])
     copy.protocolContext = self
     return copy
   }
 
+  private static func makeSender(_ configuration: URLSessionConfiguration) -> URLSession {
+    let own = configuration.copy() as? URLSessionConfiguration ?? configuration
+    // The recorded session has added its fields to each request, except those that the origin of a redirect must not receive.
+    own.httpAdditionalHeaders = nil
+    // A configuration of a recording can be passed to another one. The sender's requests aren't recorded again.
+    if own.protocolContext is Recording { own.protocolContext = nil }
+    return URLSession(configuration: own, delegate: Refusal(), delegateQueue: nil)
+  }
+
   /// Sends a request and records the exchange. Doesn't follow redirects, because the recorded session does that.
+  ///
+  /// - Parameters:
+  ///   - request: The request. Its body must be data.
+  ///   - recorded: The copy of the request to record.
+  ///   - completion: Called with the response and its body, or an error.
   func send(
-    _ request: URLRequest, completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    _ request: URLRequest, _ recorded: RecordedRequest,
+    completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
   ) -> URLSessionTask? {
     guard let session = sender.withLock({ $0 }) else { return nil }
     let number = state.withLock { state in
@@ -60,12 +77,11 @@ public final class Recording: Sendable {
       return state.count
     }
     let start = Date()
-    let recorded = RecordedRequest(request)
-    var request = request
-    if !recorded.body.isEmpty { request.httpBody = recorded.body }
     let task = session.dataTask(with: request) { data, response, error in
-      let entry = HTTPArchive.Entry(
-        recorded, response as? HTTPURLResponse, data ?? Data(), start: start, end: Date(), self.redaction)
+      // A truncated response must not be replayed as a complete one.
+      let head = error == nil ? response as? HTTPURLResponse : nil
+      let body = error == nil ? data ?? Data() : Data()
+      let entry = HTTPArchive.Entry(recorded, head, body, start: start, end: Date(), self.redaction)
       self.state.withLock { $0.entries.append((number, entry)) }
       completion(data, response, error)
     }
@@ -90,23 +106,29 @@ final class RecordingProtocol: URLProtocol, @unchecked Sendable {
   override class func canInit(with request: URLRequest) -> Bool { false }
 
   override class func canInit(with task: URLSessionTask) -> Bool {
-    task.protocolContext is Recording && ["http", "https"].contains(task.originalRequest?.url?.scheme?.lowercased())
+    task.protocolContext is Recording && ["http", "https"].contains(task.protocolRequest?.url?.scheme?.lowercased())
   }
 
   override func startLoading() {
     guard let recording = task?.protocolContext as? Recording else { return }
-    let task = recording.send(request) { [weak self] data, response, error in self?.finish(data, response, error) }
-    sent.withLock { $0 = task }
+    do {
+      let recorded = try RecordedRequest(self.request)
+      let request = recorded.withBodyInMemory(self.request)
+      let task = recording.send(request, recorded) { [weak self] data, response, error in
+        self?.finish(request, data, response, error)
+      }
+      sent.withLock { $0 = task }
+    } catch {
+      client?.urlProtocol(self, didFailWithError: error)
+    }
   }
 
   override func stopLoading() { sent.withLock { $0 }?.cancel() }
 
-  private func finish(_ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
+  private func finish(_ request: URLRequest, _ data: Data?, _ response: URLResponse?, _ error: (any Error)?) {
     guard let client else { return }
     if let response = response as? HTTPURLResponse {
-      if let next = request.redirected(by: response) {
-        return client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
-      }
+      if reportRedirect(of: request, by: response, body: data ?? Data()) { return }
       client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
       if let data, !data.isEmpty { client.urlProtocol(self, didLoad: data) }
     }

@@ -5,7 +5,8 @@ import Foundation
 /// The credentials that a recording omits: values of header fields, of cookies, and of items of queries, forms and JSON.
 ///
 /// The names are kept, and the values are replaced with ``replacement``. User information is removed from URLs. A multipart
-/// body, and a JSON body that can't be parsed, are replaced entirely.
+/// body, and a JSON body that can't be parsed, are replaced entirely. A body labeled as text is searched if it is JSON, and one
+/// without Content-Type if it is JSON or a form.
 public struct Redaction: Sendable {
   /// The text that replaces a removed value.
   public static let replacement = "REMOVED"
@@ -57,17 +58,26 @@ public struct Redaction: Sendable {
   }
 
   /// Returns a body without the values of secret items, if it is a form or JSON. JSON that can't be parsed is replaced
-  /// entirely, because it may contain such items.
+  /// entirely, because it may contain such items. `mediaType` is the value of Content-Type, or empty if there is none.
   func body(_ body: Data, mediaType: String) -> Data {
     let type = mediaType.lowercased()
     if type.hasPrefix("application/x-www-form-urlencoded") {
       return Data(form(String(decoding: body, as: UTF8.self)).utf8)
     }
     if type.hasPrefix("multipart/"), !body.isEmpty { return Data(Self.replacement.utf8) }
-    guard type.contains("json"), !body.isEmpty else { return body }
-    guard let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) else {
-      return Data(Self.replacement.utf8)
-    }
+    guard !body.isEmpty else { return body }
+    if type.contains("json") { return json(body) ?? Data(Self.replacement.utf8) }
+    // JSON is often labeled as text, or not at all.
+    guard type.isEmpty || type.hasPrefix("text/") else { return body }
+    if let json = json(body) { return json }
+    // A body without a media type is sent as a form.
+    guard type.isEmpty, let text = String(data: body, encoding: .utf8) else { return body }
+    return Data(form(text).utf8)
+  }
+
+  /// Returns JSON without the values of secret items, or nil if `body` isn't JSON.
+  private func json(_ body: Data) -> Data? {
+    guard let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) else { return nil }
     guard hasSecretKey(body) else { return body }
     let options: JSONSerialization.WritingOptions = [.fragmentsAllowed, .sortedKeys, .withoutEscapingSlashes]
     return (try? JSONSerialization.data(withJSONObject: redacted(value), options: options))

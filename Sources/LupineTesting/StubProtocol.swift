@@ -17,14 +17,18 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
 
   override func startLoading() {
     guard let stubs = task?.protocolContext as? Stubs else { return }
-    do throws(UnmatchedRequest) {
-      let reply = try stubs.answer(RecordedRequest(request))
+    do {
+      let recorded = try RecordedRequest(self.request)
+      let request = recorded.withBodyInMemory(self.request)
+      let reply = try stubs.answer(recorded)
       let (seconds, attoseconds) = reply.delay.components
       if reply.delay <= .zero {
-        send(reply)
+        send(reply, to: request)
       } else {
         let delay = TimeInterval(seconds) + TimeInterval(attoseconds) / 1e18
-        queue.asyncAfter(deadline: .now() + min(delay, Self.delaySecondsMax)) { [weak self] in self?.send(reply) }
+        queue.asyncAfter(deadline: .now() + min(delay, Self.delaySecondsMax)) { [weak self] in
+          self?.send(reply, to: request)
+        }
       }
     } catch {
       client?.urlProtocol(self, didFailWithError: error)
@@ -36,7 +40,7 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
   /// The maximum delay of a reply: 100 years, which is far below the clock's maximum.
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
-  private func send(_ reply: StubReply) {
+  private func send(_ reply: StubReply, to request: URLRequest) {
     guard !isStopped.withLock({ $0 }), let client, let url = request.url else { return }
     if reply.hasResponse {
       var fields = reply.headerFields
@@ -47,9 +51,7 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
         let response = HTTPURLResponse(
           url: url, statusCode: reply.status, httpVersion: "HTTP/1.1", headerFields: fields)
       else { return client.urlProtocol(self, didFailWithError: URLError(.badServerResponse)) }
-      if let next = request.redirected(by: response) {
-        return client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
-      }
+      if reportRedirect(of: request, by: response, body: reply.body) { return }
       client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
       for piece in reply.pieces { client.urlProtocol(self, didLoad: piece) }
     }

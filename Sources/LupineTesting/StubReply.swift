@@ -51,7 +51,7 @@ public struct StubReply: Sendable {
       status: status, headerFields: ["Content-Type": "application/json"], body: try encoder.encode(value))
   }
 
-  /// A reply that redirects to a URL.
+  /// A reply that redirects to a URL. The session follows it by its redirect rule, as it follows a server's redirect over HTTP.
   public static func redirect(to url: String, status: Int = 302) -> StubReply {
     StubReply(status: status, headerFields: ["Location": url])
   }

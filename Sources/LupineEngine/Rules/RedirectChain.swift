@@ -20,6 +20,12 @@ public struct RedirectChain: Sendable {
     timeLeft = total
   }
 
+  /// Creates a chain for a request that `count` earlier redirects have led to, outside of this chain.
+  package init(_ rule: RedirectRule?, total: Duration?, count: Int) {
+    self.init(rule, total: total)
+    self.count = count
+  }
+
   /// Returns the request to which a response redirects, or nil if the response is final or there is no rule.
   ///
   /// - Throws: The errors of `RedirectRule.next(after:to:count:)`.

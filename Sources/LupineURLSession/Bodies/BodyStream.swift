@@ -103,7 +103,15 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  private static let exhausted =
+  /// Whether the stream can no longer be read, because it was read before. Must not be called during a pass over the stream.
+  var isExhausted: Bool {
+    switch stream.streamStatus {
+    case .atEnd, .closed, .error: true
+    default: false
+    }
+  }
+
+  static let exhausted =
     "The body stream was already read and can't be read again. Send data or a file, or provide a new stream."
 
   package static func == (left: BodyStream, right: BodyStream) -> Bool { left.stream === right.stream }

@@ -10,8 +10,11 @@ final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
   init(_ transfer: ProtocolTransfer) { add = { [weak transfer] in transfer?.add($0) } }
 
   func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
-    add(.redirect(request, redirectResponse))
+    report(ProtocolTransfer.Redirect(request: request, response: redirectResponse))
   }
+
+  /// Reports a redirect with its body, or one that the redirect rule refuses.
+  func report(_ redirect: ProtocolTransfer.Redirect) { add(.redirect(redirect)) }
 
   func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
     add(.response(cachedResponse.response))

@@ -12,7 +12,7 @@ final class ProtocolTransfer: TaskTransfer {
   enum Event {
     case response(URLResponse)
     case body(Data)
-    case redirect(URLRequest, URLResponse)
+    case redirect(Redirect)
     case challenge(URLAuthenticationChallenge)
     case end((any Error)?)
   }
@@ -26,6 +26,10 @@ final class ProtocolTransfer: TaskTransfer {
   }
 
   private struct State {
+    /// The request that the protocol answers.
+    var request: URLRequest
+    /// Whether the delegate is being asked for the request's body stream.
+    var awaitsStream: Bool
     var phase = Phase.unanswered
     /// The task, or nil after this transfer has ended or was redirected.
     var task: URLSessionTask?
@@ -58,11 +62,10 @@ final class ProtocolTransfer: TaskTransfer {
     }
   }
 
-  private let request: URLRequest
   private let type: URLProtocol.Type
   private let delivery: SerialQueue
   private let windowBytes: Int?
-  private let redirectCount: Int
+  private let history: RedirectHistory
   /// The transfer over HTTP whose server has redirected to the request, or nil if no server has.
   private let predecessor: (any TaskTransfer)?
   private let state: Mutex<State>
@@ -72,29 +75,59 @@ final class ProtocolTransfer: TaskTransfer {
   /// - Parameters:
   ///   - request: The request, with the session's fields and the task's body.
   ///   - type: The class that answers the request.
-  ///   - redirectCount: The number of redirects so far.
+  ///   - history: The redirects so far.
   ///   - predecessor: The transfer over HTTP whose server has redirected to the request, for the metrics, or nil.
+  ///   - awaitsStream: Whether the delegate must provide the request's body stream first.
   ///   - delivery: The queue on which the task's methods are called.
   init(
-    _ request: URLRequest, by type: URLProtocol.Type, redirectCount: Int, after predecessor: (any TaskTransfer)?,
-    delivery: SerialQueue, windowBytes: Int?, task: URLSessionTask
+    _ request: URLRequest, by type: URLProtocol.Type, history: RedirectHistory, after predecessor: (any TaskTransfer)?,
+    awaitsStream: Bool, delivery: SerialQueue, windowBytes: Int?, task: URLSessionTask
   ) {
     self.predecessor = predecessor
-    self.request = request
     self.type = type
-    self.redirectCount = redirectCount
+    self.history = history
     self.delivery = delivery
     self.windowBytes = windowBytes
-    state = Mutex(State(task: task))
+    state = Mutex(State(request: request, awaitsStream: awaitsStream, task: task))
   }
 
   // MARK: Control
 
   func send() {
-    state.withLock { $0.startDate = Date() }
+    let (task, awaitsStream) = state.withLock { state in
+      state.startDate = Date()
+      return (state.task, state.awaitsStream)
+    }
+    guard awaitsStream, let task else { return load() }
+    task.askForBodyStream { self.receive($0) }
+  }
+
+  /// Called with the delegate's body stream. Only the first call has an effect.
+  private func receive(_ stream: Result<BodyStream, any Error>) {
+    let awaited = state.withLock { state -> URLRequest? in
+      guard state.awaitsStream else { return nil }
+      state.awaitsStream = false
+      return state.request
+    }
+    guard var request = awaited else { return }
+    switch stream {
+    case .success(let stream) where stream.isExhausted:
+      let info = [NSLocalizedDescriptionKey: BodyStream.exhausted]
+      add(.end(URLError(.requestBodyStreamExhausted, userInfo: info)))
+    case .success(let stream):
+      request.httpBodyStream = stream.stream
+      state.withLock { [request] in $0.request = request }
+      load()
+    case .failure(let error): add(.end(error))
+    }
+  }
+
+  private func load() {
     let client = ProtocolClient(self)
     loading.async {
-      guard let task = self.state.withLock({ $0.isCancelled ? nil : $0.task }) else { return }
+      let (task, request) = self.state.withLock { ($0.isCancelled ? nil : $0.task, $0.request) }
+      guard let task else { return }
+      task.protocolRequest = request
       let loader = self.type.init(task: task, cachedResponse: nil, client: client)
       self.state.withLock { $0.loader = loader }
       loader.startLoading()
@@ -128,7 +161,10 @@ final class ProtocolTransfer: TaskTransfer {
 
   func extendWindow(by byteCount: Int) { state.withLock { $0.successor }?.extendWindow(by: byteCount) }
 
-  var currentRequest: URLRequest { state.withLock { $0.successor }?.currentRequest ?? request }
+  var currentRequest: URLRequest {
+    let (successor, request) = state.withLock { ($0.successor, $0.request) }
+    return successor?.currentRequest ?? request
+  }
   var response: URLResponse? {
     let (successor, response) = state.withLock { ($0.successor, $0.response) }
     return successor?.response ?? response
@@ -140,8 +176,10 @@ final class ProtocolTransfer: TaskTransfer {
   }
   var sentByteCount: Int64 { state.withLock { $0.successor }?.sentByteCount ?? 0 }
   var bodyByteCount: UInt64? {
-    if let successor = state.withLock({ $0.successor }) { return successor.bodyByteCount }
+    let (successor, request, awaitsStream) = state.withLock { ($0.successor, $0.request, $0.awaitsStream) }
+    if let successor { return successor.bodyByteCount }
     switch request.body {
+    case .none where awaitsStream: return nil
     case .none: return 0
     case .data(let data): return UInt64(data.count)
     case .stream: return nil
@@ -195,29 +233,23 @@ final class ProtocolTransfer: TaskTransfer {
       guard !data.isEmpty else { return }
       state.withLock { $0.receivedByteCount += Int64(data.count) }
       task.transfer(didReceive: data)
-    case .redirect(let request, let response): redirect(to: request, by: response, of: task)
+    case .redirect(let redirect): ask(redirect, of: task)
     case .challenge(let challenge): ask(challenge, of: task)
     case .end(let error): complete(error)
     }
   }
 
-  private func present(_ response: URLResponse, to task: URLSessionTask, thenEnds: Bool = false) {
+  private func present(_ response: URLResponse, to task: URLSessionTask) {
     let isFirst = state.withLock { state in
       guard case .unanswered = state.phase else { return false }
       state.phase = .answered
       (state.response, state.responseDate) = (response, Date())
       return true
     }
-    guard isFirst else { return }
-    guard task.decidesOnResponse else {
-      if thenEnds { complete(nil) }
-      return
-    }
+    guard isFirst, task.decidesOnResponse else { return }
     state.withLock { $0.isWaiting = true }
     task.transfer(didReceive: response) { isWanted in
-      self.answer {
-        if !isWanted { $0.isCancelled = true } else if thenEnds { $0.events = [.end(nil)] }
-      }
+      self.answer { if !isWanted { $0.isCancelled = true } }
     }
   }
 
@@ -231,28 +263,37 @@ final class ProtocolTransfer: TaskTransfer {
     advance()
   }
 
-  private func redirect(to request: URLRequest, by response: URLResponse, of task: URLSessionTask) {
-    guard redirectCount < task.redirectCountMax else { return complete(URLError(.httpTooManyRedirects)) }
-    guard let url = response.url ?? self.request.url,
-      let head = response as? HTTPURLResponse
+  private func ask(_ redirect: Redirect, of task: URLSessionTask) {
+    guard history.count < task.redirectRule.countMax else { return complete(URLError(.httpTooManyRedirects)) }
+    let sent = state.withLock { $0.request }
+    guard let url = redirect.response.url ?? sent.url,
+      let head = redirect.response as? HTTPURLResponse
         ?? HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: nil)
     else { return complete(URLError(.badServerResponse)) }
+    var redirect = redirect
+    redirect.request = task.redirectRule.limited(redirect.request, after: sent)
     state.withLock { $0.isWaiting = true }
-    task.transfer(isRedirectedTo: request, by: head) { chosen in
-      self.delivery.perform { self.follow(chosen, head) }
+    task.transfer(isRedirectedTo: redirect.request, by: head) { [redirect] chosen in
+      self.delivery.perform { self.follow(chosen, redirect, head) }
     }
   }
 
-  private func follow(_ chosen: URLRequest?, _ head: HTTPURLResponse) {
-    let task = state.withLock { state -> URLSessionTask? in
-      guard state.isWaiting, !state.isCancelled else { return nil }
+  private func follow(_ chosen: URLRequest?, _ redirect: Redirect, _ head: HTTPURLResponse) {
+    let (answered, sent) = state.withLock { state -> (URLSessionTask?, URLRequest) in
+      guard state.isWaiting, !state.isCancelled else { return (nil, state.request) }
       state.isWaiting = false
-      return state.task
+      return (state.task, state.request)
     }
-    guard let task else { return }
-    guard let chosen else { return present(head, to: task, thenEnds: true) }
+    guard let task = answered else { return }
+    guard let chosen else {
+      state.withLock { $0.events = [.body(redirect.body), .end(nil)] }
+      present(head, to: task)
+      return advance()
+    }
+    if let refusal = redirect.refusal(of: chosen) { return complete(refusal) }
+    let limited = task.redirectRule.limited(chosen, after: redirect.request)
     do {
-      let next = try task.makeTransfer(afterRedirectTo: chosen, count: redirectCount + 1)
+      let next = try task.makeTransfer(afterRedirectTo: limited, from: sent, history)
       let (isSuspended, change, isCancelled) = state.withLock { state in
         state.phase = .redirected(next)
         (state.task, state.events) = (nil, [])
@@ -327,7 +368,7 @@ final class ProtocolTransfer: TaskTransfer {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()
     let own = URLSessionTaskTransactionMetrics(
-      request: request, response: state.response, fetchStartDate: state.startDate,
+      request: state.request, response: state.response, fetchStartDate: state.startDate,
       responseStartDate: state.responseDate, responseEndDate: state.responseDate == nil ? nil : state.endDate,
       countOfResponseBodyBytesReceived: state.receivedByteCount,
       countOfResponseBodyBytesAfterDecoding: state.receivedByteCount)

@@ -151,6 +151,11 @@ open class URLProtocol: NSObject, @unchecked Sendable {
 public protocol URLProtocolClient: NSObjectProtocol, Sendable {
   /// Reports a redirect. The session's delegate decides whether to follow it. The protocol is stopped, and the new request is
   /// offered to all protocols.
+  ///
+  /// The new request's method and body are those of `request`. If its body is still that of the protocol's request, the task's
+  /// body is sent again, unless the method has become GET or HEAD. Another origin doesn't receive the fields that
+  /// ``URLSessionConfiguration/redirectRule`` binds to their origin, unless `request` has other values for them. A request for an
+  /// `http` or `https` URL can't be redirected to a local file.
   func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
   /// Reports that a cached response may be used. The response is delivered, and the task completes.
   func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)

@@ -9,11 +9,15 @@ extension URLSessionTask {
   package var protocolContext: (any AnyObject & Sendable)? { session?.client.settings.protocolContext }
 
   /// The request for which a URL protocol is being chosen or created, or nil if none has been considered yet.
-  var protocolRequest: URLRequest? { options?.state.withLock { $0.protocolRequest } }
+  package internal(set) var protocolRequest: URLRequest? {
+    get { options?.state.withLock { $0.protocolRequest } }
+    set { makeOptions().state.withLock { $0.protocolRequest = newValue } }
+  }
 
   /// Creates the transfer of the URL protocol that answers the request. Returns nil if none does.
   func makeProtocolTransfer(
-    _ request: URLRequest, in session: URLSession, redirectCount: Int = 0, after predecessor: (any TaskTransfer)? = nil
+    _ request: URLRequest, in session: URLSession, after history: RedirectHistory = RedirectHistory(),
+    predecessor: (any TaskTransfer)? = nil
   ) throws -> ProtocolTransfer? {
     let classes = session.client.settings.protocolClasses
     guard !classes.isEmpty || URLProtocol.hasRegisteredClass else { return nil }
@@ -21,43 +25,49 @@ extension URLSessionTask {
     var request = request
     let rule = session.client.redirectRule
     for field in session.client.settings.additionalFields ?? Fields() where !request.fields.contains(field.name) {
-      // After a redirect, the origin may be a different one, which isn't meant to receive these fields.
-      if redirectCount > 0, rule.isBoundToOrigin(field.name) { continue }
+      // The new origin isn't meant to receive these fields.
+      if history.hasLeftOrigin, rule.isBoundToOrigin(field.name) { continue }
       request.fields.append(name: field.name, value: field.value)
     }
-    // A server's redirect that keeps the method keeps the body too (RFC 9110 §15.4).
-    if redirectCount == 0 || predecessor != nil && request.httpMethod == originalRequest?.httpMethod {
+    var awaitsStream = false
+    if history.keepsBody {
       switch content {
       case .data(let data): request.httpBody = data
       case .file(let url):
         _ = try RequestBody(ofFile: url)
         request.httpBodyStream = InputStream(url: url)
-      case .stream, nil: break
+      case .stream: awaitsStream = true
+      // The stream was read for the request before the redirect. It can't be read again.
+      case nil: awaitsStream = history.count > 0 && request.httpBodyStream.map { $0.streamStatus != .notOpen } ?? false
       }
     }
-    makeOptions().state.withLock { [request] in $0.protocolRequest = request }
+    protocolRequest = request
     guard let type = URLProtocol.answering(self, among: types) else { return nil }
     let canonical = type.canonicalRequest(for: request)
-    makeOptions().state.withLock { $0.protocolRequest = canonical }
+    protocolRequest = canonical
     return ProtocolTransfer(
-      canonical, by: type, redirectCount: redirectCount, after: predecessor, delivery: delivery(of: session),
-      windowBytes: windowBytes, task: self)
+      canonical, by: type, history: history, after: predecessor, awaitsStream: awaitsStream,
+      delivery: delivery(of: session), windowBytes: windowBytes, task: self)
   }
 
   func isAnsweredByProtocol(_ request: URLRequest) -> Bool {
     guard let session else { return false }
     let classes = session.client.settings.protocolClasses
     guard !classes.isEmpty || URLProtocol.hasRegisteredClass else { return false }
-    makeOptions().state.withLock { $0.protocolRequest = request }
+    protocolRequest = request
     return URLProtocol.answering(self, among: classes.compactMap { $0 as? URLProtocol.Type }) != nil
   }
 
   func transfer(isHandedOverTo request: URLRequest, redirectCount count: Int) {
     guard let session else { return }
+    // The server may have left the origin. A server's redirect that keeps the method keeps the body too (RFC 9110 §15.4).
+    let history = RedirectHistory(
+      count: count, hasLeftOrigin: true, hasUsedHTTP: true, presentsIdentity: false,
+      keepsBody: request.httpMethod == originalRequest?.httpMethod)
     do {
       let next =
-        try makeProtocolTransfer(request, in: session, redirectCount: count, after: transfer)
-        ?? makeTransfer(request, in: session)
+        try makeProtocolTransfer(request, in: session, after: history, predecessor: transfer)
+        ?? makeTransfer(request, in: session, after: history)
       let (state, change) = mutableState.withLock { state in
         state.stage = .transferring(next)
         return (state.state, state.suspensionChangeCount)
@@ -72,13 +82,26 @@ extension URLSessionTask {
 
   /// Creates the transfer for a request to which a URL protocol has redirected: with another URL protocol if one answers the
   /// request, or else over the network.
-  func makeTransfer(afterRedirectTo request: URLRequest, count: Int) throws -> any TaskTransfer {
+  ///
+  /// If the redirect has kept the body of `sent`, the request that the URL protocol has answered, the task's body is sent again
+  /// from its start. Otherwise, only the redirect's own body is sent.
+  func makeTransfer(
+    afterRedirectTo request: URLRequest, from sent: URLRequest, _ history: RedirectHistory
+  ) throws -> any TaskTransfer {
     guard let session else { throw URLError(.cancelled) }
-    return try makeProtocolTransfer(request, in: session, redirectCount: count) ?? makeTransfer(request, in: session)
+    var (request, history) = (request, history)
+    // A redirect that changes the method to one without a body drops the body, even if the protocol hasn't removed it.
+    if request.httpMethod != sent.httpMethod, request.httpMethod == "GET" || request.httpMethod == "HEAD" {
+      request.httpBody = nil
+    }
+    history.add(from: sent, to: request)
+    if history.keepsBody, content != nil { request.httpBody = nil }
+    return try makeProtocolTransfer(request, in: session, after: history)
+      ?? makeTransfer(request, in: session, after: history)
   }
 
-  /// The maximum number of redirects, which is the same for URL protocols as for servers.
-  var redirectCountMax: Int { session?.client.redirectRule.countMax ?? 0 }
+  /// The rule by which redirects are followed, which is the same for URL protocols as for servers.
+  var redirectRule: RedirectRule { session?.client.redirectRule ?? RedirectRule() }
 
   /// Passes a challenge from a URL protocol to the delegate.
   func ask(

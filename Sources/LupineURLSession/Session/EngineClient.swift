@@ -82,14 +82,16 @@ package final class EngineClient: CacheUpstream, Sendable {
   /// The rule that decides which redirects are followed.
   var redirectRule: RedirectRule { settings.redirectRule }
 
-  /// Converts a request. If `body` isn't nil, it replaces the request's body. Throws a `URLError` if the URL can't be
-  /// requested, or if the cache policy requires a cached response but `isCached` is false because no cache answers the request.
+  /// Converts a request. If `body` isn't nil, it replaces the request's body. If `isElsewhere` is true, because a redirect has
+  /// left the first request's origin, the session's fields that are bound to an origin aren't added. Throws a `URLError` if the
+  /// URL can't be requested, or if the cache policy requires a cached response but `isCached` is false because no cache answers
+  /// the request.
   func convert(
-    _ request: URLRequest, body: RequestBody? = nil, isCached: Bool = false
+    _ request: URLRequest, body: RequestBody? = nil, isCached: Bool = false, isElsewhere: Bool = false
   ) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
     var fields = request.fields
-    fields.appendMissing(sessionFields)
+    if isElsewhere { fields.appendMissing(unboundSessionFields) } else { fields.appendMissing(sessionFields) }
     switch request.explicitCachePolicy ?? settings.cachePolicy {
     case .returnCacheDataDontLoad where !isCached: throw URLError(notCached: request.url)
     case .reloadIgnoringLocalAndRemoteCacheData: fields.appendMissing(Self.reloadFields)
@@ -105,6 +107,13 @@ package final class EngineClient: CacheUpstream, Sendable {
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
     if let options = request.options { apply(options, to: &converted) } else { converted.connection = connection }
     return converted
+  }
+
+  /// The session's fields that any origin may receive.
+  private var unboundSessionFields: Fields {
+    var unbound = sessionFields
+    for field in sessionFields where redirectRule.isBoundToOrigin(field.name) { unbound.remove(field.name) }
+    return unbound
   }
 
   /// Adds the media type of a form to a POST or PUT request that has a body but no Content-Type field, as Foundation does.

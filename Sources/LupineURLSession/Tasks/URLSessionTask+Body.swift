@@ -49,7 +49,7 @@ extension URLSessionTask {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         answer.await(continuation)
-        ask(answer)
+        askForBodyStream { answer.give($0) }
       }
     } onCancel: {
       answer.give(.failure(CancellationError()))
@@ -57,12 +57,15 @@ extension URLSessionTask {
     return try answer.value.get()
   }
 
-  private func ask(_ answer: BodyStreamAnswer) {
-    guard let session else { return answer.give(.failure(CancellationError())) }
+  /// Requests a stream from the delegate, on the delegate queue. Calls `answer` with the stream, or with
+  /// `URLError.requestBodyStreamExhausted` if the delegate provides none. A delegate that answers several times causes as many
+  /// calls.
+  func askForBodyStream(_ answer: @escaping @Sendable (Result<BodyStream, any Error>) -> Void) {
+    guard let session else { return answer(.failure(CancellationError())) }
     session.delivery.perform {
-      guard let delegate = self.delegates?.task else { return answer.give(.failure(Self.noStream)) }
+      guard let delegate = self.delegates?.task else { return answer(.failure(Self.noStream)) }
       delegate.urlSession(session, task: self) { stream in
-        answer.give(stream.map { .success(.box($0)) } ?? .failure(Self.noStream))
+        answer(stream.map { .success(.box($0)) } ?? .failure(Self.noStream))
       }
     }
   }

@@ -79,7 +79,8 @@ extension Transfer {
     ask { question in
       observer.transfer(isRedirectedTo: redirect.proposed, by: redirect.response) { chosen in
         if let chosen, redirect.refusal == nil || chosen != redirect.proposed, observer.isAnsweredByProtocol(chosen) {
-          return self.apply { $0.answered(question, .handOver(chosen)) }
+          let limited = self.client.redirectRule.limited(chosen, after: redirect.proposed)
+          return self.apply { $0.answered(question, .handOver(limited)) }
         }
         let answer = TransferState.Answer(to: redirect, chosen: chosen, self.client)
         self.apply { $0.answered(question, answer) }

@@ -45,14 +45,15 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   /// - Parameters:
   ///   - request: The request to send.
   ///   - urlRequest: The `URLRequest` from which `request` was converted.
+  ///   - redirectCount: The number of redirects that URL protocols have reported before.
   ///   - client: The session's engine.
   ///   - delivery: Delivers the transfer's events on the queue on which the observer is called.
   ///   - windowBytes: The maximum number of body bytes to deliver before `extendWindow(by:)` permits more, or nil for no limit.
   ///   - cache: The object through which the task uses the session's cache, or nil if the session has no cache.
   ///   - observer: The task.
   init(
-    _ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, delivery: ReadyTransfers,
-    windowBytes: Int?, cache: TaskCache? = nil, observer: any TransferObserver
+    _ request: EngineRequest, from urlRequest: URLRequest, redirectCount: Int = 0, client: EngineClient,
+    delivery: ReadyTransfers, windowBytes: Int?, cache: TaskCache? = nil, observer: any TransferObserver
   ) {
     self.client = client
     self.cache = cache
@@ -62,8 +63,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     guarded = Mutex(
       Guarded(
         state: TransferState(
-          request, from: urlRequest, redirectRule: client.redirectRule, windowBytes: windowBytes,
-          waitsForConnectivity: client.settings.network.waitsForConnectivity),
+          request, from: urlRequest, redirectRule: client.redirectRule, redirectCount: redirectCount,
+          windowBytes: windowBytes, waitsForConnectivity: client.settings.network.waitsForConnectivity),
         observer: observer))
   }
 

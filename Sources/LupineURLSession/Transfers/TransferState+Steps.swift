@@ -285,7 +285,7 @@ extension AuthenticationRefusal {
 
 extension URLRequest {
   /// Returns the request with the URL, the method and the body of a redirect, without the fields that the redirect has removed.
-  fileprivate func redirected(to next: EngineRequest) -> URLRequest {
+  func redirected(to next: EngineRequest) -> URLRequest {
     var request = self
     request.url = URL(string: next.uri.description)
     if request.httpMethod != next.method { request.httpMethod = next.method }

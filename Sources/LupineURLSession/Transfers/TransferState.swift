@@ -167,13 +167,13 @@ struct TransferState: Sendable {
   var performed: ShortList<(URLRequest, HTTPURLResponse?)> = []
 
   init(
-    _ request: EngineRequest, from urlRequest: URLRequest, redirectRule: RedirectRule, windowBytes: Int?,
-    waitsForConnectivity: Bool = false
+    _ request: EngineRequest, from urlRequest: URLRequest, redirectRule: RedirectRule, redirectCount: Int = 0,
+    windowBytes: Int?, waitsForConnectivity: Bool = false
   ) {
     self.waitsForConnectivity = waitsForConnectivity
     self.request = request
     self.urlRequest = urlRequest
-    redirects = RedirectChain(redirectRule, total: request.timeouts.total)
+    redirects = RedirectChain(redirectRule, total: request.timeouts.total, count: redirectCount)
     self.windowBytes = windowBytes
   }
 

@@ -6,17 +6,25 @@ import LupineEngine
 extension URLSessionTask {
   /// Creates a transfer over HTTP, or one for a local resource if the engine refuses the URL and ``LocalContent`` serves it.
   /// The engine is tried first, so that HTTP requests aren't slowed by the check for local resources.
-  func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
-    let body = try makeBody()
+  ///
+  /// `history` describes the redirects that URL protocols have reported before. By default, there are none.
+  func makeTransfer(
+    _ request: URLRequest, in session: URLSession, after history: RedirectHistory = RedirectHistory()
+  ) throws -> any TaskTransfer {
+    let body = try history.keepsBody ? makeBody() : nil
     do throws(URLError) {
       let cache = session.client.cache.map { TaskCache($0, cacheScope) }
-      var converted = try session.client.convert(request, body: body, isCached: cache != nil && cacheScope == .requests)
+      var converted = try session.client.convert(
+        request, body: body, isCached: cache != nil && cacheScope == .requests, isElsewhere: history.hasLeftOrigin)
+      if !history.presentsIdentity { converted.presentsIdentity = false }
       if let explicitPriority { converted.priority = explicitPriority }
       return Transfer(
-        converted, from: request, client: session.client, delivery: readyTransfers(of: session),
-        windowBytes: windowBytes, cache: cache, observer: self)
+        converted, from: request, redirectCount: history.count, client: session.client,
+        delivery: readyTransfers(of: session), windowBytes: windowBytes, cache: cache, observer: self)
     } catch {
-      guard error.code == .unsupportedURL, content == nil, let url = request.url, LocalContent.serves(url) else {
+      guard error.code == .unsupportedURL, content == nil, !history.hasUsedHTTP, let url = request.url,
+        LocalContent.serves(url)
+      else {
         throw error
       }
       return LocalTransfer(

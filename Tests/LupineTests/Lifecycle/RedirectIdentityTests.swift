@@ -12,13 +12,16 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct RedirectIdentityTests {
   /// Calls `body` with the URL of a server that answers 400 without a client certificate, and with a session that has
   /// one and has already presented it to that server.
-  private func withIdentity(_ body: (_ url: String, Session) async throws -> Void) async throws {
+  private func withIdentity(
+    protocols: [AnyClass] = [], _ body: (_ url: String, Session) async throws -> Void
+  ) async throws {
     let url = try await TestServers.TLS.clientCertificate.url
     let client = TestServers.client
     let identity = try TLSIdentity(certificateFile: client.certificate, privateKeyFile: client.key)
     try await withSession {
       $0.engine.tls.trustRoots = [.file(TestServers.authority)]
       $0.engine.tls.identity = identity
+      $0.protocolClasses = protocols
     } _: { session in
       // This request leaves an idle connection and a TLS session that could be resumed.
       #expect(await session.request(url).outcome().response?.statusCode == 200)
@@ -64,6 +67,24 @@ import Testing
         let upgraded = await session.request("\(origin.url)/elsewhere").outcome()
         #expect(upgraded.response?.statusCode == 400 && upgraded.metrics?.redirectCount == 2)
       }
+    }
+  }
+
+  @Test("after a redirect from a URL protocol to another origin, the client certificate isn't presented")
+  func protocols() async throws {
+    final class Redirecting: URLProtocol, @unchecked Sendable {
+      class override func canInit(with request: URLRequest) -> Bool { request.url?.host == "redirecting.stub" }
+
+      override func startLoading() {
+        guard let url = request.url, let target = url.query.flatMap({ URL(string: $0) }),
+          let response = HTTPURLResponse(url: url, statusCode: 307, httpVersion: "HTTP/1.1", headerFields: nil)
+        else { return }
+        client?.urlProtocol(self, wasRedirectedTo: URLRequest(url: target), redirectResponse: response)
+      }
+    }
+    try await withIdentity(protocols: [Redirecting.self]) { url, session in
+      let response = await session.request("https://redirecting.stub/?\(url)").outcome()
+      #expect(response.response?.statusCode == 400 && response.metrics?.redirectCount == 1)
     }
   }
 

@@ -78,6 +78,38 @@ private class Stub: URLProtocol, @unchecked Sendable {
   }
 }
 
+/// A protocol that answers requests for the path "/held" when its session's gate is open. Until then, it blocks its queue.
+private final class Held: URLProtocol, @unchecked Sendable {
+  final class Gates: Sendable {
+    let (started, go, reported, stopped) = (Gate(), Gate(), Gate(), Gate())
+    let stopCount = Mutex(0)
+  }
+
+  /// The gates of the session. They are kept here, because a task that has ended doesn't know its session.
+  private let gates = Mutex<Gates?>(nil)
+
+  class override func canInit(with request: URLRequest) -> Bool { request.url?.path == "/held" }
+
+  override func startLoading() {
+    guard let gates = task?.protocolContext as? Gates, let url = request.url,
+      let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: nil)
+    else { return }
+    self.gates.withLock { $0 = gates }
+    gates.started.open()
+    gates.go.waitBlocking()
+    client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    client?.urlProtocol(self, didLoad: Data("held".utf8))
+    client?.urlProtocolDidFinishLoading(self)
+    gates.reported.open()
+  }
+
+  override func stopLoading() {
+    guard let gates = gates.withLock({ $0 }) else { return }
+    gates.stopCount.withLock { $0 += 1 }
+    gates.stopped.open()
+  }
+}
+
 /// A protocol that answers each request with its name.
 private class Named: URLProtocol, @unchecked Sendable {
   class override func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "named" }
@@ -207,33 +239,73 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a task whose URL protocol never answers can be cancelled, and the protocol is stopped once")
+  private func withHeld(
+    _ body: (URLSession, Held.Gates, NotingDelegate) async throws -> Void
+  ) async throws {
+    let (gates, delegate) = (Held.Gates(), NotingDelegate())
+    defer { gates.go.open() }
+    try await withSession(delegate: delegate) {
+      $0.protocolClasses = [Held.self, Stub.self]
+      $0.protocolContext = gates
+    } _: {
+      try await body($0, gates, delegate)
+    }
+  }
+
+  /// The notes of a task with the path "/pieces".
+  private static let notesOfPieces = ["response", "data a", "data b", "data c", "metrics 1", "end"]
+
+  @Test("a task whose URL protocol never answers can be cancelled, and the protocol's late answer has no effect")
   func silence() async throws {
-    try await withStubs { session in
-      let silent = try url("http://a.stub/silent-\(UUID())")
-      let waiting = Task { await code { try await session.data(from: silent) } }
+    try await withHeld { session, gates, delegate in
+      let task = session.dataTask(with: try url("http://a.stub/held"))
+      task.resume()
+      await gates.started.wait()
+      task.cancel()
+      let cancelled = ["metrics 1", "end \(URLError.Code.cancelled.rawValue)"]
+      #expect(await settles { delegate.notes.all == cancelled })
+      gates.go.open()
+      await gates.stopped.wait()
+      // Further calls of the delegate would precede those of a later task.
+      session.dataTask(with: try url("http://a.stub/pieces")).resume()
+      #expect(await settles { delegate.notes.all.last == "end" })
+      #expect(delegate.notes.all == cancelled + Self.notesOfPieces)
+      #expect(gates.stopCount.withLock { $0 } == 1)
+    }
+  }
+
+  @Test(
+    "if an async call is cancelled while its URL protocol doesn't answer, the call throws and the protocol is stopped")
+  func silenceOfAsyncCall() async throws {
+    try await withHeld { session, gates, _ in
+      let held = try url("http://a.stub/held")
+      let waiting = Task { await code { try await session.data(from: held) } }
+      await gates.started.wait()
       waiting.cancel()
       #expect(await waiting.value == .cancelled)
-      let started = try url("http://a.stub/started-\(UUID())")
-      let task = session.dataTask(with: started)
-      task.resume()
-      #expect(await settles { task.currentRequest != nil && task.state == .running })
-      task.cancel()
-      #expect(await settles { task.state == .completed })
-      #expect(Stub.stopped.withLock { $0[started.absoluteString] ?? 0 } <= 1)
+      gates.go.open()
+      await gates.stopped.wait()
+      #expect(gates.stopCount.withLock { $0 } == 1)
     }
   }
 
   @Test("while a task is suspended, its URL protocol's response isn't delivered")
   func suspension() async throws {
-    let delegate = NotingDelegate()
-    try await withStubs(delegate: delegate) { session in
-      let task = session.dataTask(with: try url("http://a.stub/pieces"))
+    try await withHeld { session, gates, delegate in
+      let task = session.dataTask(with: try url("http://a.stub/held"))
+      task.resume()
+      await gates.started.wait()
       task.suspend()
-      task.resume()
-      #expect(task.state == .suspended && delegate.notes.all.isEmpty)
-      task.resume()
+      gates.go.open()
+      await gates.reported.wait()
+      // If the response were delivered, the delegate would be called before it is called about a later task.
+      session.dataTask(with: try url("http://a.stub/pieces")).resume()
       #expect(await settles { delegate.notes.all.last == "end" })
+      #expect(delegate.notes.all == Self.notesOfPieces && task.state == .suspended)
+      task.resume()
+      #expect(await settles { task.state == .completed })
+      #expect(await settles { delegate.notes.all.count == Self.notesOfPieces.count + 4 })
+      #expect(delegate.notes.all.suffix(4) == ["response", "data held", "metrics 1", "end"])
     }
   }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import Lupine
+import LupineEngine
 import LupineTesting
 import LupineURLSession
 import Testing
@@ -86,6 +87,17 @@ import Testing
     }
   }
 
+  @Test("an error about an unmatched request lists only the three nearest rules, and equally near ones by age")
+  func nearest() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .post("/far").header("X"), with: .status(200))
+      for path in ["/b", "/c", "/d"] { stubs.reply(to: .get(path), with: .status(200)) }
+      let unmatched = await error { try await session.data(for: request("/a")) }
+      #expect(
+        unmatched?.nearMatches == ["/b", "/c", "/d"].map { "method GET, path \($0), but not path \($0)" })
+    }
+  }
+
   private func error<Value>(_ body: () async throws -> Value) async -> UnmatchedRequest? {
     do {
       _ = try await body()
@@ -117,7 +129,18 @@ import Testing
     }
   }
 
-  @Test("if a task is cancelled before its stub's delayed reply, the reply isn't delivered")
+  @Test("a delegate receives each part of a stub's reply separately, and nothing else")
+  func parts() async throws {
+    let (stubs, delegate) = (Stubs(), NotingDelegate())
+    stubs.reply(to: .any, with: .text("abcdefg").inPieces(3))
+    let session = URLSession(configuration: stubs.configuration(), delegate: delegate, delegateQueue: nil)
+    defer { session.invalidateAndCancel() }
+    session.dataTask(with: try request("/")).resume()
+    #expect(await settles { delegate.notes.all.last == "end" })
+    #expect(delegate.notes.all == ["response", "data abc", "data def", "data g", "metrics 1", "end"])
+  }
+
+  @Test("a task that awaits its stub's delayed reply can be cancelled")
   func cancellation() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .text("never").delayed(by: .seconds(1_000_000)))
@@ -162,6 +185,89 @@ import Testing
     }
   }
 
+  @Test("a stub's redirect keeps fields from other origins that the session's redirect rule declares secret")
+  func secretFields() async throws {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpAdditionalHeaders = ["X-Api-Key": "session", "Authorization": "Bearer session"]
+    configuration.redirectRule.secretFields = ["X-Api-Key", "X-Own"]
+    let stubs = Stubs()
+    stubs.reply(to: .get("/first"), with: .redirect(to: "/second"))
+    stubs.reply(to: .get("/second"), with: .redirect(to: "https://other.example/"))
+    stubs.reply(to: .any.host("other.example"), with: .redirect(to: Self.base + "/last"))
+    stubs.reply(to: .get("/last"), with: .text("last"))
+    let session = URLSession(configuration: stubs.configuration(from: configuration))
+    defer { session.invalidateAndCancel() }
+    var sent = try request("/first")
+    sent.setValue("own", forHTTPHeaderField: "X-Own")
+    let final = sent
+    #expect(try await session.data(for: final).0 == Data("last".utf8))
+    for field in ["X-Api-Key", "Authorization", "X-Own"] {
+      let received = stubs.requests.map { $0.value(forHTTPHeaderField: field) != nil }
+      #expect(received == [true, true, false, false], "\(field)")
+    }
+  }
+
+  @Test(
+    "a stub's redirect that the session's rule refuses fails like a server's, without another request",
+    arguments: [
+      ("http://api.example.com/", URLError.Code.redirectToNonExistentLocation),
+      ("file:///etc/hostname", .badServerResponse),
+      ("http+unix://%2Frun%2Fsocket/", .badServerResponse),
+    ])
+  func refusedRedirect(target: String, expected: URLError.Code) async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .any, with: .redirect(to: target))
+      #expect(await code { try await session.data(for: request("/")) } == expected)
+      #expect(stubs.requests.count == 1)
+    }
+  }
+
+  @Test(
+    "if the delegate doesn't follow a stub's redirect, the task receives the redirect's own response and body",
+    arguments: ["/next", "http://api.example.com/", "program://callback?code=7"])
+  func unfollowedRedirect(target: String) async throws {
+    final class Staying: NSObject, URLSessionTaskDelegate, Sendable {
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+      ) { completionHandler(nil) }
+    }
+    try await withStubs { stubs, session in
+      var reply = StubReply.redirect(to: target)
+      reply.body = Data("moved".utf8)
+      stubs.reply(to: .any, with: reply)
+      let (data, response) = try await session.data(for: request("/"), delegate: Staying())
+      let head = try #require(response as? HTTPURLResponse)
+      #expect(data == Data("moved".utf8) && head.statusCode == 302)
+      #expect(head.value(forHTTPHeaderField: "Location") == target && stubs.requests.count == 1)
+    }
+  }
+
+  @Test("a streamed body is sent again after a stub's redirect that keeps the method")
+  func redirectedStream() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .put("/old"), with: .redirect(to: "/new", status: 307))
+      stubs.reply(to: .put("/new"), with: .text("there"))
+      var sent = try request("/old", "PUT")
+      sent.httpBodyStream = InputStream(data: Data("stream".utf8))
+      let final = sent
+      #expect(try await session.data(for: final).0 == Data("there".utf8))
+      #expect(stubs.requests.map(\.body) == [Data("stream".utf8), Data("stream".utf8)])
+    }
+  }
+
+  @Test("a request whose body stream can't be read fails, instead of reaching its stub without the body")
+  func unreadableStream() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .any, with: .text("there"))
+      var sent = try request("/", "PUT")
+      sent.httpBodyStream = InputStream(fileAtPath: "/nonexistent/body")
+      let final = sent
+      await #expect(throws: (any Error).self) { try await session.data(for: final) }
+      #expect(stubs.requests.isEmpty)
+    }
+  }
+
   @Test("stubs can answer requests, uploads, downloads and streams of Alamofire's API")
   func alamofire() async throws {
     let stubs = Stubs()
@@ -176,6 +282,9 @@ import Testing
     #expect(value == ["a": "b"])
     let sent = try await session.upload(Data(count: 70_000), to: Self.base + "/up").serializingString().value
     #expect(sent == "70000")
+    let stream = InputStream(data: Data(count: 70_001))
+    let streamed = try await session.upload(stream, to: Self.base + "/up").serializingString().value
+    #expect(streamed == "70001")
     let file = try await session.download(Self.base + "/file").serializingString().value
     #expect(file == "file")
     var text = ""
@@ -185,7 +294,7 @@ import Testing
     #expect(text == "stream")
     let missing = await session.request(Self.base + "/missing").validate().serializingData().response
     #expect(missing.error?.responseCode == 404)
-    #expect(stubs.requests.count == 5)
+    #expect(stubs.requests.count == 6)
     withExtendedLifetime(session) {}
   }
 }

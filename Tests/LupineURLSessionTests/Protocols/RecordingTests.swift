@@ -23,6 +23,8 @@ import Testing
       Reply(
         fields: ["Content-Type": "application/json"],
         .bytes(Array(#"{"access_token": "s3cret"}"#.data(using: .utf16LittleEndian) ?? Data())))
+    case "/text":
+      Reply(fields: ["Content-Type": "text/plain"], .bytes(Array(#"[{"token": "s3cret", "user": "ada"}]"#.utf8)))
     case "/bytes": Reply(fields: ["Content-Type": "application/octet-stream"], .bytes([0xFF, 0xFE, 0]))
     case "/login":
       Reply(
@@ -96,6 +98,23 @@ import Testing
     #expect(texts.last == #"{"access_token":"REMOVED"}"#)
   }
 
+  @Test("secret values are removed from forms and JSON without Content-Type, and from JSON labeled as text")
+  func unlabeled() async throws {
+    let bodies = ["user=ada&password=s3cret", #"{"password": "s3cret"}"#, "a note & nothing else"]
+    let archive = try await record(Recording()) { session, origin in
+      for body in bodies {
+        var request = origin.request("/text", "POST")
+        request.httpBody = Data(body.utf8)
+        _ = try await session.data(for: request)
+      }
+    }
+    #expect(
+      archive.entries.map(\.request.postData?.text) == [
+        "user=ada&password=REMOVED", #"{"password":"REMOVED"}"#, "a note & nothing else",
+      ])
+    for entry in archive.entries { #expect(entry.response.content.text == #"[{"token":"REMOVED","user":"ada"}]"#) }
+  }
+
   @Test("an archive is written as JSON in the format HAR 1.2, and can be read again")
   func file() async throws {
     let archive = try await record(Recording()) { session, origin in
@@ -130,6 +149,79 @@ import Testing
     #expect(try await text("/bytes") == Data([0xFF, 0xFE, 0]))
     #expect(try await text("/login?api_key=another").count > 0)
     await #expect(throws: (any Error).self) { try await text("/unknown") }
+  }
+
+  @Test("a recorded session sends no secrets to another origin after a redirect")
+  func secretsOfRedirect() async throws {
+    let received = Notes()
+    let names = ["Authorization", "Cookie", "X-Api-Key", "X-Session"]
+    try await withServer { request in
+      received.add("other \(names.filter { request.fields.contains($0) })")
+      return .text("there")
+    } _: { other in
+      try await withServer { [url = other.url] request in
+        received.add("first \(names.filter { request.fields.contains($0) })")
+        return Reply(status: 307, fields: ["Location": url])
+      } _: { first in
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = [
+          "Authorization": "Bearer session", "X-Api-Key": "session", "X-Session": "s",
+        ]
+        configuration.redirectRule.secretFields = ["X-Api-Key"]
+        let session = URLSession(configuration: Recording().configuration(from: configuration))
+        defer { session.invalidateAndCancel() }
+        #expect(try await session.data(for: first.request()).0 == Data("there".utf8))
+      }
+    }
+    #expect(
+      received.all == [#"first ["Authorization", "X-Api-Key", "X-Session"]"#, #"other ["X-Session"]"#])
+  }
+
+  @Test("a recorded session doesn't follow a redirect to a local file, and the recording contains no file")
+  func redirectToFile() async throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
+    try Data("local".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let recording = Recording()
+    try await withServer { _ in
+      Reply(status: 302, fields: ["Location": file.absoluteString])
+    } _: { origin in
+      let session = URLSession(configuration: recording.configuration())
+      defer { session.invalidateAndCancel() }
+      #expect(await code { try await session.data(for: origin.request()) } == .badServerResponse)
+    }
+    #expect(recording.archive.entries.map(\.response.status) == [302])
+  }
+
+  @Test("a truncated response is recorded as a failure, so that it isn't replayed as a complete response")
+  func truncated() async throws {
+    let recording = Recording()
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+    }
+    defer { origin.stop() }
+    let session = URLSession(configuration: recording.configuration())
+    defer { session.invalidateAndCancel() }
+    #expect(await code { try await session.data(for: origin.request()) } == .networkConnectionLost)
+    #expect(recording.archive.entries.map(\.response.status) == [0])
+    #expect(recording.archive.entries.map(\.response.content.size) == [0])
+  }
+
+  @Test("a streamed upload is sent to the server and recorded with its body")
+  func streamedUpload() async throws {
+    let recording = Recording()
+    try await withServer {
+      .text("\($0.method) \(String(decoding: $0.body, as: UTF8.self))")
+    } _: { origin in
+      let session = URLSession(configuration: recording.configuration())
+      defer { session.invalidateAndCancel() }
+      var sent = origin.request("/", "PUT")
+      sent.httpBodyStream = InputStream(data: Data("stream".utf8))
+      let final = sent
+      #expect(try await session.data(for: final).0 == Data("PUT stream".utf8))
+    }
+    #expect(recording.archive.entries.map(\.request.postData?.text) == ["stream"])
   }
 
   @Test("an archive written by another program can be read, even with unknown fields or without optional ones")
