@@ -8,7 +8,7 @@ import Testing
 @Suite("ChannelBinding")
 struct ChannelBindingTests {
   @Test(
-    "the certificate's signature determines the hash function of its channel binding; SHA-256 replaces SHA-1"
+    "the hash function of a TLS channel binding follows the certificate's signature, with SHA-256 in place of SHA-1"
   )
   func functions() {
     let vectors: [([UInt8], MessageDigest)] = [
@@ -20,7 +20,7 @@ struct ChannelBindingTests {
   }
 
   @Test(
-    "there is no channel binding if the signature has no hash function, or the bytes aren't exactly one certificate")
+    "a TLS channel binding is nil if the signature has no hash function or the input isn't exactly one certificate")
   func none() {
     #expect(!CertificateVectors.ed25519.isEmpty && ChannelBinding(serverCertificate: CertificateVectors.ed25519) == nil)
     #expect(ChannelBinding(serverCertificate: []) == nil)
@@ -28,7 +28,7 @@ struct ChannelBindingTests {
   }
 
   @Test(
-    "the hash functions and HMAC return the values in their published test vectors",
+    "the hash functions and HMAC return the values of their published test vectors",
     arguments: [
       // RFC 1321 §A.5, and the examples of NIST for the message "abc".
       (.md5, "900150983cd24fb0d6963f7d28e17f72"),

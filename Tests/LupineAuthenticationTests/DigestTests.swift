@@ -31,7 +31,7 @@ struct DigestTests {
   }
 
   @Test(
-    "each Digest response equals a published one, or one that was computed independently",
+    "the Digest response for each challenge equals a published value or one that was computed independently",
     arguments: DigestVector.all)
   func vectors(_ vector: DigestVector) throws {
     var session = try DigestSession(
@@ -49,7 +49,7 @@ struct DigestTests {
     #expect(Dictionary(uniqueKeysWithValues: parameters.map { ($0.name, $0.value) }) == vector.parameters)
   }
 
-  @Test("Digest parameters are quoted only where RFC 7616 §3.4 requires it")
+  @Test("the client quotes Digest parameters only where RFC 7616 §3.4 requires quotes")
   func quoting() throws {
     var session = try session(
       "Digest realm=\"a\\\"b\\\\\", nonce=n, algorithm=md5-SESS, qop=auth, opaque=\"\", userhash=TRUE")
@@ -64,7 +64,7 @@ struct DigestTests {
   }
 
   @Test(
-    "a user name is sent quoted, or as username* if the server supports UTF-8 or the name can't be quoted",
+    "Digest sends the user name quoted, or as username* if the server supports UTF-8 or the name can't be quoted",
     arguments: [
       ("me", "", "username=\"me\""), ("m\"e\\", "", "username=\"m\\\"e\\\\\""), ("é", "", "username=\"é\""),
       ("é", ", charset=utf-8", "username*=UTF-8''%C3%A9"), ("me", ", charset=UTF-8", "username=\"me\""),
@@ -80,7 +80,7 @@ struct DigestTests {
   // MARK: Challenges
 
   @Test(
-    "missing parameters of a challenge have their default values, and parameter names and tokens are case-insensitive")
+    "the Digest parser uses defaults for missing parameters, and ignores the case of parameter names and tokens")
   func defaults() throws {
     let minimal = try digestChallenge("digest REALM=r, Nonce=n")
     #expect(minimal.algorithm == DigestAlgorithm(.md5) && minimal.protection == .legacy && minimal.domain == [])
@@ -93,7 +93,7 @@ struct DigestTests {
   }
 
   @Test(
-    "a challenge that can't be answered is refused with an error that states the reason",
+    "a Digest challenge that can't be answered is refused with an error that states the reason",
     arguments: [
       ("Digest", .missing("realm")), ("Digest nonce=n", .missing("realm")), ("Digest realm=r", .missing("nonce")),
       ("Digest abc=", .missing("realm")), ("Digest realm=r, nonce=n, algorithm=SHA-512", .unknownAlgorithm),
@@ -108,14 +108,14 @@ struct DigestTests {
     #expect(throws: defect) { try digestChallenge(line) }
   }
 
-  @Test("if a challenge's domain parameter lists more URIs than the limit, the excess URIs are dropped")
+  @Test("if a Digest challenge's domain parameter lists more URIs than the limit, the excess URIs are dropped")
   func domains() throws {
     let list = String(repeating: "/a ", count: 10_000)
     #expect(
       try digestChallenge("Digest realm=r, nonce=n, domain=\"\(list)\"").domain.count == DigestChallenge.domainCountMax)
   }
 
-  @Test("if the server accepts only auth-int, a request whose content can't be hashed in advance is refused")
+  @Test("if the server's only Digest qop is auth-int, a request whose body can't be hashed in advance is refused")
   func unknownContent() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth-int")
     #expect(throws: DigestSession.Failure.contentIsUnknown) { try session.proof() }
@@ -124,7 +124,7 @@ struct DigestTests {
   // MARK: Nonces
 
   @Test(
-    "the nonce count (nc) increases with each request, and a -sess algorithm keeps the first request's client nonce")
+    "the Digest nonce count (nc) increases with each request, and a -sess algorithm keeps the first client nonce")
   func counting() throws {
     var plain = try session("Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256")
     #expect(try plain.proof(clientNonce: "c1").parameter("nc") == "00000001")
@@ -139,7 +139,7 @@ struct DigestTests {
     #expect(next.parameter("response") == "5a5e3ece2a631536bfe9fc135284a3ae")
   }
 
-  @Test("if the server announces a next nonce, the following request uses it, with nonce count 1")
+  @Test("if the server sends a Digest nextnonce, the following request uses that nonce, with nonce count 1")
   func nextNonce() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256")
     let first = try session.proof()
@@ -157,7 +157,7 @@ struct DigestTests {
     #expect(try session.proof().parameter("nonce") == "n2")
   }
 
-  @Test("a challenge replaces a Digest session's nonce only if its realm and algorithm match the session's")
+  @Test("a new challenge replaces a Digest session's nonce only if the challenge has the session's realm and algorithm")
   func renewal() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth")
     _ = try session.proof()
@@ -170,7 +170,7 @@ struct DigestTests {
     #expect(try session.proof().parameter("nonce") == "n2")
   }
 
-  @Test("if the server reuses a recent nonce, the nonce count continues from its previous value")
+  @Test("if the server reuses a recent Digest nonce, the nonce count continues from its previous value")
   func returningNonce() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth")
     func count(_ nonce: String) throws -> String? {
@@ -189,7 +189,7 @@ struct DigestTests {
   private let challenge = "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
 
   @Test(
-    "an rspauth proves the server's identity only for the request to which the server responds",
+    "a Digest rspauth proves the server's identity only in the response to the request for which it was computed",
     arguments: [
       ("rspauth=\"a0324a39089809cf7f1c106fe43eee9e5d9d4e4009dbb8da184379558387a332\"", .proven),
       (
@@ -210,7 +210,7 @@ struct DigestTests {
     #expect(try session.proof().verify(DigestInformation(field)) { content } == verdict)
   }
 
-  @Test("an rspauth with qop=auth-int isn't accepted as proof if the response's content is unknown")
+  @Test("a Digest rspauth with qop=auth-int isn't accepted as proof if the content of the response is unknown")
   func unknownResponseContent() throws {
     var session = try session(challenge)
     let information = DigestInformation("qop=auth-int, rspauth=x, nextnonce=\"m\"")
@@ -218,7 +218,7 @@ struct DigestTests {
     #expect(try session.proof().verify(information) { nil } == .unproven)
   }
 
-  @Test("the descriptions and mirrors of credentials, Digest sessions and proofs contain no password or key")
+  @Test("the descriptions and mirrors of credentials, Digest sessions and Digest proofs contain no password or key")
   func secrecy() throws {
     let secret = PasswordCredential(user: "me", password: "s3cret")
     var session = try DigestSession(try digestChallenge(challenge), credential: secret)

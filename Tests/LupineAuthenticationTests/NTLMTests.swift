@@ -8,7 +8,7 @@ import Testing
 @Suite("NTLM", .timeLimit(.minutes(10)))
 struct NTLMTests {
   @Test(
-    "MD4 returns the hashes of RFC 1320 §A.5",
+    "the MD4 function returns the hashes of the test suite in RFC 1320 §A.5",
     arguments: [
       ("", "31d6cfe0d16ae931b73c59d7e0c089c0"), ("a", "bde52cb31de33e46245e05fbdbd6fb24"),
       ("abc", "a448017aaf21d8525fc10ae87aa6729d"), ("message digest", "d9130a8164549fe818874806e1c7014b"),
@@ -34,7 +34,7 @@ struct NTLMTests {
     NTLMAttribute(identifier: 1, value: NTLMMessage.utf16("Server")),
   ])
 
-  @Test("the NTLMv2 values for the example in MS-NLMP 4.2.4 equal the published ones")
+  @Test("the NTLMv2 values computed for the example in MS-NLMP 4.2.4 equal the published values")
   func publishedResponse() throws {
     let key = try NTLMResponse.key(user: "User", domain: "Domain", password: "Password")
     #expect(hex(key) == "0c868a403bfd7a93a3001ef22ef02e3f")
@@ -48,7 +48,7 @@ struct NTLMTests {
         + "02000c0044006f006d00610069006e0001000c005300650072007600650072000000000000000000")
   }
 
-  @Test("for NTLM, the user name is converted to uppercase character by character; domain and password are unchanged")
+  @Test("NTLM converts the user name to uppercase character by character, and keeps the domain and password unchanged")
   func upperCase() throws {
     let keys = try ["straße", "STRAßE"].map { try NTLMResponse.key(user: $0, domain: "d", password: "p") }
     #expect(keys[0] == keys[1])
@@ -87,7 +87,7 @@ struct NTLMTests {
     return Array(message[offset..<offset + Int(message.littleEndianHalf(at: position))])
   }
 
-  @Test("the first NTLM message requests NTLMv2, and contains neither a domain nor a workstation")
+  @Test("the client's first NTLM message requests NTLMv2, and contains neither a domain nor a workstation")
   func first() {
     var handshake = NTLMHandshake()
     #expect(
@@ -95,7 +95,7 @@ struct NTLMTests {
         == "4e544c4d53535000" + "01000000" + "058288a2" + "0000000000000000" + "0000000000000000" + "0a0000000000000f")
   }
 
-  @Test("the last NTLM message contains the NTLMv2 response, an LM response of zeros, and a valid integrity code")
+  @Test("the client's last NTLM message has the NTLMv2 response, an LM response of zeros, and a valid integrity code")
   func last() throws {
     let time = NTLMAttribute(identifier: NTLMAttribute.timestamp, value: [1, 2, 3, 4, 5, 6, 7, 8])
     let replaced = NTLMAttribute(identifier: NTLMAttribute.flags, value: [0, 0, 0, 0])
@@ -125,7 +125,7 @@ struct NTLMTests {
     #expect(try NTLMResponse.code(first + server + last, key: try NTLMResponse.code(proof, key: key)) == code)
   }
 
-  @Test("without a time from the server, NTLM sends the client's time; for a user name with @, the domain is empty")
+  @Test("NTLM uses the client's time if the server sends none, and an empty domain for a user name with @")
   func ownTime() throws {
     var handshake = NTLMHandshake()
     _ = handshake.start()
@@ -134,7 +134,7 @@ struct NTLMTests {
     #expect(payload(at: 28, of: last).isEmpty && payload(at: 36, of: last) == NTLMMessage.utf16("me@d.example"))
   }
 
-  @Test("over TLS, the last NTLM message contains the hash of the channel binding (RFC 5929 §4)")
+  @Test("over TLS, the client's last NTLM message contains the hash of the channel binding (RFC 5929 §4)")
   func channelBinding() throws {
     let binding = try #require(ChannelBinding(serverCertificate: CertificateVectors.sha256))
     let hash = try #require(MessageDigest.sha256.hash(CertificateVectors.sha256))
@@ -150,7 +150,8 @@ struct NTLMTests {
   // MARK: Refusals
 
   @Test(
-    "a server that doesn't support NTLMv2 is refused", arguments: [0xA200_8205, 0xA288_8204, 0xA208_8205] as [UInt32])
+    "the NTLM handshake fails if the server doesn't support NTLMv2",
+    arguments: [0xA200_8205, 0xA288_8204, 0xA208_8205] as [UInt32])
   func oldVersions(flags: UInt32) {
     var handshake = NTLMHandshake()
     _ = handshake.start()
@@ -158,7 +159,7 @@ struct NTLMTests {
   }
 
   @Test(
-    "a 401 without an NTLM challenge is an error, and a second challenge means that the credential was refused")
+    "in an NTLM handshake, a 401 without a challenge is an error, and a second challenge means a refused credential")
   func order() throws {
     var handshake = NTLMHandshake()
     #expect(throws: NTLMError.refused) { try handshake.answer(challenge(), with: parameters()) }
@@ -169,7 +170,7 @@ struct NTLMTests {
   }
 
   @Test(
-    "an NTLM message with invalid lengths or offsets is refused",
+    "the client refuses an NTLM message with invalid lengths or offsets",
     arguments: [
       (40, [0xFF, 0xFF], "target information"), (44, [0xFF, 0xFF, 0xFF, 0xFF], "target information"),
       (44, [47, 0, 0, 0], "target information"), (44, [57, 0, 0, 0], "target information"), (8, [3], "header"),
@@ -184,7 +185,7 @@ struct NTLMTests {
     #expect(throws: NTLMError.malformed(part)) { try NTLMChallenge(message) }
   }
 
-  @Test("an NTLM challenge that is truncated, or longer than the limit, is refused")
+  @Test("the client refuses an NTLM challenge that is truncated, or longer than the limit")
   func truncation() {
     let message = challenge()
     for length in message.indices {

@@ -30,7 +30,7 @@ struct NegotiateTests {
     try handshake.finish([2])
   }
 
-  @Test("if the security context needs several steps, each challenge is answered with the token of the next step")
+  @Test("if a Negotiate security context needs several steps, each challenge is answered with the next step's token")
   func severalSteps() throws {
     var handshake = handshake([.proceed([1]), .established([3], isMutual: true)], expecting: [nil, [2]])
     #expect(try handshake.start() == [1])
@@ -39,7 +39,7 @@ struct NegotiateTests {
   }
 
   @Test(
-    "a server that doesn't prove its identity is refused, even if it sends a token later",
+    "Negotiate refuses a server that doesn't prove its identity, even if the server sends a token later",
     arguments: [
       (.established(nil, isMutual: false), [2]), (.proceed([3]), [2]), (.established(nil, isMutual: true), nil),
     ] as [(SecurityContextStep, [UInt8]?)])
@@ -50,7 +50,7 @@ struct NegotiateTests {
     #expect(throws: Handshake.Failure.serverIsUnproven) { try handshake.finish([2]) }
   }
 
-  @Test("if the server sends an invalid token, the handshake fails with the security context's error")
+  @Test("if the server sends an invalid Negotiate token, the handshake fails with the security context's error")
   func defectiveToken() throws {
     var handshake = handshake([.proceed([1]), .established(nil, isMutual: true)], expecting: [nil, [2]])
     _ = try handshake.start()
@@ -58,7 +58,7 @@ struct NegotiateTests {
   }
 
   @Test(
-    "a 401 whose token completes the security context is final, whether or not the token proves the server's identity")
+    "a 401 that completes a Negotiate context means a refused credential, even if its token proves the identity")
   func refusedUser() throws {
     for isMutual in [true, false] {
       var handshake = handshake([.proceed([1]), .established(nil, isMutual: isMutual)], expecting: [nil, [2]])
@@ -68,7 +68,7 @@ struct NegotiateTests {
     }
   }
 
-  @Test("a challenge without a token, or after the security context's last step, means that the credential was refused")
+  @Test("a Negotiate challenge without a token, or after the last step, means that the server refused the credential")
   func refusals() throws {
     var handshake = handshake([.proceed([1])], expecting: [nil])
     _ = try handshake.start()
@@ -79,7 +79,7 @@ struct NegotiateTests {
     #expect(throws: Handshake.Failure.refused) { try complete.answer([2]) }
   }
 
-  @Test("the handshake fails if the server sends more tokens than the limit allows")
+  @Test("a Negotiate handshake fails if the server sends more tokens than the limit allows")
   func endless() throws {
     let count = Handshake.stepsMax
     var handshake = handshake(

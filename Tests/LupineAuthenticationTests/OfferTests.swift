@@ -15,7 +15,7 @@ struct OfferTests {
   }
 
   @Test(
-    "the offered authentication schemes are sorted by strength, without unknown schemes and malformed challenges",
+    "the authentication schemes that a server offers are sorted by strength, without unknown or malformed challenges",
     arguments: [
       ("Basic realm=b, Digest realm=d, nonce=n, Negotiate, NTLM", ["negotiate -", "ntlm -", "MD5 d", "basic b"]),
       (
@@ -41,7 +41,7 @@ struct OfferTests {
     #expect(names(line) == expected)
   }
 
-  @Test("NTLM and Negotiate tokens are decoded with or without base64 padding")
+  @Test("the client decodes NTLM and Negotiate tokens with or without base64 padding")
   func tokens() {
     let offers = AuthenticationOffer.ranked(Challenge.parse("NTLM QQ==, Negotiate QUI"))
     #expect(offers.map(\.content) == [.negotiate(token: [0x41, 0x42]), .ntlm(token: [0x41])])
@@ -60,14 +60,14 @@ struct OfferTests {
 
   private static let digest = "Digest realm=r, nonce=n, qop=auth"
 
-  @Test("Basic isn't used without TLS if the server has offered Digest before")
+  @Test("the client doesn't use Basic without TLS if the server has offered Digest before")
   func basicInClear() throws {
     #expect(try downgrade(to: "Basic realm=r", after: [Self.digest]) == .basicInClear)
     #expect(try downgrade(to: "Basic realm=r", after: []) == nil)
     #expect(try downgrade(to: "Basic realm=r", after: [Self.digest], isEncrypted: true) == nil)
   }
 
-  @Test("a challenge without qop is refused if an earlier challenge of the server had one")
+  @Test("a Digest challenge without qop is refused if an earlier challenge of the server had a qop")
   func protectionRemoved() throws {
     let legacy = "Digest realm=r, nonce=n"
     #expect(try downgrade(to: legacy, after: [Self.digest]) == .protectionRemoved)
@@ -76,7 +76,7 @@ struct OfferTests {
     #expect(try downgrade(to: Self.digest, after: [legacy]) == nil)
   }
 
-  @Test("a challenge with a weaker hash function than an earlier challenge is refused")
+  @Test("a Digest challenge with a weaker hash function than in an earlier challenge of the server is refused")
   func weakerAlgorithm() throws {
     let strong = Self.digest + ", algorithm=SHA-512-256"
     #expect(

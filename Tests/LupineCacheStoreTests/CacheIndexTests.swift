@@ -8,7 +8,7 @@ import Testing
 @testable import LupineCacheStore
 
 @Suite struct CacheIndexTests {
-  @Test("if the index exceeds its capacity, the least recently used records are evicted until the others fit")
+  @Test("if the cache index exceeds its capacity, the least recently used records are evicted until the others fit")
   func eviction() {
     var index = CacheIndex<String, String>(capacity: 100)
     for (id, name) in ["a", "b", "c"].enumerated() {
@@ -34,7 +34,7 @@ import Testing
     #expect(index.byteCount == .max)
   }
 
-  @Test("a URI has at most as many records as the limit, and adding another removes the oldest")
+  @Test("the cache index keeps at most the limit of records per URI, and adding another removes the oldest")
   func recordsPerURI() {
     var index = CacheIndex<String, Int>(capacity: 1_000_000)
     let max = CacheIndex<String, Int>.responsesPerURIMax
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "after random operations, the index contains the same records as a simple reference list",
+    "after random operations, the cache index contains the same records as a simple reference list",
     arguments: 0..<repetitions(of: 50))
   func model(_ seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("the store in memory replaces superseded responses and keeps all others")
+  @Test("the cache's memory store replaces superseded responses and keeps all others")
   func memory() {
     let store = MemoryStore<Int>(capacity: 1_000_000)
     func insert(_ foo: String, _ content: Int) {
@@ -96,7 +96,7 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("a record read from disk isn't restored to memory while changes to the disk are in progress")
+  @Test("a cache record read from disk isn't restored to memory while changes to the disk are in progress")
   func restoring() {
     let store = MemoryStore<Int>(capacity: 1_000_000)
     let record = MemoryStore<Int>.Record(uri: "u", response: .sample(), content: 1)
@@ -115,7 +115,7 @@ import Testing
     #expect(store.records(for: "u").count == 1)
   }
 
-  @Test("the store in memory counts the bytes of bodies and fields, and stays within its capacity")
+  @Test("the cache's memory store counts the bytes of bodies and fields, and stays within its capacity")
   func memoryCapacity() {
     let store = MemoryStore<Int>(capacity: 10_000)
     for number in 0..<20 {

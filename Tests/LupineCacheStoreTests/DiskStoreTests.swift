@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "a stored response is read back unchanged, by the same process and by another",
+    "the disk cache reads back a stored response unchanged, in the same process and in another",
     arguments: [
       0, 1, 65_535, 65_536, 65_537, 200_000,
     ])
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("missing parent folders are created, and only the user can read the folder and its files")
+  @Test("the disk cache creates missing parent folders, and only the user can read the folder and its files")
   func permissions() throws {
     try store.store("u", .sample(), body(10), id: 1)
     #expect(folder.mode() == 0o700)
@@ -59,7 +59,7 @@ import Testing
     #expect(throws: SystemError.self) { try DiskStore(folder: "/proc/none/cache", capacity: 1) }
   }
 
-  @Test("a folder that other users can change isn't used")
+  @Test("the disk cache doesn't use a folder that other users can change")
   func foreignFolder() throws {
     for mode in [0o720, 0o702] as [mode_t] {
       try #require(chmod(folder.path, mode) == 0)
@@ -69,7 +69,7 @@ import Testing
     _ = try reopened()
   }
 
-  @Test("a new response replaces only the responses that it supersedes")
+  @Test("a new response replaces only the stored responses that it supersedes")
   func superseding() throws {
     try store.store("u", .sample("1"), body(10), id: 1)
     try store.store("u", .sample("2"), body(10), id: 2)
@@ -80,7 +80,7 @@ import Testing
     #expect(folder.names.count == 3)
   }
 
-  @Test("replacing a response's metadata keeps its body")
+  @Test("replacing a stored response's metadata keeps its body")
   func replacing() throws {
     try store.store("u", .sample(), body(100_000), id: 1)
     try store.replace(1, with: .sample(version: 2), newID: 2)
@@ -91,7 +91,7 @@ import Testing
     #expect(folder.names.count == 1)
   }
 
-  @Test("a writer that isn't committed leaves no file")
+  @Test("a cache writer that isn't committed leaves no file")
   func discarding() throws {
     do {
       let writer = try store.writer(uri: "u", response: .sample(), id: 1)
@@ -106,7 +106,7 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("the file that another process is writing remains until that process ends, and is then deleted")
+  @Test("a cache file that another process is writing remains until that process ends, and is then deleted")
   func abandonedFiles() throws {
     let writer = try store.writer(uri: "u", response: .sample(), id: 1)
     try folder.write(body(10), to: RecordName.temporary(2))
@@ -118,7 +118,7 @@ import Testing
     #expect(store.contents(of: "u").map(\.body) == [body(5)])
   }
 
-  @Test("a record with any changed byte is never served: either it is deleted, or reading its body fails")
+  @Test("a cache record with any changed byte is never served: either it is deleted, or reading its body fails")
   func damage() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(
-    "a record that is truncated or has extra bytes is deleted, even if its file name gives the changed size")
+    "a cache record that is truncated or has extra bytes is deleted, even if its file name gives the changed size")
   func truncation() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("a record whose file has the name of another record is deleted")
+  @Test("a cache record whose file has the name of another record is deleted")
   func swapped() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let bytes = try folder.bytes(try #require(folder.names.first))
@@ -171,7 +171,7 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  @Test("a block of a body is invalid if it was copied to another position")
+  @Test("a block of a stored body is invalid if it was copied to another position in the file")
   func swappedBlocks() throws {
     try store.store("u", .sample(), body(3 * RecordFormat.blockByteCount), id: 1)
     let name = try #require(folder.names.first)
@@ -183,7 +183,7 @@ import Testing
     #expect(try reopened().contents(of: "u").first?.body == nil)
   }
 
-  @Test("files in the folder that aren't records aren't changed")
+  @Test("the disk cache doesn't change files in its folder that aren't cache records")
   func foreignFiles() throws {
     try folder.write([1], to: "notes.txt")
     try folder.write([1], to: "x.lupine")
@@ -192,7 +192,7 @@ import Testing
     #expect(folder.names == ["notes.txt", "x.lupine"])
   }
 
-  @Test("the least recently used records are deleted, so that the folder stays within its capacity")
+  @Test("the disk cache deletes the least recently used records, so that its folder stays within its capacity")
   func eviction() throws {
     let store = try reopened(capacity: 50_000)
     for number in 1...20 {
@@ -208,7 +208,7 @@ import Testing
     #expect(folder.names.count == 1)
   }
 
-  @Test("a record smaller than a disk block counts as a whole block")
+  @Test("a cache record smaller than a disk block counts as a whole block toward the capacity")
   func smallRecords() throws {
     let store = try reopened(capacity: 5 * 4_096)
     for id in 1...20 as ClosedRange<UInt64> { try store.store("\(id)", .sample(), body(10), id: id) }
@@ -227,7 +227,7 @@ import Testing
     #expect(later.contents(of: "3").count == 1)
   }
 
-  @Test("writing a body that exceeds the capacity fails before the whole body is written")
+  @Test("writing a body that exceeds the disk cache's capacity fails before the whole body is written")
   func tooLarge() throws {
     let store = try reopened(capacity: 50_000)
     let writer = try store.writer(uri: "u", response: .sample(), id: 1)
@@ -237,7 +237,7 @@ import Testing
   }
 
   @Test(
-    "processes that share a folder read each other's records, and exceed the folder's capacity only slightly")
+    "processes that share a cache folder read each other's records, and exceed its capacity only slightly")
   func sharedFolder() throws {
     let capacity = 200_000
     let first = try reopened(capacity: capacity)
@@ -261,7 +261,7 @@ import Testing
     #expect(served > 30)
   }
 
-  @Test("after concurrent writes, reads and deletions, the folder's files are exactly the records in the index")
+  @Test("after concurrent writes, reads and deletions, the cache folder's files are exactly the records in the index")
   func threads() throws {
     let store = try reopened(capacity: 200_000)
     DispatchQueue.concurrentPerform(iterations: 100) { number in
@@ -281,7 +281,7 @@ import Testing
     #expect(folder.names.count == store.count)
   }
 
-  @Test("a record deleted by another process isn't found any more, but an open reader can still read it")
+  @Test("a cache record deleted by another process isn't found any more, but an open reader can still read it")
   func deletedElsewhere() throws {
     try store.store("u", .sample(), body(100), id: 1)
     guard let reader = store.open(1) else {
@@ -296,7 +296,7 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("stored responses can be removed by URI, by a condition, or all at once")
+  @Test("the disk cache can remove stored responses by URI, by a condition, or all at once")
   func removing() throws {
     try store.store("u", .sample("1"), body(10), id: 1)
     try store.store("u", .sample("2", partition: .session("s")), body(10), id: 2)

@@ -15,7 +15,7 @@ import Testing
     return URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineCacheWriter").path
   }
 
-  @Test("after writers are killed at random times, all records are complete and within the capacity")
+  @Test("after processes writing to the cache are killed at random, all records are complete and fit the capacity")
   func killing() throws {
     let program = try Self.program()
     let folder = try StoreFolder()

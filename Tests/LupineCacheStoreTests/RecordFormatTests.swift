@@ -30,7 +30,7 @@ import Testing
         bodyForm: .decoded, bodyByteCount: 3)),
   ]
 
-  @Test("a record's head is read back as it was written", arguments: heads)
+  @Test("a cache record's head is read back as it was written", arguments: heads)
   func roundTrip(_ head: RecordHead) {
     #expect(RecordHead(head.bytes, bodyByteCount: head.response.bodyByteCount) == head)
     let preamble = RecordPreamble(head: head.bytes, bodyByteCount: 5, id: 7)
@@ -38,7 +38,7 @@ import Testing
     #expect(preamble.matches(head.bytes))
   }
 
-  @Test("a record's head that is truncated at any byte, or followed by more bytes, is refused", arguments: heads)
+  @Test("a cache record's head is refused if it is truncated at any byte, or followed by more bytes", arguments: heads)
   func cut(_ head: RecordHead) {
     for count in 0..<head.bytes.count {
       #expect(RecordHead(Array(head.bytes.prefix(count)), bodyByteCount: 0) == nil)
@@ -46,7 +46,7 @@ import Testing
     #expect(RecordHead(head.bytes + [0], bodyByteCount: 0) == nil)
   }
 
-  @Test("the checksum detects a change of any byte of a record's preamble or head", arguments: heads)
+  @Test("the checksum detects a change of any byte of a cache record's preamble or head", arguments: heads)
   func changed(_ head: RecordHead) {
     let preamble = RecordPreamble(head: head.bytes, bodyByteCount: 5, id: 7)
     for index in preamble.bytes.indices {
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("no sequence of bytes crashes the parser of record heads", arguments: 0..<repetitions(of: 200))
+  @Test("no sequence of bytes crashes the parser of cache record heads", arguments: 0..<repetitions(of: 200))
   func mutations(_ seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     let telling: [UInt8] = [0, 1, 0x7F, 0x80, 0xFF]
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("a record's preamble with another version, or with a head larger than the limit, is refused")
+  @Test("a cache record's preamble with another version, or with a head larger than the limit, is refused")
   func limits() {
     let head = RecordHead(uri: "u", response: .sample()).bytes
     var bytes = RecordPreamble(head: head, bodyByteCount: 0, id: 1).bytes
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "a record file's size is the sum of its parts, or nil if the sum overflows",
+    "a cache record's file size is the sum of its parts, or nil if the sum overflows",
     arguments: [
       (0, 140), (1, 149), (65_536, 65_684), (65_537, 65_693), (UInt64.max, nil), (UInt64(Int64.max), nil),
     ] as [(UInt64, UInt64?)])
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(
-    "a file name is parsed as a record's name only if it is valid",
+    "a file name is parsed as a cache record's name only if it is valid",
     arguments: [
       ("0123456789abcdef-00000000000000ff-1f3a.lupine", true), ("0123456789abcdef-00000000000000ff-0.lupine", true),
       ("0123456789abcdef-00000000000000ff-01.lupine", false), ("0123456789ABCDEF-00000000000000ff-1.lupine", false),

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "a stored response is served only if its freshness, the Cache-Control directives and the cache policy permit it",
+    "the cache serves a stored response only if its freshness, Cache-Control and the cache policy permit that",
     arguments: [
       Row(decision: "fresh"),
       Row(age: 59, decision: "fresh"),
@@ -111,7 +111,7 @@ import Testing
     #expect(CacheDecision.decide(request, [response], at: row.age).word == row.decision)
   }
 
-  @Test("if there is no stored response, the request is forwarded, unless the caller accepts only stored responses")
+  @Test("if nothing is stored, the cache forwards the request, unless the caller accepts only stored responses")
   func miss() throws {
     #expect(CacheDecision.decide(try .get(), [], at: 0).word == "forward: nothingStored")
     #expect(CacheDecision.decide(try .get(policy: .storedElseLoad), [], at: 0).word == "forward: nothingStored")
@@ -119,7 +119,7 @@ import Testing
     #expect(CacheDecision.decide(try .get(["Cache-Control: only-if-cached"]), [], at: 0) == .gatewayTimeout)
   }
 
-  @Test("a GET request with content isn't answered from the cache")
+  @Test("the cache doesn't answer a GET request with content")
   func contentOfRequest() throws {
     var request = try CacheRequest.get()
     request.content = .present
@@ -127,7 +127,7 @@ import Testing
     #expect(CacheDecision.decide(request, [response], at: 1).word == "forward: method")
   }
 
-  @Test("an invalidated response is used only after validation, even if it is fresh")
+  @Test("the cache uses an invalidated response only after validation, even if the response is fresh")
   func invalidated() throws {
     var response = try stored(["Cache-Control: max-age=60", "ETag: \"a\""])
     response.state = .invalidated
@@ -136,7 +136,7 @@ import Testing
     #expect(decision.forwarding?.nominated == [0])
   }
 
-  @Test("a fresh or stale response is served with its current age, which replaces the stored Age field")
+  @Test("the cache serves a fresh or stale response with its current age in place of the stored Age field")
   func ageOfServed() throws {
     let fresh = try stored(["Cache-Control: max-age=60", "Age: 20", "age: 3"])
     let hit = try #require(CacheDecision.decide(try .get(), [fresh], at: 5).hit)
@@ -147,7 +147,7 @@ import Testing
     #expect(stale.response.fields.all("Age") == ["65"])
   }
 
-  @Test("HEAD is answered with the fields of a stored GET response and without a body")
+  @Test("the cache answers HEAD with the fields of a stored GET response and without a body")
   func head() throws {
     let response = try stored(["Cache-Control: max-age=60", "Content-Length: 1000"])
     let hit = try #require(CacheDecision.decide(try .get(method: "HEAD"), [response], at: 5).hit)
@@ -156,7 +156,7 @@ import Testing
     #expect(hit.response.body == .none)
   }
 
-  @Test("fields listed in a no-cache directive aren't served without validation")
+  @Test("the cache doesn't serve the fields listed in a no-cache directive without validation")
   func qualifiedNoCache() throws {
     let lines = ["Cache-Control: max-age=60, no-cache=\"Foo, bar\"", "FOO: 1", "Bar: 2", "Baz: 3"]
     let served = try #require(CacheDecision.decide(try .get(), [try stored(lines)], at: 1).hit?.response.fields)
@@ -164,7 +164,8 @@ import Testing
     #expect(served.first("Baz") == "3")
   }
 
-  @Test("of several matching responses, one with Vary is preferred, and of those the one with the latest Date")
+  @Test(
+    "of several matching stored responses, the cache prefers those with Vary, and then the one with the latest Date")
   func mostRecent() throws {
     let cacheable = "Cache-Control: max-age=600"
     let older = try stored([cacheable, "Date: \(date(-5))"], at: 2)

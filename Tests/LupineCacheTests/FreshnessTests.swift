@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "a response's freshness lifetime is max-age, else the time until Expires, else a tenth of the time since Last-Modified",
+    "a response's freshness lifetime is max-age, else from Expires, else a tenth of the time since Last-Modified",
     arguments: [
       Lifetime(lines: ["Cache-Control: max-age=60"], lifetime: .maxAge(60)),
       Lifetime(lines: ["Cache-Control: MAX-AGE=\"60\""], lifetime: .maxAge(60)),
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(
-    "a response's age is the larger of its age by Date and its Age plus delay, plus the time in the cache",
+    "a stored response's age is the larger of its age by Date and its Age plus delay, plus the time in the cache",
     arguments: [
       Age(lines: ["Date: \(date())"], age: 5),
       Age(lines: ["Date: \(date(-30))"], age: 35),
@@ -114,21 +114,23 @@ import Testing
     #expect(response.currentAge(now: start + 5) == row.age)
   }
 
-  @Test("a response is fresh while its lifetime is greater than its age, and stale afterward")
+  @Test("a stored response is fresh while its lifetime is greater than its age, and stale afterward")
   func boundary() throws {
     let response = try stored(["Cache-Control: max-age=60"])
     #expect(response.isFresh(now: start + 59))
     #expect(!response.isFresh(now: start + 60))
   }
 
-  @Test("if the clock was set back to before a response was received, the response has the maximum age")
+  @Test("if the clock was set back to before a stored response was received, the response has the maximum age")
   func clockSetBack() throws {
     let response = try stored(["Cache-Control: max-age=60"])
     #expect(response.currentAge(now: start - 1) == CacheLimits.deltaSecondsMax)
     #expect(!response.isFresh(now: start - 1))
   }
 
-  @Test("times at the limits of their type don't overflow", arguments: [Int64.min, -1, 0, Int64.max])
+  @Test(
+    "times at the limits of their type don't overflow in the calculation of a response's age",
+    arguments: [Int64.min, -1, 0, Int64.max])
   func extremeTimes(_ now: Int64) throws {
     for other in [Int64.min, 0, Int64.max] {
       let decision = StoreDecision(

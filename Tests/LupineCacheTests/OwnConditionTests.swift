@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "conditions set by the caller are evaluated against a fresh response, except those that only the origin can evaluate",
+    "the cache evaluates a caller's conditions against a fresh response, except those reserved for the origin",
     arguments: [
       Own(request: ["If-None-Match: \"1\""], status: 304),
       Own(request: ["If-None-Match: \"0\" , W/\"1\""], status: 304),
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "without Last-Modified and Date, If-Modified-Since is compared with the time at which the response was received")
+    "if a stored response has no Last-Modified or Date, If-Modified-Since is compared with its time of receipt")
   func ownConditionWithTimeOfArrival() throws {
     let response = try stored(["Cache-Control: max-age=60"])
     for (since, status) in [(0, 304), (-1, 200)] {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test("conditions set by the caller are forwarded unchanged, and a 304 is passed on and updates the stored response")
+  @Test("the caller's conditions are forwarded unchanged, and a 304 is passed on and updates the stored response")
   func ownConditionsForwarded() throws {
     let response = try stored([stale, "ETag: \"1\""])
     let request = try CacheRequest.get(["If-None-Match: \"0\""])
@@ -76,7 +76,7 @@ import Testing
     #expect(outcome.replacement?.lifetime == .maxAge(60))
   }
 
-  @Test("a caller's own conditions are forwarded unchanged if no stored response can be served")
+  @Test("the caller's conditions are forwarded unchanged if no stored response can be served")
   func ownConditionsWithoutResponse() throws {
     let response = try stored(["Cache-Control: max-age=60", "ETag: \"1\""])
     let get = try CacheRequest.get(["If-None-Match: \"1\""])
@@ -85,7 +85,7 @@ import Testing
     #expect(CacheDecision.decide(put, [response], at: 1).forwarding?.fields == put.fields)
   }
 
-  @Test("a 304 without validators updates the only stored response if that response has no validators either")
+  @Test("a 304 without validators updates the only stored response for the URI if that has no validators either")
   func own304WithoutValidators() throws {
     let plain = try stored([stale])
     let request = try CacheRequest.get(["If-Modified-Since: \(date())"])

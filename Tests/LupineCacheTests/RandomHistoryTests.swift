@@ -8,7 +8,8 @@ import Testing
 
 @Suite struct RandomHistoryTests {
   @Test(
-    "decisions over random histories agree with a naive implementation of RFC 9111", arguments: 0..<repetitions(of: 400)
+    "the cache's decisions over random histories agree with a naive implementation of RFC 9111",
+    arguments: 0..<repetitions(of: 400)
   )
   func histories(_ seed: Int) throws {
     var history = History(seed: UInt64(seed))

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "a response with Vary is used only for requests with equivalent values of the fields that it names",
+    "the cache uses a response with Vary only for requests with equivalent values of the fields that Vary lists",
     arguments: [
       Vary(first: ["Foo: 1"], second: ["foo: 1"], matches: true),
       Vary(first: ["Foo: 1"], second: ["Foo: 2"], matches: false),
@@ -56,7 +56,7 @@ import Testing
     #expect(word == (row.matches ? "fresh" : "forward: noVariant"))
   }
 
-  @Test("field values that differ only in bytes that aren't valid UTF-8 don't match for Vary")
+  @Test("for Vary, field values that differ only in bytes that aren't valid UTF-8 don't match")
   func varyBytes() throws {
     var first = try CacheRequest.get()
     first.fields.append(name: "Foo", valueBytes: [0xE4])
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "a response to a request with credentials, or that sets a cookie, is served only to the session that received it",
+    "a response that sets a cookie, or to a request with credentials, is served only to the receiving session",
     arguments: [
       Partition(isShared: true),
       Partition(request: ["Authorization: Basic eA=="], isShared: false),
@@ -97,7 +97,7 @@ import Testing
     #expect(other.forwarding?.fields.contains("If-None-Match") != true)
   }
 
-  @Test("a response that belongs to one session isn't shared after a request without credentials has revalidated it")
+  @Test("a response that is stored for one session isn't shared, even if a request without credentials revalidates it")
   func partitionOfFreshened() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""], to: .get(["Cookie: a=b"]))
     let outcome = try ForwardingOutcome.answer(304, ["ETag: \"1\""], to: .get(), [response], at: 1)
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "a shared response belongs to one session once it is revalidated with credentials, or by a 304 that sets a cookie")
+    "a shared response becomes one session's own if it is revalidated with credentials or by a 304 with Set-Cookie")
   func partitionAfterCredentials() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""])
     let answer = ["ETag: \"1\""]
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(
-    "a single range is served from a complete stored response of 1000 bytes",
+    "the cache serves a single range from a complete stored response of 1000 bytes",
     arguments: [
       RangeRow(lines: ["Range: bytes=0-9"], status: 206, body: .part(0..<10), contentRange: "bytes 0-9/1000"),
       RangeRow(lines: ["Range: BYTES=990-"], status: 206, body: .part(990..<1000), contentRange: "bytes 990-999/1000"),
@@ -170,7 +170,8 @@ import Testing
     }
   }
 
-  @Test("a range isn't served for HEAD, nor from a stored response with a decoded body or a status other than 200")
+  @Test(
+    "the cache serves no range for HEAD, from a decoded body, or from a stored response with a status other than 200")
   func rangeExceptions() throws {
     let request = try CacheRequest.get(["Range: bytes=0-9"])
     let lines = ["Cache-Control: max-age=60", "Content-Encoding: gzip"]
@@ -187,7 +188,7 @@ import Testing
     #expect(CacheDecision.decide(request, [missing], at: 1).hit?.response.status == 404)
   }
 
-  @Test("a request for a range of a stale response is forwarded without conditions")
+  @Test("the cache forwards a request for a range of a stale response without adding conditions")
   func staleRange() throws {
     let request = try CacheRequest.get(["Range: bytes=0-9"])
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""])
@@ -240,7 +241,7 @@ import Testing
     #expect(targets.map(\.cacheKey) == row.targets)
   }
 
-  @Test("the key of a stored response contains neither user information nor a fragment")
+  @Test("the cache key of a stored response contains neither user information nor a fragment")
   func key() throws {
     #expect(try URI("HTTPS://user:pass@Origin.test:443/a?b#c").cacheKey == "https://origin.test/a?b")
   }

@@ -23,40 +23,42 @@ struct Sentence: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(section): \(text)" }
 
   /// The names of tests that occur several times.
-  private static let storing = "a response is stored unless its method, status code, directives or Vary forbid it"
+  private static let storing =
+    "the cache stores a response unless the method, status code, directives or Vary forbid that"
   private static let serving =
-    "a stored response is served only if its freshness, the Cache-Control directives and the cache policy permit it"
+    "the cache serves a stored response only if its freshness, Cache-Control and the cache policy permit that"
   private static let lifetime =
-    "a response's freshness lifetime is max-age, else the time until Expires, else a tenth of the time since Last-Modified"
+    "a response's freshness lifetime is max-age, else from Expires, else a tenth of the time since Last-Modified"
   private static let age =
-    "a response's age is the larger of its age by Date and its Age plus delay, plus the time in the cache"
+    "a stored response's age is the larger of its age by Date and its Age plus delay, plus the time in the cache"
   private static let vary =
-    "a response with Vary is used only for requests with equivalent values of the fields that it names"
+    "the cache uses a response with Vary only for requests with equivalent values of the fields that Vary lists"
   private static let own =
-    "conditions set by the caller are evaluated against a fresh response, except those that only the origin can evaluate"
+    "the cache evaluates a caller's conditions against a fresh response, except those reserved for the origin"
   private static let selection =
-    "a 304 updates all stored responses that have its strong tag, or the latest one that has its weak tag, or none"
+    "a 304 updates all stored responses with its strong entity tag, or the latest one with its weak tag, or none"
   private static let shared =
-    "if several variants share a weak tag or a date, a 304 with it updates only the variant that the request selects"
+    "if variants share a weak tag or a date, a 304 with this value updates only the variant that the request selects"
   private static let anonymous =
-    "a 304 without validators updates the only stored response if that response has no validators either"
+    "a 304 without validators updates the only stored response for the URI if that has no validators either"
   private static let updated =
-    "a 304's fields replace the stored fields, except those that describe the stored body or the connection"
+    "the fields of a 304 replace the stored fields, except those that describe the stored body or the connection"
   private static let invalidation =
     "a successful unsafe request invalidates its URI, and the same-origin URIs in Location and Content-Location"
   private static let afterError =
-    "after a server or network error, a stale response is served within stale-if-error unless something forbids it"
+    "after a server or network error, the cache serves a stale response within stale-if-error unless forbidden"
   private static let head =
     "a response to HEAD updates a stored GET response with the same validators and length, or else invalidates it"
   private static let background =
-    "a background revalidation omits the range and the conditions of the served request"
-  private static let fields = "all fields are stored as received, except those of the connection and of proxies"
-  private static let range = "a single range is served from a complete stored response of 1000 bytes"
+    "a background revalidation omits the range and the conditions of the request that was served"
+  private static let fields = "the cache stores all fields as received, except those of the connection and of proxies"
+  private static let range = "the cache serves a single range from a complete stored response of 1000 bytes"
 
   static let all: [Sentence] = [
     Sentence("1.2.2", "a delta-seconds that is too large MUST be considered 2147483648", lifetime),
     Sentence(
-      "1.2.2", "an overflow of subsequent calculations likewise", "times at the limits of their type don't overflow"),
+      "1.2.2", "an overflow of subsequent calculations likewise",
+      "times at the limits of their type don't overflow in the calculation of a response's age"),
     // Storing.
     Sentence("3", "MUST NOT store unless the method is understood", storing),
     Sentence("3", "MUST NOT store unless the status code is final", storing),
@@ -71,7 +73,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "3.1", "Proxy-Authenticate, Proxy-Authentication-Info and Proxy-Authorization MUST NOT be stored", fields),
     Sentence(
       "3.1", "MAY discard trailer fields, and MUST NOT combine them with header fields",
-      "a trailer section isn't stored, and its fields aren't served", byAbsence: true),
+      "the session's cache doesn't store a response's trailer section, and doesn't serve its fields", byAbsence: true),
     Sentence("3.2", "MUST add each header field of the provided response, replacing values already present", updated),
     Sentence("3.2", "except for the fields that aren't stored", updated),
     Sentence("3.2", "except for the fields of the body's processing, such as Content-Encoding", updated),
@@ -79,46 +81,46 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("3.2", "SHOULD limit the exceptions to what the stored body's integrity needs", updated),
     Sentence(
       "3.3", "MAY store an incomplete response only if it's recorded as incomplete",
-      "a writer that isn't committed leaves no file"),
+      "a cache writer that isn't committed leaves no file"),
     Sentence(
       "3.3", "MUST NOT store incomplete responses without support for ranges",
-      "an incomplete response to a validation in the background isn't stored"),
+      "the session's cache doesn't store an incomplete response to a validation in the background"),
     Sentence("3.3", "MUST NOT store partial responses without support for combining them", storing),
     Sentence(
       "3.3", "MUST NOT use an incomplete response to answer requests",
-      "a record that is truncated or has extra bytes is deleted, even if its file name gives the changed size"
+      "a cache record that is truncated or has extra bytes is deleted, even if its file name gives the changed size"
     ),
     Sentence("3.3", "MUST NOT send a partial response without the status code 206", range),
     // Constructing responses.
     Sentence(
       "4", "MUST NOT reuse unless the URI matches",
-      "the key of a stored response contains neither user information nor a fragment"),
+      "the cache key of a stored response contains neither user information nor a fragment"),
     Sentence("4", "MUST NOT reuse unless the stored method allows it", serving),
     Sentence("4", "MUST NOT reuse unless the fields that Vary names match", vary),
     Sentence("4", "MUST NOT reuse with no-cache unless successfully validated", serving),
     Sentence("4", "MUST NOT reuse unless fresh, allowed to be stale, or successfully validated", serving),
     Sentence(
       "4", "MUST generate Age, replacing any, when served without validation",
-      "a fresh or stale response is served with its current age, which replaces the stored Age field"),
+      "the cache serves a fresh or stale response with its current age in place of the stored Age field"),
     Sentence("4", "MUST write unsafe methods through", serving),
     Sentence(
       "4", "a response satisfies several requests at once only if it may be reused for each",
-      "requests that a response can't serve stop waiting before its body has arrived"),
+      "requests that wait for a response that turns out not to be shareable stop waiting before its body has arrived"),
     Sentence(
       "4", "MUST use the most recent of several suitable responses",
-      "of several matching responses, one with Vary is preferred, and of those the one with the latest Date"),
+      "of several matching stored responses, the cache prefers those with Vary, and then the one with the latest Date"),
     Sentence(
       "4", "MUST revalidate upon every use without a clock, or if the clock was set back",
-      "if the clock was set back to before a response was received, the response has the maximum age"),
+      "if the clock was set back to before a stored response was received, the response has the maximum age"),
     Sentence("4.1", "fields match after combining lines, removing white space and normalizing values", vary),
     Sentence("4.1", "a field that is absent matches only if it is absent in both requests", vary),
     Sentence("4.1", "Vary with * always fails to match", storing),
     Sentence(
       "4.1", "SHOULD choose the most recent response with Vary if others omit it",
-      "of several matching responses, one with Vary is preferred, and of those the one with the latest Date"),
+      "of several matching stored responses, the cache prefers those with Vary, and then the one with the latest Date"),
     Sentence(
       "4.2", "response_is_fresh = (freshness_lifetime > current_age)",
-      "a response is fresh while its lifetime is greater than its age, and stale afterward"),
+      "a stored response is fresh while its lifetime is greater than its age, and stale afterward"),
     Sentence("4.2", "SHOULD match dates case-insensitively", lifetime),
     Sentence(
       "4.2", "MUST represent Expires as the nearest time that isn't later than its value", lifetime, byAbsence: true),
@@ -146,13 +148,13 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "a validation request contains the stored response's entity tag and Last-Modified as received"),
     Sentence(
       "4.3.1", "MAY validate responses that the request's fields don't select",
-      "If-None-Match lists the entity tag of the selected response, then the other variants' strong tags, latest first"),
+      "If-None-Match lists the entity tag of the selected response, then other variants' strong tags, latest first"),
     Sentence(
       "4.3.1", "a request that the cache initiates has the method, URI and Vary's fields of the response", background),
     Sentence("4.3.2", "MUST NOT evaluate conditions that only an origin evaluates", own),
     Sentence(
       "4.3.2", "MUST NOT evaluate conditions of requests that no stored response can satisfy",
-      "a caller's own conditions are forwarded unchanged if no stored response can be served", byAbsence: true),
+      "the caller's conditions are forwarded unchanged if no stored response can be served", byAbsence: true),
     Sentence("4.3.2", "If-None-Match takes precedence over If-Modified-Since", own),
     Sentence("4.3.2", "SHOULD generate a 304 if the selected response matches If-None-Match or If-Modified-Since", own),
     Sentence(
@@ -160,11 +162,12 @@ struct Sentence: Sendable, CustomTestStringConvertible {
       "if a stored response has no Last-Modified, If-Modified-Since is compared with its Date"),
     Sentence(
       "4.3.2", "without Last-Modified and Date, the time of arrival is compared",
-      "without Last-Modified and Date, If-Modified-Since is compared with the time at which the response was received"),
+      "if a stored response has no Last-Modified or Date, If-Modified-Since is compared with its time of receipt"),
     Sentence("4.3.2", "needs to evaluate If-Range", range),
     Sentence(
       "4.3.3", "after a 304, the stored response can be updated and reused",
-      "a 304 with a strong tag serves and updates the variant with that tag, even if the request's other fields differ"),
+      "a 304 with a strong entity tag serves and updates the variant with that tag, even if the request selects another"
+    ),
     Sentence(
       "4.3.3", "MUST use a full response to satisfy the request",
       "a full response to a validation request replaces the stored response, and a 4xx response is passed on"),
@@ -179,7 +182,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.3.4", "MUST update the fields of these responses with those of the 304", updated),
     Sentence(
       "4.3.5", "SHOULD update or invalidate only the responses that could have been chosen",
-      "a response to HEAD changes only the variants that the request can select"),
+      "a response to HEAD changes only the stored variants that the request can select"),
     Sentence("4.3.5", "SHOULD update a response if its validators and length match a 200 to HEAD", head),
     Sentence("4.3.5", "SHOULD consider a response stale if they don't match", head),
     Sentence("4.3.5", "MUST use the fields of the response to HEAD for the update", head),
@@ -189,7 +192,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.4", "MUST NOT invalidate URIs of other origins", invalidation),
     Sentence(
       "4.4", "an invalidated response is in need of a mandatory validation",
-      "an invalidated response is used only after validation, even if it is fresh"),
+      "the cache uses an invalidated response only after validation, even if the response is fresh"),
     // Fields.
     Sentence("5.1", "SHOULD use the first member of a list in Age", age),
     Sentence("5.1", "SHOULD ignore an invalid Age", age),
@@ -201,7 +204,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("5.2.1.5", "no-store: MUST NOT store any response to the request", storing),
     Sentence(
       "5.2.1.5", "no-store: MUST NOT store any part of a response that validates",
-      "the response to a request with no-store doesn't update the cache"),
+      "a response to a request with no-store, such as a 304, doesn't update the stored response"),
     Sentence("5.2.1.5", "no-store doesn't apply to a response that is already stored", serving, byAbsence: true),
     Sentence("5.2.1.7", "only-if-cached: a stored response or 504", serving),
     Sentence("5.2.2.1", "max-age: stale after the seconds", lifetime),
@@ -211,11 +214,11 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("5.2.2.4", "no-cache: MUST NOT be used without validation", serving),
     Sentence(
       "5.2.2.4", "no-cache with fields: they're excluded from a response without validation",
-      "fields listed in a no-cache directive aren't served without validation"),
+      "the cache doesn't serve the fields listed in a no-cache directive without validation"),
     Sentence("5.2.2.5", "no-store: MUST NOT store any part", storing),
     Sentence(
       "5.2.2.5", "no-store in a 304: MUST NOT use the response for other requests",
-      "after a 304 with no-store or Vary: *, the stored response is served and then removed"),
+      "after a 304 with no-store or Vary: *, the cache serves the stored response and then removes it"),
     Sentence("5.2.2.7", "private: a private cache MAY store the response", storing),
     Sentence("5.2.2.8", "proxy-revalidate is for shared caches", serving, byAbsence: true),
     Sentence("5.2.2.9", "public: MAY store the response", storing),

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "a response is stored unless its method, status code, directives or Vary forbid it",
+    "the cache stores a response unless the method, status code, directives or Vary forbid that",
     arguments: [
       Row(),
       Row(response: ["Cache-Control: private"]),
@@ -73,14 +73,14 @@ import Testing
     #expect((decision.stored == nil) == (row.refusal != nil))
   }
 
-  @Test("a response to a GET with content isn't stored")
+  @Test("the cache doesn't store a response to a GET with content")
   func contentOfRequest() throws {
     var request = try CacheRequest.get()
     request.content = .present
     #expect(StoreDecision.decide(["Cache-Control: max-age=60"], to: request).refusal == .method)
   }
 
-  @Test("a response isn't stored if Vary names too many fields or fields with values that are too large")
+  @Test("a response isn't stored if Vary lists too many fields or fields with values that are too large")
   func varyLimits() throws {
     let names = (0..<CacheLimits.varyNamesMax).map { "X-\($0)" }.joined(separator: ", ")
     #expect(StoreDecision.decide(["Vary: \(names)"], to: try .get()).stored != nil)
@@ -90,7 +90,7 @@ import Testing
     #expect(StoreDecision.decide(["Vary: Foo"], to: try .get(["Foo: \(value)v"])).refusal == .vary(.tooLarge))
   }
 
-  @Test("all fields are stored as received, except those of the connection and of proxies")
+  @Test("the cache stores all fields as received, except those of the connection and of proxies")
   func storedFields() throws {
     let kept = ["Date: \(date())", "X-Unknown: 1", "x-unknown: 2", "Set-Cookie: a=b", "Content-Length: 3", "Foo: z"]
     let dropped = [
@@ -107,7 +107,9 @@ import Testing
     #expect(try stored(lines + ["Connection: cache-control, etag, vary, date"]).fields == Fields(lines))
   }
 
-  @Test("a missing or invalid Date is replaced with the time of the response", arguments: [[], ["Date: 0"]])
+  @Test(
+    "the cache replaces a missing or invalid Date with the time at which the response was received",
+    arguments: [[], ["Date: 0"]])
   func missingDate(_ lines: [String]) throws {
     #expect(try stored(lines).fields == Fields(["Date: \(date())"]))
   }

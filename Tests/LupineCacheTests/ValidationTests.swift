@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "invalid validators aren't sent, and without a valid one the request is sent without conditions",
+    "the cache doesn't send invalid validators, and without a valid one sends the request without conditions",
     arguments: [
       Validators(lines: ["ETag: \"a\""], sent: ["If-None-Match: \"a\""]),
       Validators(lines: ["ETag: \"\""], sent: ["If-None-Match: \"\""]),
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "If-None-Match lists the entity tag of the selected response, then the other variants' strong tags, latest first")
+    "If-None-Match lists the entity tag of the selected response, then other variants' strong tags, latest first")
   func tagsOfVariants() throws {
     let stored = try variants(["\"1\"", "\"2\"", "\"3\""])
     let english = try CacheRequest.get(["Accept-Language: en"])
@@ -72,7 +72,7 @@ import Testing
     #expect(onlyOwn.nominated == [1])
   }
 
-  @Test("If-None-Match lists at most as many tags as its limit")
+  @Test("a validation request's If-None-Match lists at most as many entity tags as its limit")
   func tagsLimit() throws {
     let responses = try (0...CacheLimits.entityTagsMax).map { index in
       try stored([stale, "Vary: Foo", "ETag: \"\(index)\""], to: .get(["Foo: \(index)"]), at: Int64(index))
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(
-    "a 304 with a strong tag serves and updates the variant with that tag, even if the request's other fields differ")
+    "a 304 with a strong entity tag serves and updates the variant with that tag, even if the request selects another")
   func strongTagSelects() throws {
     let stored = try variants(["\"1\"", "\"2\"", "\"3\""])
     let spanish = try CacheRequest.get(["Accept-Language: es"])
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "a 304 updates all stored responses that have its strong tag, or the latest one that has its weak tag, or none",
+    "a 304 updates all stored responses with its strong entity tag, or the latest one with its weak tag, or none",
     arguments: [
       Selection(tags: ["\"1\"", "\"2\""], answer: ["ETag: \"1\""], served: 0, updated: [0]),
       Selection(tags: ["\"1\"", "\"1\""], answer: ["ETag: \"1\""], served: 1, updated: [1, 0]),
@@ -145,7 +145,7 @@ import Testing
     #expect(other.answer == .sendWithoutConditions)
   }
 
-  @Test("a 304 without a validator revalidates the only response whose tag was sent, but doesn't update its fields")
+  @Test("a 304 without a validator revalidates the only stored response whose entity tag was sent, but not its fields")
   func anonymous304() throws {
     let response = try stored([stale, "ETag: \"1\""])
     let outcome = try #require(
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(
-    "if several variants share a weak tag or a date, a 304 with it updates only the variant that the request selects",
+    "if variants share a weak tag or a date, a 304 with this value updates only the variant that the request selects",
     arguments: [
       (["W/\"1\"", "W/\"1\"", "W/\"1\""], "ETag: W/\"1\""),
       (["\"1\"", "W/\"1\"", "\"1\""], "ETag: W/\"1\""),
@@ -169,7 +169,7 @@ import Testing
     #expect(outcome.updates.map(\.index) == [1])
   }
 
-  @Test("a 304's fields replace the stored fields, except those that describe the stored body or the connection")
+  @Test("the fields of a 304 replace the stored fields, except those that describe the stored body or the connection")
   func updatedFields() throws {
     let response = try stored([
       stale, "ETag: \"1\"", "Foo: old", "Foo: older", "Kept: yes", "Content-Length: 1000", "Content-Encoding: gzip",
@@ -194,7 +194,7 @@ import Testing
     #expect(updated.bodyByteCount == 1000)
   }
 
-  @Test("the response to a request with no-store doesn't update the cache")
+  @Test("a response to a request with no-store, such as a 304, doesn't update the stored response")
   func noStoreRequest() throws {
     let response = try stored([stale, "ETag: \"1\""])
     let request = try CacheRequest.get(["Cache-Control: no-store"])
@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test(
-    "after a 304 with no-store or Vary: *, the stored response is served and then removed",
+    "after a 304 with no-store or Vary: *, the cache serves the stored response and then removes it",
     arguments: [
       "Cache-Control: no-store", "Vary: *",
     ])
@@ -260,7 +260,7 @@ import Testing
   }
 
   @Test(
-    "after a server or network error, a stale response is served within stale-if-error unless something forbids it",
+    "after a server or network error, the cache serves a stale response within stale-if-error unless forbidden",
     arguments: [
       Failure(response: "max-age=60, stale-if-error=10", isServed: true),
       Failure(response: "max-age=60, stale-if-error=9", isServed: false),
@@ -291,7 +291,7 @@ import Testing
     #expect((failure.served != nil) == row.isServed)
   }
 
-  @Test("an invalidated response isn't served after an error")
+  @Test("an invalidated response isn't served after a server or network error")
   func invalidatedAfterError() throws {
     var response = try stored(["Cache-Control: max-age=60, stale-if-error=60"])
     response.state = .invalidated
@@ -327,7 +327,7 @@ import Testing
     }
   }
 
-  @Test("a response to HEAD changes only the variants that the request can select")
+  @Test("a response to HEAD changes only the stored variants that the request can select")
   func headOfVariant() throws {
     let english = try CacheRequest.get(["Accept-Language: en"], method: "HEAD")
     let stored = try variants(["\"1\"", "\"2\"", "\"3\""])
@@ -342,7 +342,7 @@ import Testing
     #expect(outcome?.updates == [])
   }
 
-  @Test("a background revalidation omits the range and the conditions of the served request")
+  @Test("a background revalidation omits the range and the conditions of the request that was served")
   func backgroundRevalidation() throws {
     let response = try stored(
       [

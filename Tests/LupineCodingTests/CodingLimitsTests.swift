@@ -6,7 +6,7 @@ import Testing
 struct CodingLimitsTests {
   private static let zeros = [UInt8](repeating: 0, count: 10_000_000)
 
-  @Test("decoding 10 MB of zeros stops at the limit of 1 MB", arguments: ContentCoding.allCases)
+  @Test("the decoder stops decoding 10 MB of zeros at the limit of 1 MB", arguments: ContentCoding.allCases)
   func decodedBytes(_ coding: ContentCoding) throws {
     let bomb = try ContentEncoder.encode(Self.zeros, as: coding)
     let limits = CodingLimits(decodedBytesMax: 1_000_000, expansionRatioMax: nil)
@@ -17,7 +17,7 @@ struct CodingLimitsTests {
   }
 
   @Test(
-    "a body of exactly the maximum size is decoded, and one that is a byte longer is refused",
+    "the decoder decodes a body of exactly the maximum size, and refuses a body that is one byte longer",
     arguments: ContentCoding.allCases.map { [$0] } + [[], [.brotli, .gzip]])
   func decodedBytesExactly(_ codings: [ContentCoding]) throws {
     let body = Array("0123456789".utf8)
@@ -42,14 +42,15 @@ struct CodingLimitsTests {
   }
 
   @Test(
-    "a single layer of deflate can't exceed the default expansion ratio", arguments: [ContentCoding.gzip, .deflate])
+    "a single layer of deflate can't exceed the default limit of the expansion ratio",
+    arguments: [ContentCoding.gzip, .deflate])
   func ratioOfDeflate(_ coding: ContentCoding) throws {
     let coded = try ContentEncoder.encode(Self.zeros, as: coding, level: 9)
     #expect(Self.zeros.count / coded.count > 1000)
     #expect(try decodeUntilRefused(coded, [coding], CodingLimits()).error == nil)
   }
 
-  @Test("gzip within gzip is refused for the ratio of decoded bytes to received bytes")
+  @Test("gzip within gzip is refused for its overall ratio of decoded bytes to received bytes")
   func ratioOfStack() throws {
     let bomb = try ContentEncoder.encode(ContentEncoder.encode(Self.zeros, as: .gzip), as: .gzip)
     let result = try decodeUntilRefused(bomb, [.gzip, .gzip], CodingLimits())
@@ -65,7 +66,8 @@ struct CodingLimitsTests {
     #expect(try decodeUntilRefused(coded, [.brotli], strict).error?.cause == .expansionRatioMax(1100))
   }
 
-  @Test("a bomb in the first layer is refused, even if the second layer decodes the bomb to an empty body")
+  @Test(
+    "a decompression bomb in the first layer is refused, even if the second layer decodes the bomb to an empty body")
   func swallowed() throws {
     // Empty stored blocks (RFC 1951 §3.2.4): 3 MB of them decode to nothing.
     let blocks = Array(repeatElement([0x00, 0x00, 0x00, 0xff, 0xff] as [UInt8], count: 600_000).joined())
@@ -79,7 +81,7 @@ struct CodingLimitsTests {
     #expect(byBytes.error?.coding == .brotli)
   }
 
-  @Test("extreme values of the limits don't cause a trap", arguments: [0, 1, UInt64.max])
+  @Test("extreme values of the coding limits don't cause a trap", arguments: [0, 1, UInt64.max])
   func extremes(_ value: UInt64) throws {
     let coded = try ContentEncoder.encode(ContentEncoder.encode([1, 2, 3], as: .gzip), as: .gzip)
     let limits = CodingLimits(decodedBytesMax: value, expansionRatioMax: value, expansionFloorBytes: value)
@@ -87,7 +89,7 @@ struct CodingLimitsTests {
     #expect((error == nil) == (value == .max))
   }
 
-  @Test("a body with five layers of codings is decoded, and a sixth layer is refused")
+  @Test("the decoder decodes a body with five layers of content codings, and refuses a sixth layer")
   func layers() throws {
     var coded = Array("hello".utf8)
     let codings: [ContentCoding] = [.gzip, .brotli, .deflate, .gzip, .brotli]
@@ -99,7 +101,7 @@ struct CodingLimitsTests {
     #expect(error?.cause == .tooManyLayers(max: 5))
   }
 
-  @Test("a second layer of brotli is refused, so that a body needs only one window of 16 MiB")
+  @Test("by default, the decoder refuses a second brotli layer, so that a body needs only one window of 16 MiB")
   func brotliLayers() throws {
     var coded = Array("hello".utf8)
     for _ in 0..<5 { coded = try ContentEncoder.encode(coded, as: .brotli) }

@@ -11,7 +11,7 @@ struct ContentCodingTests {
   #endif
 
   @Test(
-    "the name of a content coding is case-insensitive",
+    "the decoder ignores the case of a content coding's name",
     arguments: [
       ("gzip", ContentCoding.gzip), ("GZip", .gzip), ("x-gzip", .gzip), ("X-GZIP", .gzip), ("deflate", .deflate),
       ("Deflate", .deflate), ("br", .brotli), ("BR", .brotli), ("zstd", zstd), ("ZStd", zstd), ("identity", nil),
@@ -23,13 +23,13 @@ struct ContentCodingTests {
     #expect(ContentCoding(name: name[...]) == coding)
   }
 
-  @Test("each coding is found by its registered name", arguments: ContentCoding.allCases)
+  @Test("each content coding is found by its registered name", arguments: ContentCoding.allCases)
   func ownName(_ coding: ContentCoding) {
     #expect(ContentCoding(name: coding.name) == coding)
   }
 
   @Test(
-    "a list of codings is parsed in order, and identity and empty elements are left out",
+    "a Content-Encoding list is parsed in order, and identity and empty elements are left out",
     arguments: [
       ("", []), ("identity", []), ("gzip", [.gzip]), ("gzip, br", [.gzip, .brotli]), ("br,gzip", [.brotli, .gzip]),
       (" \tX-Gzip\t , ,, Identity,deflate,", [.gzip, .deflate]), (",", []), ("gzip,gzip", [.gzip, .gzip]),
@@ -40,7 +40,8 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "a list with an unknown coding is refused", arguments: ["lz4", "gzip, lz4", "gzip;q=1", "gzip br", "gzip\u{0}"])
+    "parsing a list of content codings fails if a coding is unknown, and the error contains the coding's name",
+    arguments: ["lz4", "gzip, lz4", "gzip;q=1", "gzip br", "gzip\u{0}"])
   func unknown(_ value: String) throws {
     let error = failure { () throws(CodingError) in try ContentCoding.list(value) }
     guard case .unknownCoding(let name) = error?.cause else {
@@ -51,7 +52,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "if a list contains an unknown coding, the body isn't decoded, or fails if the limits refuse unknown codings",
+    "if Content-Encoding has an unknown coding, the body isn't decoded, or fails if the limits refuse unknown codings",
     arguments: [
       "foo", "aws-chunked", "utf-8", "none", "binary", "lz4", "gzip, lz4", "lz4, gzip", "gzip;q=1",
       "gzip, br, x, gzip",
@@ -68,7 +69,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "a list of known codings is decoded, whether or not unknown codings are refused",
+    "a body whose Content-Encoding lists only known codings is decoded, whether or not unknown codings are refused",
     arguments: [true, false])
   func decodable(refusesUnknown: Bool) throws {
     let limits = CodingLimits(refusesUnknownCodings: refusesUnknown)
@@ -77,7 +78,8 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "unknown codings count toward the limit of layers, wherever they are in the list", arguments: ["gzip", "foo", "br"])
+    "unknown codings count toward the limit of coding layers, wherever in Content-Encoding they are",
+    arguments: ["gzip", "foo", "br"])
   func tooManyUnknown(_ name: String) throws {
     let five = "\(name), foo, gzip, foo, gzip"
     #expect(try ContentCoding.decodable(five, limits: CodingLimits()) == [])
@@ -87,7 +89,7 @@ struct ContentCodingTests {
     }
   }
 
-  @Test("a list with more codings than the limit is refused")
+  @Test("a Content-Encoding list with more codings than the limit is refused")
   func tooMany() throws {
     let six = failure { () throws(CodingError) in try ContentCoding.list("br,br,br,br,br,br") }
     #expect(six?.cause == .tooManyLayers(max: 5))
@@ -95,7 +97,7 @@ struct ContentCodingTests {
     #expect(two?.cause == .tooManyLayers(max: 1))
   }
 
-  @Test("an error's description shortens and escapes the name of an unknown coding")
+  @Test("a decoding error's description shortens and escapes the name of an unknown coding")
   func hostileName() throws {
     let value = "a\r\n\u{1b}[31m\u{9b}32m\u{2028}" + String(repeating: "x", count: 10_000)
     let error = failure { () throws(CodingError) in try ContentCoding.list(value) }
@@ -104,7 +106,7 @@ struct ContentCodingTests {
     #expect(text.unicodeScalars.allSatisfy { " " <= $0 && $0 <= "~" || $0 == "§" })
   }
 
-  @Test("an error's description states the coding, the cause, the position and the remedy")
+  @Test("a decoding error's description states the coding, the cause, the position and the remedy")
   func description() throws {
     let damaged = try ContentEncoder.encode(Array("hello".utf8), as: .gzip).dropLast() + [1]
     let error = failure { () throws(CodingError) in try decode(Array(damaged), [.gzip]) }
@@ -116,7 +118,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "every error's description ends with a remedy",
+    "every decoding error's description ends with a remedy",
     arguments: [
       .unknownCoding("lz4"), .tooManyLayers(max: 5), .tooManyBrotliLayers(max: 1), .tooManyZstdLayers(max: 1),
       .corrupt("text"), .checksum("text"), .truncated, .trailingBytes,

@@ -6,19 +6,20 @@ import Testing
 
 @Suite("Decoding")
 struct ContentDecoderTests {
-  @Test("a body that arrives in one piece is decoded", arguments: Vector.all)
+  @Test("the decoder decodes a body that arrives in one piece", arguments: Vector.all)
   func whole(_ vector: Vector) throws {
     #expect(try decode(vector.coded, vector.codings) == Array(vector.decoded.utf8))
   }
 
-  @Test("a body that arrives byte by byte is decoded", arguments: Vector.all, [1, 7, 4096])
+  @Test("the decoder decodes a body that arrives byte by byte", arguments: Vector.all, [1, 7, 4096])
   func byteByByte(_ vector: Vector, outputBytes: Int) throws {
     let coded = vector.coded
     let decoded = try decode(coded, vector.codings, cuts: Array(0..<coded.count), outputBytes: outputBytes)
     #expect(decoded == Array(vector.decoded.utf8))
   }
 
-  @Test("a body that arrives in two pieces, split at any position, is decoded", arguments: Vector.all, [1, 7, 4096])
+  @Test(
+    "the decoder decodes a body that arrives in two pieces, split at any position", arguments: Vector.all, [1, 7, 4096])
   func everySplit(_ vector: Vector, outputBytes: Int) throws {
     let coded = vector.coded
     for cut in 0...coded.count {
@@ -27,7 +28,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("a body is decoded whatever the size of the output buffer", arguments: Vector.all)
+  @Test("the decoder decodes a body whatever the size of the output buffer", arguments: Vector.all)
   func everyOutputSize(_ vector: Vector) throws {
     for outputBytes in 1...(vector.decoded.utf8.count + 2) {
       let decoded = try decode(vector.coded, vector.codings, outputBytes: outputBytes)
@@ -35,7 +36,9 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("decoding an encoded body returns the original", arguments: ContentCoding.allCases)
+  @Test(
+    "decoding a body that was encoded with any supported content coding returns the original",
+    arguments: ContentCoding.allCases)
   func roundTrip(_ coding: ContentCoding) throws {
     // Incompressible data overflows the buffers of each stage several times.
     for body in [Self.noise(bytes: 200_000), Array(repeating: 0x20, count: 200_000), [], [0]] {
@@ -51,14 +54,14 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "a body of 0 bytes decodes to an empty result",
+    "a received body of 0 bytes decodes to an empty body, whatever its content codings",
     arguments: ContentCoding.allCases.map { [$0] } + [[], [.gzip, .brotli]])
   func emptyBody(_ codings: [ContentCoding]) throws {
     #expect(try decode([], codings).isEmpty)
   }
 
   @Test(
-    "a body that ends early, after any of its bytes, is reported as truncated",
+    "an encoded body that ends early, after any of its bytes, is reported as truncated",
     arguments: Vector.all.filter { !$0.codings.isEmpty })
   func truncated(_ vector: Vector) throws {
     let coded = vector.coded
@@ -75,7 +78,9 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("a flipped bit in a checksum causes an error", arguments: Vector.all.filter { $0.checksumBytes > 0 })
+  @Test(
+    "a flipped bit in the checksum of an encoded body causes a decoding error",
+    arguments: Vector.all.filter { $0.checksumBytes > 0 })
   func flippedChecksum(_ vector: Vector) throws {
     let coded = vector.coded
     for index in coded.indices.suffix(vector.checksumBytes) {
@@ -91,7 +96,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("a flipped bit in a header CRC causes an error")
+  @Test("a flipped bit in a gzip header's CRC causes a decoding error")
   func flippedHeaderChecksum() throws {
     let vector = try #require(Vector.all.first { $0.name.contains("header CRC") })
     for index in 30...31 {
@@ -102,7 +107,9 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("bytes after the end of the body cause an error", arguments: Vector.all.filter { !$0.codings.isEmpty })
+  @Test(
+    "bytes after the end of an encoded body cause a decoding error",
+    arguments: Vector.all.filter { !$0.codings.isEmpty })
   func trailingBytes(_ vector: Vector) throws {
     let coded = vector.coded
     for tail: [UInt8] in [[0], [0x0a], [0x1f, 0x00], Array("garbage".utf8)] {
@@ -115,7 +122,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("bytes after the end of an inner layer cause an error that states the layer's coding")
+  @Test("bytes after the end of an inner coding layer cause an error that states the layer's coding")
   func trailingBytesInside() throws {
     let inner = try ContentEncoder.encode(Array("hello".utf8), as: .deflate)
     let coded = try ContentEncoder.encode(inner + [0], as: .gzip)
@@ -125,7 +132,7 @@ struct ContentDecoderTests {
     #expect(error?.codedOffset == UInt64(inner.count))
   }
 
-  @Test("a truncated inner layer causes an error that states the layer's coding")
+  @Test("a truncated inner coding layer causes an error that states the layer's coding")
   func truncatedInside() throws {
     let inner = try ContentEncoder.encode(Array("hello".utf8), as: .brotli)
     let coded = try ContentEncoder.encode(inner.dropLast(), as: .gzip)
@@ -134,7 +141,7 @@ struct ContentDecoderTests {
     #expect(error?.coding == .brotli)
   }
 
-  @Test("a truncated gzip member after a complete one causes an error")
+  @Test("a truncated gzip member after a complete gzip member causes an error")
   func truncatedSecondMember() throws {
     let member = try ContentEncoder.encode([1, 2, 3], as: .gzip)
     let error = failure { () throws(CodingError) in try decode(member + [0x1f], [.gzip]) }
@@ -142,7 +149,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "bytes that don't form a valid stream are reported as corrupt",
+    "the decoder reports bytes that don't form a valid compressed stream as corrupt",
     arguments: [
       (ContentCoding.gzip, "00000000"), (.gzip, "1f8c0800"), (.gzip, "1f8b0900000000000003"),
       // Block type 3, without and with a zlib header; a distance before the start; a preset dictionary.
@@ -161,7 +168,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("after an error, each call throws the same error")
+  @Test("after a decoding error, each further call of the decoder throws the same error")
   func errorStays() throws {
     var decoder = try ContentDecoder([.gzip])
     var scratch = [UInt8](repeating: 0, count: 16)
@@ -180,7 +187,7 @@ struct ContentDecoderTests {
     #expect(errors.allSatisfy { $0 == errors.first })
   }
 
-  @Test("isDone is true only after a byte at which the body may end")
+  @Test("the decoder's isDone is true only after a byte at which the body may end")
   func done() throws {
     let member = try ContentEncoder.encode([1, 2, 3], as: .gzip)
     var decoder = try ContentDecoder([.gzip])
@@ -194,7 +201,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "a decoder call returns at most the requested number of decoded bytes",
+    "each call of the decoder returns at most the requested number of decoded bytes",
     arguments: ContentCoding.allCases.map { [$0] } + [[], [.gzip, .brotli]])
   func upTo(_ codings: [ContentCoding]) throws {
     var coded: [UInt8] = [7, 8, 9]
@@ -225,7 +232,7 @@ struct ContentDecoderTests {
     #expect(try ContentDecoder.decode(coded, codings) == body)
   }
 
-  @Test("if a decoder call fails, the bytes that it decoded before the failure aren't delivered")
+  @Test("if a call of the decoder fails, the bytes that the call decoded before the failure aren't delivered")
   func nothingWithAnError() throws {
     let coded = try ContentEncoder.encode([7, 8, 9], as: .gzip)
     var decoder = try ContentDecoder([.gzip])
@@ -240,7 +247,7 @@ struct ContentDecoderTests {
   }
 
   // This runs in a separate process, because other tests allocate memory at the same time.
-  @Test("a decoder that is discarded in the middle of a stream frees its memory", .timeLimit(.minutes(10)))
+  @Test("a content decoder that is discarded in the middle of a stream frees its memory", .timeLimit(.minutes(10)))
   func dropped() async {
     await #expect(processExitsWith: .success) {
       let coded = try ContentEncoder.encode(ContentEncoder.encode(Self.noise(bytes: 60_000), as: .gzip), as: .brotli)

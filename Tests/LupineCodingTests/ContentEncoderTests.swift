@@ -33,7 +33,8 @@ struct ContentEncoderTests {
   }
 
   @Test(
-    "a body that is encoded piece by piece decodes to the original", arguments: ContentCoding.allCases, [1, 7, 5000])
+    "a body that the encoder receives piece by piece decodes to the original", arguments: ContentCoding.allCases,
+    [1, 7, 5000])
   func pieces(_ coding: ContentCoding, outputBytes: Int) throws {
     for pieceBytes in [1, 999, 20_000] {
       let coded = try encode(coding, pieceBytes: pieceBytes, outputBytes: outputBytes)
@@ -41,7 +42,7 @@ struct ContentEncoderTests {
     }
   }
 
-  @Test("an encoder without input writes a valid empty stream", arguments: ContentCoding.allCases)
+  @Test("an encoder that receives no input writes a valid empty stream", arguments: ContentCoding.allCases)
   func nothing(_ coding: ContentCoding) throws {
     let coded = try ContentEncoder.encode([], as: coding)
     #expect(!coded.isEmpty)
@@ -49,14 +50,16 @@ struct ContentEncoderTests {
   }
 
   @Test(
-    "an encoded stream starts with the header of its format",
+    "the encoder's output starts with the header of the coding's format",
     arguments: [(ContentCoding.gzip, "1f8b08000000000000"), (.deflate, "785e")])
   func header(_ coding: ContentCoding, hex: String) throws {
     let coded = try ContentEncoder.encode(Array("hello".utf8), as: coding)
     #expect(coded.starts(with: bytes(hex: hex)))
   }
 
-  @Test("a compression level outside of the valid range is limited to the range", arguments: ContentCoding.allCases)
+  @Test(
+    "the encoder limits a compression level outside of the valid range to the nearest valid level",
+    arguments: ContentCoding.allCases)
   func levels(_ coding: ContentCoding) throws {
     let highest =
       switch coding {
@@ -75,7 +78,7 @@ struct ContentEncoderTests {
     #expect(try decode(best, [coding]) == Self.body)
   }
 
-  @Test("encoding into a buffer at an offset leaves the bytes before the offset unchanged")
+  @Test("the encoder leaves the bytes before the given offset of the output buffer unchanged")
   func offset() throws {
     let body = Array("hello".utf8)
     var encoder = try ContentEncoder(.gzip)

@@ -22,7 +22,7 @@ struct ZstdTests {
     }
 
     @Test(
-      "a frame with a window of more than 8 MiB is refused, whether it arrives whole or in parts",
+      "a zstd frame with a window of more than 8 MiB is refused, whether the frame arrives whole or in parts",
       arguments: [
         // Windows of 9 MiB and of 128 MiB, with 256 bytes of content; a content length of 16 MiB in a single segment.
         "28b52ffd4069000003080061", "28b52ffd4088000003080061", "28b52ffda00000000103000061",
@@ -35,7 +35,7 @@ struct ZstdTests {
       #expect(try error(bytes(hex: hex)) == refused)
     }
 
-    @Test("a frame in a format before zstd 0.8, whose window isn't limited, is refused, whole or in parts")
+    @Test("a frame in a format before zstd 0.8, whose window isn't limited, is refused, whether whole or in parts")
     func oldFormat() throws {
       // libzstd decodes this frame of zstd 0.7 to "hello" if it arrives in one piece.
       guard case .corrupt = try error(bytes(hex: "27b52ffd000040000568656c6c6fc00000")) else {
@@ -44,7 +44,7 @@ struct ZstdTests {
       }
     }
 
-    @Test("a frame that requires a dictionary is refused", arguments: ["0105", "020500", "0305000000"])
+    @Test("a zstd frame that requires a dictionary is refused", arguments: ["0105", "020500", "0305000000"])
     func dictionaries(descriptorAndID: String) throws {
       // Frame_Header_Descriptor, Window_Descriptor, Dictionary_ID (RFC 8878 §3.1.1.1)
       let header = "28b52ffd\(descriptorAndID.prefix(2))00\(descriptorAndID.dropFirst(2))"
@@ -53,7 +53,7 @@ struct ZstdTests {
     }
 
     @Test(
-      "bytes that aren't a valid frame are reported as corrupt",
+      "bytes that aren't a valid zstd frame are reported as corrupt",
       arguments: [
         // No magic number; a reserved bit; the reserved block type; a block longer than the window.
         "ffffffff", "11000000", "28b52ffd080029000068656c6c6f", "28b52ffd0000070000", "28b52ffd0000014000",
@@ -67,7 +67,7 @@ struct ZstdTests {
       #expect(!text.isEmpty)
     }
 
-    @Test("a truncated frame after a complete one is an error")
+    @Test("a truncated zstd frame after a complete zstd frame is an error")
     func truncatedSecondFrame() throws {
       let frame = try ContentEncoder.encode([1, 2, 3], as: .zstd)
       for count in 1..<frame.count {
@@ -76,7 +76,7 @@ struct ZstdTests {
       #expect(try decode(frame + frame, [.zstd]) == [1, 2, 3, 1, 2, 3])
     }
 
-    @Test("a bomb of 1 GiB of zeros is refused at the default expansion ratio, and at the limit of decoded bytes")
+    @Test("a zstd bomb of 1 GiB of zeros is refused at the default expansion ratio, and at the limit of decoded bytes")
     func bomb() throws {
       // 8192 blocks of 128 KiB that repeat one byte: 4 bytes each (RFC 8878 §3.1.1.2).
       let block: [UInt8] = [0x02, 0x00, 0x10, 0x00]
@@ -94,7 +94,7 @@ struct ZstdTests {
       #expect(inner.error?.coding == .zstd)
     }
 
-    @Test("a second layer of zstd is refused, so that a body needs only one window of 8 MiB")
+    @Test("by default, the decoder refuses a second zstd layer, so that a body needs only one window of 8 MiB")
     func layers() throws {
       var coded = Array("hello".utf8)
       for _ in 0..<3 { coded = try ContentEncoder.encode(coded, as: .zstd) }
@@ -106,7 +106,9 @@ struct ZstdTests {
       #expect(try decode(coded, [.zstd, .zstd, .zstd], limits: raised) == Array("hello".utf8))
     }
 
-    @Test("the encoder's window is at most 8 MiB at each level", arguments: [1, ContentEncoder.levelDefault, .max])
+    @Test(
+      "the zstd encoder's window is at most 8 MiB at each compression level",
+      arguments: [1, ContentEncoder.levelDefault, .max])
     func ownWindow(level: Int) throws {
       // The body is longer than the largest window, in runs of different bytes.
       let body = (0..<20 << 10).flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0 &* $0 >> 5), count: 1024) }
@@ -115,7 +117,7 @@ struct ZstdTests {
     }
 
     // This runs in a separate process, because other tests allocate memory at the same time.
-    @Test("decoders discarded in the middle of a stream free their memory", .timeLimit(.minutes(10)))
+    @Test("zstd decoders that are discarded in the middle of a stream free their memory", .timeLimit(.minutes(10)))
     func dropped() async {
       await #expect(processExitsWith: .success) {
         let coded = try ContentEncoder.encode(ContentDecoderTests.noise(bytes: 60_000), as: .zstd)

@@ -25,7 +25,7 @@ struct CacheTests {
     run.errors.split(separator: "\n").filter { $0.hasPrefix("* cache: ") }.map { String($0.dropFirst(9)) }
   }
 
-  @Test("a fresh response is stored in the folder, and the next run serves it without a connection")
+  @Test("the command stores a fresh response in the cache folder, and the next run serves it without a connection")
   func hit() async throws {
     try await withOrigin { _, number in
       Reply(fields: ["Cache-Control": "max-age=600"], .bytes(Array("\(number)".utf8)))
@@ -44,7 +44,7 @@ struct CacheTests {
     }
   }
 
-  @Test("a stale response is revalidated, or served if --max-stale allows its staleness")
+  @Test("the command revalidates a stale stored response, or serves it if --max-stale allows its staleness")
   func stale() async throws {
     let date = "Thu, 01 Jan 2026 00:00:00 GMT"
     try await withOrigin { request, number in
@@ -68,7 +68,8 @@ struct CacheTests {
     }
   }
 
-  @Test("with stale-if-error, a stale response is served if the server can't be reached, but not if it isn't trusted")
+  @Test(
+    "with stale-if-error, a stale response is served if the server is unreachable, but not if TLS verification fails")
   func outage() async throws {
     let (authority, other) = (try ThrowawayAuthority(), try ThrowawayAuthority())
     let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])
@@ -93,7 +94,7 @@ struct CacheTests {
     #expect(cacheLines(unreachable).last == "hit: stale, served because the server failed (stale-if-error)")
   }
 
-  @Test("a response with no-store, or to a request with credentials, isn't stored in the folder")
+  @Test("the command's cache folder stores no response with no-store, or to a request with credentials")
   func notStored() async throws {
     try await withOrigin { request, _ in
       Reply(fields: ["Cache-Control": request.path == "/private" ? "no-store" : "max-age=600"], .bytes([0x61]))
@@ -126,7 +127,7 @@ struct CacheTests {
     }
   }
 
-  @Test("a body with a content coding is stored decoded, and --raw doesn't use the stored response")
+  @Test("the cache folder stores a body with a content coding decoded, and --raw doesn't use the stored response")
   func coded() async throws {
     let text = String(repeating: "lupine ", count: 20_000)
     try await withOrigin { request, _ in
@@ -176,7 +177,7 @@ struct CacheTests {
     }
   }
 
-  @Test("with only-if-cached, a missing response is a 504 without a request, and an unusable folder is an error")
+  @Test("with only-if-cached, an uncached URL gets a 504 without a request, and an unusable cache folder is an error")
   func unavailable() async throws {
     try await withOrigin { _, _ in
       .text("x")

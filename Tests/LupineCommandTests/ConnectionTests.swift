@@ -42,7 +42,7 @@ struct ConnectionTests {
     ),
   ]
 
-  @Test("if several proxy options are given, the last one applies", arguments: proxies)
+  @Test("if the command line contains several proxy options, the last one applies", arguments: proxies)
   func proxy(arguments: [String], shown: String) async throws {
     let run = try await lupine(["-v"] + arguments)
     #expect(run.status == 0 && run.output == "small\n", "\(run.errors)")
@@ -64,7 +64,8 @@ struct ConnectionTests {
   ]
 
   @Test(
-    "proxy variables of the environment may have exceptions, and options take precedence over them", arguments: bypasses
+    "the command's proxy options take precedence over proxy environment variables, which may have exceptions",
+    arguments: bypasses
   )
   func exceptions(line: String, isProxied: Bool) async throws {
     let run = try await shell("unset no_proxy NO_PROXY; \(line) \(Self.page)")
@@ -72,7 +73,7 @@ struct ConnectionTests {
     #expect(run.output == (isProxied ? "" : "small\n"))
   }
 
-  @Test("an invalid URL in a proxy variable causes the expected exit status and one error line")
+  @Test("an invalid URL in a proxy variable causes the expected exit status and one line of error output")
   func malformedVariable() async throws {
     let run = try await shell("unset no_proxy NO_PROXY; http_proxy=http://secret@:1 $lupine \(Self.page)")
     #expect(run.status == 5 && run.hasOneErrorLine)
@@ -96,7 +97,7 @@ struct ConnectionTests {
     #expect(server.requests.map { $0.contains("Host: some.test:\(port)\r\n") } == [true, false])
   }
 
-  @Test("a Unix socket is used for every host, even if the environment sets a proxy")
+  @Test("--unix-socket uses the socket for every host, even if the environment sets a proxy")
   func unixSocket() async throws {
     let run = try await shell(
       "http_proxy=127.0.0.1:1 $lupine -v --unix-socket \(Servers.nginxSocket) http://any.test/small.txt")
@@ -106,7 +107,7 @@ struct ConnectionTests {
     #expect(missing.status == 7 && missing.errors.contains("(connect: No such file or directory)"))
   }
 
-  @Test("an abstract Unix socket is used without a file in the file system")
+  @Test("--abstract-unix-socket connects to an abstract Unix socket, without a file in the file system")
   func abstractSocket() async throws {
     let name = "lupine-" + UUID().uuidString
     let server = try CannedServer(abstractName: name, replies: ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"])
@@ -117,7 +118,7 @@ struct ConnectionTests {
     #expect(file.status == 7 && file.errors.contains("No such file"))
   }
 
-  @Test("connections use the local address or interface that an option sets")
+  @Test("--interface makes connections from the given local address or interface")
   func source() async throws {
     let run = try await lupine(["-v", "--interface", "127.0.0.2", Self.page])
     #expect(run.output == "small\n" && run.errors.contains(" from 127.0.0.2:"))

@@ -97,7 +97,7 @@ struct ExitStatusTests {
       Servers.nginx),
   ]
 
-  @Test("each error causes its exit status and one line of error output", arguments: cases)
+  @Test("each error causes the expected exit status of the command, and one line of error output", arguments: cases)
   func error(_ one: Case) async throws {
     let run = try await lupine(one.arguments)
     #expect(run.status == one.status)
@@ -120,14 +120,14 @@ struct ExitStatusTests {
     (61, "more than 5 content codings", "HTTP/1.1 200 OK\r\nContent-Encoding: a,b,c,d,e,f\r\n\r\nx"),
   ]
 
-  @Test("a body with an unknown content coding is written as received")
+  @Test("the command writes a body with an unknown content coding as received")
   func unknownCoding() async throws {
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Encoding: zip\r\n\r\nx"])
     let run = try await lupine([server.url])
     #expect(run.status == 0 && run.errors.isEmpty && run.output == "x")
   }
 
-  @Test("each malformed response causes its exit status and one line of error output", arguments: replies)
+  @Test("each malformed response causes the expected exit status and one line of error output", arguments: replies)
   func brokenReply(status: Int32, message: String, reply: String) async throws {
     let server = try CannedServer(replies: [reply])
     let run = try await lupine(["-L", server.url])
@@ -137,7 +137,7 @@ struct ExitStatusTests {
     #expect(!run.errors.unicodeScalars.contains("\u{9B}"))
   }
 
-  @Test("connecting to a server that doesn't accept connections fails at the connect timeout")
+  @Test("connecting to a server that doesn't accept connections fails at the time of --connect-timeout")
   func connectTimeout() async throws {
     let server = try CannedServer(replies: [], isDeaf: true)
     // The first connection fills the queue. The kernel drops the SYN of the next one.
@@ -154,7 +154,7 @@ struct ExitStatusTests {
       ))
   }
 
-  @Test("a certificate of an unknown authority is accepted with --insecure or with the authority's file")
+  @Test("the command accepts a certificate of an unknown authority with --insecure or with the authority's file")
   func insecure() async throws {
     #expect(try await lupine(["-k", "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
     #expect(try await lupine(["--cacert", Servers.authority, "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
@@ -167,19 +167,19 @@ struct ExitStatusTests {
     #expect(run.status == 28 && run.errors.contains("within 0.6 s"))
   }
 
-  @Test("if the reader of the output closes the pipe, the command ends without an error message")
+  @Test("if the reader of the command's output closes the pipe, the command ends without an error message")
   func closedPipe() async throws {
     let run = try await shell("{ $lupine \(Servers.nginx)/big.bin; echo $? >&2; } | head -c 5 >/dev/null")
     #expect(run.errors == "23\n")
   }
 
-  @Test("if standard output is closed, the body isn't written to any other descriptor")
+  @Test("if standard output is closed, the command doesn't write the body to any other descriptor")
   func closedOutput() async throws {
     let run = try await shell("$lupine \(Servers.nginx)/small.txt >&-; echo $? >&2")
     #expect(run.errors.hasSuffix("(write: Bad file descriptor). Check the path and the free disk space.\n23\n"))
   }
 
-  @Test("the help and the version are written to standard output")
+  @Test("--help and --version write their text to standard output")
   func help() async throws {
     let help = try await lupine(["--help"])
     #expect(help.status == 0 && help.errors.isEmpty)

@@ -24,7 +24,7 @@ struct OptionParserTests {
     }
   }
 
-  @Test("the short, long and joined forms of an option are equivalent")
+  @Test("the short, long and joined forms of a command-line option are equivalent")
   func forms() throws {
     let wanted = try options("--request", "PUT", "--output", "f", "--include")
     #expect(try options("-X", "PUT", "-o", "f", "-i") == wanted)
@@ -32,7 +32,7 @@ struct OptionParserTests {
     #expect(try options("--request=PUT", "--output=f", "--inc") == wanted)
   }
 
-  @Test("options may follow the URL, and -- ends the list of options")
+  @Test("command-line options may follow the URL, and -- ends the options")
   func order() throws {
     guard case .transfer(_, let options) = try OptionParser.parse(["lupine", "http://a/", "-i"]) else {
       throw CommandError(.other, "not a transfer")
@@ -42,7 +42,7 @@ struct OptionParserTests {
   }
 
   @Test(
-    "a URL without a scheme is treated as an http URL",
+    "the command treats a URL without a scheme as an http URL",
     arguments: [
       ("example.com", "http://example.com/"), ("localhost:8080/x", "http://localhost:8080/x"),
       ("h/?u=https://x", "http://h/?u=https://x"), ("u:p@h", "http://h/"), ("[::1]:80/a", "http://[::1]/a"),
@@ -53,7 +53,7 @@ struct OptionParserTests {
   }
 
   @Test(
-    "an invalid command line is refused with an error that states the reason",
+    "the command refuses an invalid command line with an error that states the reason",
     arguments: [
       ([], "a URL is missing: see lupine --help"),
       (["a", "b"], "only one URL is allowed, not 2: see lupine --help"),
@@ -188,7 +188,7 @@ struct OptionParserTests {
   }
 
   @Test(
-    "an option's number of seconds may have a decimal fraction",
+    "a command-line option's number of seconds may have a decimal fraction",
     arguments: [
       ("1", Duration.seconds(1)), ("0.25", .milliseconds(250)), (".5", .milliseconds(500)), ("3.", .seconds(3)),
       ("000000002", .seconds(2)), ("0.0000000019", .nanoseconds(1)), ("999999999", .seconds(999_999_999)),
@@ -199,13 +199,13 @@ struct OptionParserTests {
   }
 
   @Test(
-    "an option with an invalid number of seconds is refused",
+    "the command refuses an option with an invalid number of seconds",
     arguments: ["", ".", "-1", "1e3", "0x1", "nan", "1,5", "1234567890", "1.2.3", "٣"])
   func notSeconds(text: String) {
     #expect(refusal(["-m", text, "a"])?.hasPrefix("--max-time takes a number of seconds") == true)
   }
 
-  @Test("the first unescaped colon separates a certificate's file name from its password")
+  @Test("in the --cert option, the first unescaped colon separates the certificate's file name from its password")
   func certificate() throws {
     for (text, path, password) in [
       ("f", "f", nil), ("f:", "f", ""), ("f:a:b", "f", "a:b"), ("c\\:d:p", "c:d", "p"), ("a\\b\\\\c", "a\\b\\c", nil),
@@ -217,7 +217,7 @@ struct OptionParserTests {
     #expect(try options("--pass", "a", "-E", "f").identity.password == "a")
   }
 
-  @Test("the options are applied to the engine's configuration")
+  @Test("the command applies its options to the engine's configuration")
   func configuration() throws {
     let plain = try EngineConfiguration(options())
     #expect(plain.socket == SocketOptions() && plain.tls.trustRoots == [.system] && plain.proxy == .environment)
@@ -242,7 +242,7 @@ struct OptionParserTests {
   }
 
   @Test(
-    "the connect timeout also applies to the proxy's handshake, and waiting for 100 (Continue) has a separate limit")
+    "--connect-timeout also limits the proxy's handshake, and --expect100-timeout the wait for 100 (Continue)")
   func timeouts() throws {
     let uri = try OptionParser.uri("http://a/")
     let timeouts = try EngineRequest(options("--connect-timeout", "3", "--expect100-timeout", "0.5"), to: uri).timeouts
@@ -251,7 +251,7 @@ struct OptionParserTests {
     #expect(timeouts.awaitContinue == .milliseconds(500))
   }
 
-  @Test("the options for authentication schemes accumulate, and Basic is the default")
+  @Test("the command's options for authentication schemes accumulate, and Basic is the default")
   func schemes() throws {
     #expect(try options("-u", "a:b:c").login == PasswordCredential(user: "a", password: "b:c"))
     #expect(try options("-u", "a:b").schemes.all == [.basic])
@@ -266,7 +266,7 @@ struct OptionParserTests {
     #expect(negotiate.credential(PasswordCredential(user: "a", password: "b")).user.isEmpty)
   }
 
-  @Test("--netrc and --netrc-file require a file, unless --netrc-optional is given")
+  @Test("--netrc and --netrc-file require the file to exist, unless --netrc-optional is given")
   func netrc() throws {
     #expect(try options("-n").netrc.takesPrecedence)
     let file = try options("--netrc-file", "f").netrc

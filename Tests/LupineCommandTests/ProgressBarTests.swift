@@ -8,7 +8,8 @@ import Testing
 struct ProgressBarTests {
   private let start = Instant(nanoseconds: 1_000_000_000)
 
-  @Test("if the length is known, the progress line shows the percentage, a bar, the number of bytes and the rate")
+  @Test(
+    "if the body's length is known, the progress line shows the percentage, a bar, the number of bytes and the rate")
   func known() {
     var bar = ProgressBar(total: 1000, now: start)
     _ = bar.advance(by: 500, now: start + .seconds(1)) { 80 }
@@ -17,7 +18,7 @@ struct ProgressBarTests {
     #expect(line.count == 79)
   }
 
-  @Test("if the length is unknown, the progress line shows the number of bytes and the rate")
+  @Test("if the body's length is unknown, the progress line shows the number of bytes and the rate")
   func unknown() {
     var bar = ProgressBar(total: nil, now: start)
     _ = bar.advance(by: 3 * 1024 * 1024, now: start) { 80 }
@@ -31,7 +32,7 @@ struct ProgressBarTests {
     #expect(bar.line(now: start, width: width).count == max(width - 1, 0))
   }
 
-  @Test("the progress bar is drawn at most ten times per second, and once more at the end")
+  @Test("the command draws the progress bar at most ten times per second, and once more at the end")
   func interval() {
     var bar = ProgressBar(total: 100, now: start)
     #expect(bar.advance(by: 1, now: start + .milliseconds(99)) { 20 } == nil)
@@ -42,7 +43,7 @@ struct ProgressBarTests {
   }
 
   @Test(
-    "numbers of bytes are shown with binary units",
+    "the progress line shows numbers of bytes with binary units",
     arguments: [
       (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1_048_575, "1023.9 KiB"),
       (268_435_456, "256.0 MiB"), (UInt64.max, "15.9 EiB"),
@@ -51,7 +52,7 @@ struct ProgressBarTests {
     #expect(count.bytesText == text)
   }
 
-  @Test("control characters received from a peer are escaped")
+  @Test("the command escapes control characters received from a peer before it prints them")
   func printable() {
     #expect("a\u{1B}[2Jb\r\nc\u{9B}é".printable == "a\\u{1b}[2Jb\\u{d}\\u{a}c\\u{9b}é")
   }

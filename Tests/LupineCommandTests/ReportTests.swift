@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reports", .timeLimit(.minutes(10)))
 struct ReportTests {
-  @Test("verbose output contains all heads and connections, but no credentials")
+  @Test("the command's verbose output contains all heads and connections, but no credentials")
   func verbose() async throws {
     let server = try CannedServer(replies: [
       "HTTP/1.1 302 Found\r\nSet-Cookie: secret3\r\nX: a\u{C2}\u{9B}b\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n",
@@ -31,7 +31,7 @@ struct ReportTests {
     #expect(lines[expected.count + 1] == "* redirected to GET \(server.url)/b")
   }
 
-  @Test("verbose output contains the TLS version and cipher, and states whether the certificate was verified")
+  @Test("the command's verbose output contains the TLS version and cipher, and whether the certificate was verified")
   func verboseTLS() async throws {
     try Servers.require()
     let url = "\(Servers.nginxTLS)/small.txt"
@@ -45,7 +45,7 @@ struct ReportTests {
     #expect(unverified.errors.contains(", certificate not verified (--insecure)\n"))
   }
 
-  @Test("the timing table has a row for each phase and property")
+  @Test("--timing prints a table with a row for each phase and property of the request")
   func timing() async throws {
     try Servers.require()
     let run = try await lupine(["--timing", "-k", "\(Servers.nginxTLS)/text.txt"])
@@ -61,14 +61,14 @@ struct ReportTests {
     #expect(run.errors.contains(try Regex("\n  address      (127\\.0\\.0\\.1|\\[::1\\]):28443\n")))
   }
 
-  @Test("if a proxy is used, the timing table has a row for the proxy's handshake")
+  @Test("if a proxy is used, the table of --timing has a row for the proxy's handshake")
   func timingOfProxy() async throws {
     try Servers.require()
     let run = try await lupine(["--timing", "-k", "-x", Servers.httpProxy, "\(Servers.nginxTLS)/small.txt"])
     #expect(run.errors.contains(try Regex("\n  proxy +[0-9]+\\.[0-9]{3} +[0-9]+\\.[0-9]{3} ms\n")))
   }
 
-  @Test("the trace lists the steps of a request in order")
+  @Test("the command's trace lists the steps of a request in order")
   func trace() async throws {
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
     let run = try await lupine(["--trace", server.url])
@@ -83,7 +83,7 @@ struct ReportTests {
     #expect(Array(steps.prefix(expected.count)) == expected.map { $0[...] })
   }
 
-  @Test("the trace contains the reason why a connection failed")
+  @Test("the command's trace contains the reason why a connection failed")
   func traceOfFailure() async throws {
     let run = try await lupine(["--trace", "127.0.0.1:1"])
     #expect(run.status == 7)
@@ -91,7 +91,7 @@ struct ReportTests {
     #expect(run.errors.contains("  request 1 failed: http://127.0.0.1:1: no server listens on the port."))
   }
 
-  @Test("the timing table is printed even if a request has no connection")
+  @Test("--timing prints its table even if the request has no connection")
   func timingOfNothing() async throws {
     let run = try await lupine(["--timing", "127.0.0.1:1"])
     #expect(run.status == 7)

@@ -29,14 +29,14 @@ struct RequestTests {
     return Sent(head: head.filter { $0 != "Host: 127.0.0.1:\(server.port)" }, body: String(request[end.upperBound...]))
   }
 
-  @Test("a GET request contains the default fields")
+  @Test("the command sends a GET request with the default fields")
   func plain() async throws {
     let sent = try await send([])
     #expect(sent.head == ["GET /p?q HTTP/1.1"] + Self.usual)
     #expect(sent.body.isEmpty)
   }
 
-  @Test("a default field can be replaced or removed, and a field can be sent twice")
+  @Test("-H can replace or remove a default field, and can send a field twice")
   func fields() async throws {
     let sent = try await send([
       "-H", "Accept: a/b", "-H", "user-agent:", "-H", "X: 1", "-H", "X: 2", "-H", "Y;", "-H", "Host: foo.test", "--raw",
@@ -44,13 +44,13 @@ struct RequestTests {
     #expect(sent.head == ["GET /p?q HTTP/1.1", "Host: foo.test", "Accept: a/b", "X: 1", "X: 2", "Y: "])
   }
 
-  @Test("the method is sent exactly as given")
+  @Test("-X sends the method exactly as given")
   func method() async throws {
     #expect(try await send(["-X", "pUrGe"]).head.first == "pUrGe /p?q HTTP/1.1")
     #expect(try await send(["-X", "PUT", "-d", "a"]).head.first == "PUT /p?q HTTP/1.1")
   }
 
-  @Test("the values of several data options are joined, and line ends and NULs are removed from files")
+  @Test("the command joins the values of several --data options, and removes line ends and NULs from files")
   func data() async throws {
     let folder = try Folder()
     let file = try folder.write("f", "b=2\r\n&c\0=3\n")
@@ -61,13 +61,13 @@ struct RequestTests {
         + ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 16"])
   }
 
-  @Test("empty data is sent as a POST with an empty body, whose media type can be replaced")
+  @Test("an empty --data sends a POST with an empty body, and -H can replace the media type")
   func emptyData() async throws {
     let sent = try await send(["-d", "", "-H", "content-type: a/b"])
     #expect(sent.head == ["POST /p?q HTTP/1.1"] + Self.usual + ["content-type: a/b", "Content-Length: 0"])
   }
 
-  @Test("JSON from an argument or a file is sent unchanged")
+  @Test("--json sends JSON from an argument or a file unchanged")
   func json() async throws {
     let folder = try Folder()
     let file = try folder.write("f", "[1,\r\n2]\n")
@@ -80,7 +80,7 @@ struct RequestTests {
       ])
   }
 
-  @Test("a form has parts for text, for files and for the text in files, and names are escaped")
+  @Test("a multipart form has parts for text, for files and for the text in files, and escapes the names")
   func form() async throws {
     let folder = try Folder()
     let plain = try folder.write("p.txt", "text\n")
@@ -108,7 +108,7 @@ struct RequestTests {
     #expect(sent.body == parts.map { "\(boundary)\r\n\($0)\r\n" }.joined() + boundary + "--\r\n")
   }
 
-  @Test("each form has a new boundary, which is also added to a Content-Type field set by the user")
+  @Test("each multipart form has a new boundary, which is also added to a Content-Type field set by the user")
   func boundary() async throws {
     var types: Set<String> = []
     for _ in 0..<2 {
@@ -118,7 +118,7 @@ struct RequestTests {
     #expect(types.count == 2)
   }
 
-  @Test("a file in a form isn't read before the file's part is sent")
+  @Test("a file in a multipart form isn't read before the file's part is sent")
   func streamedFile() throws {
     let folder = try Folder()
     let path = try folder.write("f", "")
@@ -130,7 +130,7 @@ struct RequestTests {
     #expect((try #require(body.byteCount)) > 2 * byteCount)
   }
 
-  @Test("credentials in the URL are sent with the Basic scheme, unless an Authorization field is given")
+  @Test("the command sends credentials in the URL with Basic, unless an Authorization field is given")
   func credentials() async throws {
     let server = try CannedServer(replies: Array(repeating: "HTTP/1.1 204 No\r\n\r\n", count: 2))
     let url = "u%40:p@127.0.0.1:\(server.port)"

@@ -8,13 +8,13 @@ import Testing
 struct ResponseTests {
   init() throws { try Servers.require() }
 
-  @Test("only the body is written to standard output")
+  @Test("the command writes only the response's body to standard output")
   func body() async throws {
     let run = try await lupine(["\(Servers.nginx)/small.txt"])
     #expect(run.status == 0 && run.output == "small\n" && run.errors.isEmpty)
   }
 
-  @Test("with --include, the heads of all responses are written before the body")
+  @Test("with --include, the command writes the heads of all responses before the body")
   func include() async throws {
     let server = try CannedServer(replies: [
       "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nold",
@@ -27,7 +27,7 @@ struct ResponseTests {
     #expect(run.status == 0 && run.errors.isEmpty)
   }
 
-  @Test("redirects are followed only with --location, and a 302 changes POST to GET")
+  @Test("the command follows redirects only with --location, and a 302 changes POST to GET")
   func location() async throws {
     let reply = "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nold"
     let server = try CannedServer(replies: [reply, reply, "HTTP/1.1 200 OK\r\n\r\nnew"])
@@ -37,7 +37,7 @@ struct ResponseTests {
     #expect(!server.requests[2].contains("Content-"))
   }
 
-  @Test("at most twenty redirects are followed, all on the same connection")
+  @Test("the command follows at most twenty redirects, all on the same connection")
   func redirectLimit() async throws {
     let run = try await lupine(["-L", "\(Servers.httpbin)/redirect/20", "-v"])
     #expect(run.status == 0 && run.output.contains("\"url\""))
@@ -45,7 +45,7 @@ struct ResponseTests {
     #expect(try await lupine(["-L", "\(Servers.httpbin)/redirect/21"]).status == 47)
   }
 
-  @Test("content codings are decoded unless --raw is given", arguments: ["gzip", "brotli", "deflate"])
+  @Test("the command decodes content codings unless --raw is given", arguments: ["gzip", "brotli", "deflate"])
   func coding(name: String) async throws {
     let decoded = try await lupine(["\(Servers.httpbin)/\(name)"])
     #expect(decoded.status == 0 && decoded.output.contains("\"headers\": {"))
@@ -53,7 +53,7 @@ struct ResponseTests {
     #expect(raw.status == 0 && !raw.output.contains("\"headers\": {"))
   }
 
-  @Test("the body replaces the content of an output file that already exists")
+  @Test("the response's body replaces the content of an output file that already exists")
   func file() async throws {
     let folder = try Folder()
     let path = try folder.write("f", String(repeating: "old", count: 100))
@@ -63,13 +63,13 @@ struct ResponseTests {
     #expect(text.hasPrefix("line 1: lupins fix nitrogen\n") && text.hasSuffix("line 3000: lupins fix nitrogen\n"))
   }
 
-  @Test("a body of 256 MiB is written completely to a pipe")
+  @Test("the command writes a body of 256 MiB completely to a pipe")
   func big() async throws {
     let run = try await shell("$lupine \(Servers.nginx)/big.bin | wc -c")
     #expect(run.output == "268435456\n" && run.errors.isEmpty)
   }
 
-  @Test("an empty body creates an empty output file, but an HTTP error with --fail creates no file")
+  @Test("an empty response body creates an empty output file, but an HTTP error with --fail creates no file")
   func emptyFile() async throws {
     let folder = try Folder()
     #expect(try await lupine(["-o", folder.path + "/a", "\(Servers.httpbin)/status/204"]).status == 0)
@@ -78,7 +78,7 @@ struct ResponseTests {
     #expect(!folder.has("b"))
   }
 
-  @Test("after an error, the output file keeps the bytes received so far, and the error message mentions the file")
+  @Test("after an error during the response, the output file keeps the bytes received, and the error mentions the file")
   func partialFile() async throws {
     let folder = try Folder()
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
@@ -88,7 +88,7 @@ struct ResponseTests {
     #expect(try folder.read("f") == "half")
   }
 
-  @Test("progress is shown only on a terminal, and only if the body is written to a file")
+  @Test("the command shows progress only on a terminal, and only if the body is written to a file")
   func progress() async throws {
     let file = try await errorsOnTerminal(["-o", "/dev/null", "\(Servers.nginx)/big.bin"])
     let lines = file.replacing("\r\n", with: "").components(separatedBy: "\r").filter { !$0.isEmpty }

@@ -17,7 +17,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("requests beyond the connection limit wait for a connection, and all succeed")
+  @Test("requests beyond the connection limit wait for a connection, and all of them succeed")
   func waiters() async throws {
     let origin = try OriginServer.serving { .text($0.path) }
     defer { origin.stop() }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("if a reused connection is lost before the response, an idempotent request is replayed")
+  @Test("if a reused connection is lost before the response, the client replays an idempotent request")
   func replayed() async throws {
     let seen = SeenRequests()
     let origin = try forgetfulOrigin(seen)
@@ -76,7 +76,7 @@ import Testing
     #expect(seen.methods == ["GET", "GET", "GET"])
   }
 
-  @Test("a POST that may have been processed is never replayed")
+  @Test("the client never replays a POST that may have been processed")
   func notReplayed() async throws {
     let seen = SeenRequests()
     let origin = try forgetfulOrigin(seen)
@@ -91,7 +91,7 @@ import Testing
     #expect(seen.methods == ["GET", "POST"])
   }
 
-  @Test("if a new connection is lost, the request fails and isn't replayed")
+  @Test("if a new connection is lost before the response, the request fails and isn't replayed")
   func freshConnectionIsNotReplayed() async throws {
     let origin = try OriginServer { peer in _ = try peer.readRequest() }
     defer { origin.stop() }

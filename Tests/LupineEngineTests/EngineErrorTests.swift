@@ -32,7 +32,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "an error's description is one line with place, event and remedy, for each code, phase and cause",
+    "an engine error's description is one line with place, event and remedy, for each code, phase and cause",
     arguments: EngineError.Code.allCases)
   func descriptions(code: EngineError.Code) {
     let causes = causes()
@@ -50,19 +50,19 @@ struct EngineErrorTests {
     }
   }
 
-  @Test("the description of a timeout states the time limit", arguments: Phase.allCases)
+  @Test("the description of a timeout error states the time limit", arguments: Phase.allCases)
   func timeouts(phase: Phase) {
     let text = EngineError(.timedOut, phase, origin, cause: .limit(.milliseconds(1_250))).description
     #expect(text.contains("1.25 s"))
   }
 
-  @Test("timeouts of different phases have different descriptions")
+  @Test("timeout errors of different phases have different descriptions")
   func timeoutsDiffer() {
     let texts = Phase.allCases.map { EngineError(.timedOut, $0, origin, cause: .limit(.seconds(1))).description }
     #expect(Set(texts).count == Phase.allCases.count)
   }
 
-  @Test("an error's description contains the cause, or the value of the exceeded limit")
+  @Test("an engine error's description contains the cause, or the value of the exceeded limit")
   func causesAreTold() {
     let table: [(EngineError.Code, EngineError.Cause, String)] = [
       (.connectFailed, .system(SystemError(call: "connect", code: ENETUNREACH)), "connect: Network is unreachable"),
@@ -81,7 +81,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "text from a peer is escaped in a description, so that it can't break the line or control the terminal",
+    "text from a peer is escaped in an error's description, so that it can't break the line or control the terminal",
     arguments: ["\u{85}", "\u{2028}", "\u{2029}", "\u{9B}"])
   func hostileText(character: String) throws {
     // The description contains the host of the Location field.
@@ -93,7 +93,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "durations are shown in seconds with at most three decimals",
+    "error descriptions show durations in seconds with at most three decimals",
     arguments: [
       (.zero, "0 s"), (.seconds(10), "10 s"), (.milliseconds(250), "0.25 s"), (.milliseconds(1), "0.001 s"),
       (.milliseconds(1_010), "1.01 s"), (.milliseconds(999), "0.999 s"), (.microseconds(999), "0 s"),

@@ -25,7 +25,7 @@ struct EngineRequestTests {
   }
 
   @Test(
-    "Host is the first field, and its value is derived from the URI",
+    "Host is the first field of a request, and its value is derived from the URI",
     arguments: [
       ("http://a/b?c#d", "/b?c", "a"), ("http://A:80/", "/", "a"), ("http://a:81", "/", "a:81"),
       ("https://a:443/", "/", "a"), ("https://a:80/", "/", "a:80"), ("http://[::1]:81/", "/", "[::1]:81"),
@@ -35,13 +35,15 @@ struct EngineRequestTests {
     #expect(try wire("GET", uri, [("A", "1")]) == "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nA: 1\r\n\r\n")
   }
 
-  @Test("the caller's Host field replaces the derived one, and is sent once, as the first field")
+  @Test("the caller's Host field replaces the derived Host, and is sent once, as the first field")
   func callersHost() throws {
     let sent = try wire("GET", "http://a/", [("A", "1"), ("hOST", "b:1"), ("Host", "c"), ("B", "2")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: b:1\r\nA: 1\r\nB: 2\r\n\r\n")
   }
 
-  @Test("a caller's Host value that contains a line end is refused", arguments: ["\r\n", "\r", "\n", "\0", "\t\r\n"])
+  @Test(
+    "the engine refuses a caller's Host value that contains a line end",
+    arguments: ["\r\n", "\r", "\n", "\0", "\t\r\n"])
   func callersHostWithLineEnd(text: String) {
     #expect(throws: WireError.invalidRequestFieldValue(name: "Host", byte: text.utf8.first { $0 != 9 } ?? 0)) {
       try wire("GET", "http://a/", [("Host", "b\(text)X-Injected: 1")])
@@ -49,7 +51,7 @@ struct EngineRequestTests {
   }
 
   @Test(
-    "Content-Length is sent with content, or as 0 if the method expects content (RFC 9110 §8.6)",
+    "the engine sends Content-Length with content, or as 0 if the method expects content (RFC 9110 §8.6)",
     arguments: [
       ("GET", nil, "5"), ("HEAD", nil, "5"), ("DELETE", nil, "5"), ("OPTIONS", nil, "5"), ("POST", "0", "5"),
       ("PUT", "0", "5"), ("PATCH", "0", "5"),
@@ -61,7 +63,7 @@ struct EngineRequestTests {
       try wire(method, body: "hello") == "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: \(five)\r\n\r\n")
   }
 
-  @Test("Content-Length and Transfer-Encoding set by the caller aren't sent, because the engine determines the framing")
+  @Test("the engine doesn't send the caller's Content-Length and Transfer-Encoding, but determines the framing")
   func framing() throws {
     let callers = [
       ("content-length", "99"), ("A", "1"), ("Transfer-Encoding", "chunked"), ("CONTENT-LENGTH", "7"),
@@ -73,7 +75,7 @@ struct EngineRequestTests {
         == "POST / HTTP/1.1\r\nHost: a\r\nA: 1\r\nContent-Length: 2\r\n\r\n")
   }
 
-  @Test("fields keep their order and spelling, and may be repeated")
+  @Test("a request's fields are sent in the caller's order and spelling, and may be repeated")
   func order() throws {
     let sent = try wire("GET", "http://a/", [("b", "1"), ("A", "2"), ("B", "3")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: a\r\nb: 1\r\nA: 2\r\nB: 3\r\n\r\n")
@@ -82,7 +84,7 @@ struct EngineRequestTests {
   // MARK: Credentials
 
   @Test(
-    "user information in the URI is sent as Basic credentials (RFC 7617)",
+    "the engine sends user information in the URI as Basic credentials (RFC 7617)",
     arguments: [
       ("Aladdin:open%20sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),  // RFC 7617 §2
       ("test:123%C2%A3", "dGVzdDoxMjPCow=="),  // RFC 7617 §2.1: UTF-8
@@ -114,7 +116,7 @@ struct EngineRequestTests {
   }
 
   @Test(
-    "if the URI's user information is absent or empty, no Authorization field is added",
+    "if the URI's user information is absent or empty, the engine adds no Authorization field",
     arguments: ["http://a/", "http://@a/"])
   func noCredentials(uri: String) throws {
     #expect(EngineRequest(uri: try URI(uri)).fields.isEmpty)
@@ -123,7 +125,7 @@ struct EngineRequestTests {
   // MARK: Connection
 
   @Test(
-    "the option close is recognized anywhere in the Connection fields, case-insensitively",
+    "the engine recognizes the option close anywhere in the Connection fields, case-insensitively",
     arguments: [
       ([], false), (["keep-alive"], false), (["close"], true), (["Close"], true), (["CLOSE "], true),
       (["keep-alive, close"], true), (["keep-alive,\tclose\t,"], true), (["TE", "close"], true), (["closed"], false),
@@ -134,7 +136,7 @@ struct EngineRequestTests {
     #expect(request.traits.asksForClose == expected)
   }
 
-  @Test("the word close has no effect in any field other than Connection")
+  @Test("the word close has no effect in a request field other than Connection")
   func otherFields() throws {
     let request = EngineRequest(
       uri: try URI("http://a/"), fields: fields([("Proxy-Connection", "close"), ("X", "close")]))

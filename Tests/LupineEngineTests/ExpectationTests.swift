@@ -14,7 +14,7 @@ struct ExpectationTests {
     return request
   }
 
-  @Test("the body is sent only after the server's 100 (Continue) response")
+  @Test("with Expect: 100-continue, the body is sent only after the server's 100 (Continue) response")
   func granted() async throws {
     let origin = try OriginServer { peer in
       guard var request = try peer.readHead() else { return }
@@ -30,7 +30,7 @@ struct ExpectationTests {
     #expect(record.informational == [103, 100])
   }
 
-  @Test("if the server ignores the expectation, the body is sent after the timeout")
+  @Test("if the server ignores Expect: 100-continue, the body is sent after the timeout")
   func ignored() async throws {
     let origin = try OriginServer.serving { .text("\(String(decoding: $0.body, as: UTF8.self))!") }
     defer { origin.stop() }
@@ -40,7 +40,7 @@ struct ExpectationTests {
   }
 
   @Test(
-    "if the server sends a final response instead of 100 (Continue), the body isn't sent and the connection is closed")
+    "with Expect: 100-continue, a final response instead of a 100 stops the body and closes the connection")
   func refused() async throws {
     let bytes = Mutex<Int?>(nil)
     let left = Gate()
@@ -61,7 +61,7 @@ struct ExpectationTests {
     #expect(record.metrics?.requestBodyBytes == 0)
   }
 
-  @Test("after a 417 response, the request is sent again without the expectation")
+  @Test("after a 417 response, the engine sends the request again without Expect: 100-continue")
   func failed() async throws {
     let expectations = Mutex<[String]>([])
     let origin = try OriginServer { peer in
@@ -84,7 +84,7 @@ struct ExpectationTests {
     #expect(record.finishCount == 1)
   }
 
-  @Test("a 417 response to a request without an expectation is delivered like any other response")
+  @Test("a 417 response to a request without Expect is delivered like any other response")
   func unrelated() async throws {
     let origin = try OriginServer.serving { _ in Reply(status: 417) }
     defer { origin.stop() }
@@ -92,7 +92,7 @@ struct ExpectationTests {
     #expect(try await Engine().record(request).head?.status == 417)
   }
 
-  @Test("if the connection closes before 100 (Continue), the error names the phase awaitContinue")
+  @Test("if the connection closes before the awaited 100 (Continue), the error names the phase awaitContinue")
   func lost() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readHead() != nil else { return }
@@ -104,7 +104,7 @@ struct ExpectationTests {
     #expect(error?.phase == .awaitContinue)
   }
 
-  @Test("the total limit also applies while the engine waits for the 100 (Continue) response")
+  @Test("the total time limit also applies while the engine waits for the 100 (Continue) response")
   func total() async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -115,7 +115,7 @@ struct ExpectationTests {
     #expect(error?.phase == .awaitContinue)
   }
 
-  @Test("a request without a body is sent without the Expect field")
+  @Test("a request without a body is sent without the caller's Expect field")
   func noBody() async throws {
     let origin = try OriginServer.serving { .text($0.fields.first("Expect") ?? "none") }
     defer { origin.stop() }

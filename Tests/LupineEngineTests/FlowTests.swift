@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct FlowTests {
   @Test(
-    "a sink receives as many bytes as its receive window permits, and the rest after the window is extended",
+    "a response's receiver gets as many bytes as its receive window permits, and the rest after extending the window",
     arguments: ["identity", "gzip"])
   func window(coding: String) async throws {
     let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -27,7 +27,7 @@ import Testing
     #expect(outcome.body == body)
   }
 
-  @Test("a paused exchange delivers nothing until it is resumed")
+  @Test("a paused exchange delivers nothing until the caller resumes the exchange")
   func pause() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 20_000_000)) }
     defer { origin.stop() }
@@ -45,7 +45,7 @@ import Testing
     #expect(outcome.body == Array(expected.prefix(outcome.body.count)))
   }
 
-  @Test("a request fails if its response's body is larger than the limit")
+  @Test("a request fails if the response's body is larger than the caller's limit")
   func bodyLimit() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 1_000_001)) }
     defer { origin.stop() }
@@ -56,7 +56,7 @@ import Testing
     #expect(record.body.count <= 1_000_000)
   }
 
-  @Test("the engine's settings limit the decoding of a body with a content coding")
+  @Test("the engine's settings limit the decoding of a response body with a content coding")
   func codingLimits() async throws {
     let text = [UInt8](repeating: 46, count: 100_000)
     let once = try ContentEncoder.encode(text, as: .gzip)
@@ -77,7 +77,7 @@ import Testing
     #expect(try await engine.record("\(origin.url)/2").error?.code == .decodingFailed)
   }
 
-  @Test("a large body is uploaded completely, without changes")
+  @Test("the engine uploads a large body completely and without changes")
   func upload() async throws {
     let origin = try OriginServer.serving { request in
       Reply(.bytes(request.body))
@@ -107,7 +107,7 @@ import Testing
     #expect(try await engine.record(origin.url).text == "here")
   }
 
-  @Test("cancelling an exchange closes its connection at once")
+  @Test("cancelling a request in progress closes its connection at once")
   func cancelOnTheWire() async throws {
     let (arrived, left) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -129,7 +129,7 @@ import Testing
     await left.wait()
   }
 
-  @Test("cancelling a request that waits for a connection doesn't change the order of the other waiters")
+  @Test("cancelling a request that waits for a connection doesn't change the order of the other waiting requests")
   func cancelWaiting() async throws {
     let go = Gate()
     let origin = try OriginServer { peer in
@@ -154,7 +154,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("bytes received while the sink's receive window is full stay in order, even if the connection is reset")
+  @Test("bytes that arrive while the receive window is full stay in order, even if the connection is then reset")
   func resetWhileHeld() async throws {
     let reset = Gate()
     let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 13) }
@@ -177,7 +177,7 @@ import Testing
     #expect(outcome.body == Array(body.prefix(outcome.body.count)))
   }
 
-  @Test("pausing a request before its response doesn't count as receiving the response")
+  @Test("pausing a request before its response doesn't count as receiving the first byte")
   func pauseBeforeReply() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -195,7 +195,7 @@ import Testing
     #expect(outcome.metrics?.responseStart == nil)
   }
 
-  @Test("if a connection can't be opened, each of the thousands of requests that wait for it fails once")
+  @Test("if a connection can't be opened, each of the thousands of requests that wait for the connection fails once")
   func refusedWaiters() async throws {
     // Port 1 is never assigned to a test's server; another unused port could be in use by the time of the request.
     let url = "http://127.0.0.1:1"
@@ -235,7 +235,7 @@ import Testing
     #expect(origin.connectionCount <= 2)
   }
 
-  @Test("releasing the engine ends the exchanges in flight")
+  @Test("releasing the engine ends the requests in progress")
   func shutDown() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -257,7 +257,7 @@ import Testing
     }
   }
 
-  @Test("a name lookup that isn't answered ends at its time limit")
+  @Test("a name lookup that the resolver doesn't answer ends at its time limit")
   func resolveTimeout() async throws {
     var request = EngineRequest(uri: try URI("http://silent.example/"))
     request.timeouts.resolve = .milliseconds(150)
@@ -270,7 +270,7 @@ import Testing
     #expect(record.finishCount == 1)
   }
 
-  @Test("a request whose wait for a busy connection reaches its time limit fails")
+  @Test("a request fails if its wait for a busy connection reaches the time limit")
   func poolWaitTimeout() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)

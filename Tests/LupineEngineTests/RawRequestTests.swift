@@ -9,7 +9,7 @@ import Testing
 struct RawRequestTests {
   private func origin(_ server: OriginServer) throws -> Origin { try URI(server.url).origin }
 
-  @Test("a raw request is sent unchanged on a dedicated connection")
+  @Test("the engine sends the bytes of a raw request unchanged, on a dedicated connection")
   func bytes() async throws {
     let seen = Mutex<[[UInt8]]>([])
     let reply = "HTTP/1.1 200  odd  reason\r\nX-Folded: a\r\n b\r\ncontent-length:3\r\n\r\nyes"
@@ -34,7 +34,8 @@ struct RawRequestTests {
     #expect(server.connectionCount == 2)
   }
 
-  @Test("the response to a raw HEAD request has no body, and the body of a raw request's response isn't decoded")
+  @Test(
+    "the engine reads no body after a HEAD request given as raw bytes, and doesn't decode the bodies of such requests")
   func framing() async throws {
     let server = try OriginServer { peer in
       _ = try peer.receive()
@@ -57,7 +58,7 @@ struct RawRequestTests {
   }
 
   @Test(
-    "if bytes follow the response, a raw request reports unsolicited bytes as the reason for closing the connection")
+    "if bytes follow the response to a raw request, the metrics give them as the reason for closing the connection")
   func surplus() async throws {
     let server = try OriginServer { peer in
       _ = try peer.receive()

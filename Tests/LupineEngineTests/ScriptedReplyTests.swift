@@ -6,7 +6,7 @@ import LupineOrigin
 import Testing
 
 @Suite struct ScriptedReplyTests {
-  @Test("interim responses are delivered separately from the final response")
+  @Test("the engine delivers interim responses separately from the final response")
   func informational() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -20,7 +20,7 @@ import Testing
     #expect(record.text == "ok")
   }
 
-  @Test("the response's trailer section is delivered")
+  @Test("the engine delivers the response's trailer section")
   func trailers() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -34,7 +34,7 @@ import Testing
     #expect(record.trailers?.first("checksum") == "42")
   }
 
-  @Test("a request that can't be serialized is refused before anything is sent")
+  @Test("the engine refuses a request that can't be serialized before anything is sent")
   func invalidRequests() async throws {
     let origin = try OriginServer.serving { _ in .text("never") }
     defer { origin.stop() }

@@ -29,7 +29,7 @@ struct TraceTests {
     }
   }
 
-  @Test("a tracer is called with each step of two requests on one connection, in order")
+  @Test("the engine calls a tracer with each step of two requests on one connection, in order")
   func steps() async throws {
     let identity = try ServerIdentity.throwaway()
     let origin = try OriginServer(tls: identity) { peer in
@@ -64,7 +64,7 @@ struct TraceTests {
       ])
   }
 
-  @Test("a task on the executor of an event loop stays on the loop's thread during its requests")
+  @Test("a task on an event loop's executor stays on the loop's thread during its requests")
   func executor() async throws {
     let origin = try OriginServer.serving { _ in .text("x") }
     defer { origin.stop() }

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "the received body is the same, whichever transfer codings the response has",
+    "the client receives the same body, whichever transfer codings the response has",
     arguments: [
       Coded(fields: "Transfer-Encoding: gzip, chunked", codings: [.gzip]),
       Coded(fields: "Transfer-Encoding: x-gzip\r\nTransfer-Encoding: chunked", codings: [.gzip]),
@@ -40,7 +40,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("the transfer coding is removed, but the content coding is left for the caller to decode")
+  @Test("the engine removes the transfer coding, but leaves the content coding for the caller to decode")
   func contentCodingIsLeft() async throws {
     let origin = try Self.origin(
       Coded(fields: "Content-Encoding: deflate\r\nTransfer-Encoding: gzip, chunked", codings: [.deflate, .gzip]))
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "the response head states whether the body is delivered decoded",
+    "the response head states whether the engine delivers the body decoded",
     arguments: [
       ("gzip", true), ("identity, GZIP", true), ("br, gzip", true), ("Identity", false), ("aws-chunked", false),
       ("gzip, foo", false), ("foo\r\nContent-Encoding: gzip", false),
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("a body that doesn't match its transfer coding causes an error")
+  @Test("a response body that doesn't match its transfer coding causes an error")
   func broken() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

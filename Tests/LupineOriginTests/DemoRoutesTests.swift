@@ -27,7 +27,7 @@ struct DemoRoutesTests {
   }
 
   @Test(
-    "each path of the demo server is answered with its status and fields",
+    "the demo server answers each of its paths with the expected status and fields",
     arguments: [
       ("/json", "HTTP/1.1 200 ", "Content-Type: application/json"),
       ("/redirect", "HTTP/1.1 302 ", "Location: /json"),
@@ -61,7 +61,7 @@ struct DemoRoutesTests {
     #expect(try exchange("GET /json HTTP/1.1").body == Array(Self.document.utf8))
   }
 
-  @Test("the path /echo describes the request as JSON")
+  @Test("the demo server's path /echo describes the request as JSON")
   func echo() throws {
     let request = "POST /form?q=1&q=2&e= HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\nX: \"\\\r\nX: 2"
     let (_, body) = try exchange(request, body: "a=1%0A&b=%C3%BC")
@@ -72,7 +72,7 @@ struct DemoRoutesTests {
         + #""Content-Length":"15"},"form":{"a":"1\n","b":"ü"},"body":"a=1%0A&b=%C3%BC","bodyBytes":15}"#)
   }
 
-  @Test("the path /stream sends five chunks")
+  @Test("the demo server's path /stream sends five chunks")
   func stream() throws {
     let body = String(decoding: try exchange("GET /stream HTTP/1.1").body, as: UTF8.self)
     let chunks = (1...5).map { "13\r\n{\"chunk\":\($0),\"of\":5}\n\r\n" }
@@ -80,7 +80,7 @@ struct DemoRoutesTests {
   }
 
   @Test(
-    "the path /big sends the requested number of bytes, whose values depend on their position",
+    "the demo server's path /big sends the requested number of bytes, whose values depend on their position",
     arguments: [0, 1, 64_256, 200_000])
   func big(byteCount: Int) throws {
     let body = try exchange("GET /big?bytes=\(byteCount) HTTP/1.1").body
@@ -88,7 +88,7 @@ struct DemoRoutesTests {
     #expect(body.enumerated().allSatisfy { $0.element == Pattern.byte(at: UInt64($0.offset)) })
   }
 
-  @Test("the path /slow sends no response until the client closes the connection")
+  @Test("the demo server's path /slow sends no response until the client closes the connection")
   func slow() throws {
     let server = try OriginServer.serving(DemoRoutes.reply)
     let client = try RawClient(server)
@@ -99,7 +99,7 @@ struct DemoRoutesTests {
     #expect(server.requestCount == 1)
   }
 
-  @Test("JSON escapes quotation marks, backslashes and control characters")
+  @Test("the demo server's JSON escapes quotation marks, backslashes and control characters")
   func json() {
     let value: JSONValue = ["a\u{1}\"": [.null, false, "\\\r\n\t\u{1F}é"]]
     #expect(value.description == #"{"a\u0001\"":[null,false,"\\\r\n\t\u001fé"]}"#)

@@ -31,7 +31,9 @@ struct GarbageTests {
     "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nbad trailer\r\n\r\n",
   ]
 
-  @Test("a malformed request is answered with 400, and the next client's request succeeds", arguments: refused)
+  @Test(
+    "the test server answers a malformed request with 400, and then serves the next client's request",
+    arguments: refused)
   func refusal(bytes: String) throws {
     let server = try OriginServer.serving { _ in .text("fine") }
     defer { server.stop() }
@@ -44,7 +46,7 @@ struct GarbageTests {
   }
 
   @Test(
-    "a truncated request is dropped without a response",
+    "the test server drops a truncated request without a response",
     arguments: [
       "", "\r\n", "G", "GET / HTTP/1.1\r\nA: b", "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n1234",
       "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n1234",
@@ -58,7 +60,7 @@ struct GarbageTests {
     #expect(try client.receiveAll() == "")
   }
 
-  @Test("random bytes from a client affect only its own connection", arguments: 0..<64)
+  @Test("random bytes that a client sends to the test server affect only that client's connection", arguments: 0..<64)
   func random(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let lines = ["GET / HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked", "\r\n", "\r\n\r\n", "5\r\n", ":"]

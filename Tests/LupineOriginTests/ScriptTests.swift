@@ -7,7 +7,7 @@ import Testing
 @testable import LupineOrigin
 
 struct ScriptTests {
-  @Test("raw bytes, chunks and trailers are sent without changes")
+  @Test("the test server sends a handler's raw bytes, chunks and trailers without changes")
   func sending() throws {
     let server = try OriginServer { peer in
       _ = try peer.readRequest()
@@ -27,7 +27,7 @@ struct ScriptTests {
         + "5\r\nhello\r\n1\r\n!\r\n0\r\nT: 1\r\n\r\n")
   }
 
-  @Test("connections are numbered in the order in which the server accepted them")
+  @Test("the test server numbers connections in the order in which it accepted them")
   func indices() throws {
     let server = try OriginServer { peer in try peer.send("\(peer.connectionIndex)") }
     defer { server.stop() }
@@ -35,7 +35,7 @@ struct ScriptTests {
     #expect(server.connectionCount == 3)
   }
 
-  @Test("if a handler resets the connection, the client's next read reports the reset")
+  @Test("if the test server's handler resets the connection, the client's next read reports the reset")
   func reset() throws {
     let server = try OriginServer { peer in
       _ = try peer.readRequest()
@@ -50,7 +50,7 @@ struct ScriptTests {
   }
 
   @Test(
-    "awaitClose returns how the client closed the connection, and the number of bytes received until then",
+    "awaitClose tells the test server's handler how the client closed the connection and how many bytes arrived",
     arguments: [false, true])
   func awaitClose(isReset: Bool) async throws {
     let seen = HandlerRecord()
@@ -75,7 +75,7 @@ struct ScriptTests {
     if isReset { client.resetAtEnd() } else { try client.send("hello") }
   }
 
-  @Test("with gates, a test can wait for a handler, and a handler can wait for the test")
+  @Test("with gates, a test can wait for the server's handler, and the handler can wait for the test")
   func gates() async throws {
     let (first, second) = (Gate(), Gate())
     let server = try OriginServer { peer in
@@ -94,7 +94,7 @@ struct ScriptTests {
     #expect(try client.receiveAll().hasSuffix("after"))
   }
 
-  @Test("opening a gate releases all waiters, and a cancelled task doesn't wait at a closed gate")
+  @Test("opening a gate releases all waiting tasks and threads, and a cancelled task doesn't wait at a closed gate")
   func gate() async throws {
     let gate = Gate()
     let cancelled = Task { await gate.wait() }

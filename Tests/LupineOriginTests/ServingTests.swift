@@ -11,7 +11,7 @@ private func describe(_ request: ReceivedRequest) -> Reply {
 }
 
 struct ServingTests {
-  @Test("a connection serves several requests, including pipelined ones")
+  @Test("a connection to the test server serves several requests, including pipelined ones")
   func keepAlive() throws {
     let server = try OriginServer.serving(describe)
     defer { server.stop() }
@@ -26,7 +26,8 @@ struct ServingTests {
     #expect(server.requestCount == 3)
   }
 
-  @Test("a request body is read according to its framing, in parts of any size", arguments: [1, 2, 7, 1000])
+  @Test(
+    "the test server reads a request body according to its framing, in parts of any size", arguments: [1, 2, 7, 1000])
   func bodies(piece: Int) throws {
     let requests = [
       "POST /a HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello",
@@ -47,7 +48,7 @@ struct ServingTests {
     #expect(answer.hasSuffix("PUT /c []"))
   }
 
-  @Test("a handler receives the raw head, the decoded query and the trailer section of a request")
+  @Test("the test server's handler receives the raw head, the decoded query and the trailer section of a request")
   func receivedRequest() throws {
     let seen = HandlerRecord()
     let server = try OriginServer { peer in
@@ -71,7 +72,7 @@ struct ServingTests {
     #expect(request.trailers.first("sum") == "42")
   }
 
-  @Test("a client that sends Expect: 100-continue receives the 100 response before it sends the body")
+  @Test("the test server sends 100 (Continue) to a client with Expect: 100-continue before the client sends the body")
   func expectContinue() throws {
     let server = try OriginServer.serving(describe)
     defer { server.stop() }
@@ -83,7 +84,7 @@ struct ServingTests {
   }
 
   @Test(
-    "a response that can't have a body ends after its head",
+    "the test server ends a response that can't have a body after the head",
     arguments: [
       ("HEAD /json", "Content-Length: 104"), ("HEAD /stream", "Transfer-Encoding: chunked"),
       ("HEAD /big?bytes=7", "Content-Length: 7"), ("GET /status/204", "HTTP/1.1 204"),
@@ -99,7 +100,7 @@ struct ServingTests {
     #expect(answer.hasSuffix("\r\n\r\n"))
   }
 
-  @Test("an HTTP/1.0 client receives no chunks, and its connection is kept open only if it requests keep-alive")
+  @Test("the test server sends no chunks to an HTTP/1.0 client, and closes its connection unless asked for keep-alive")
   func oldClient() throws {
     let server = try OriginServer.serving(DemoRoutes.reply)
     defer { server.stop() }
@@ -111,7 +112,7 @@ struct ServingTests {
     #expect(!answer.contains("chunked"))
   }
 
-  @Test("a handler that throws causes a 500 response; a reply with characters that would break the head isn't sent")
+  @Test("a test server's handler that throws causes a 500, and a reply that would break the head isn't sent")
   func replyErrors() throws {
     let server = try OriginServer.serving { request in
       if request.path == "/throw" { throw OriginError.malformedRequestLine }
@@ -125,7 +126,7 @@ struct ServingTests {
     #expect(!answer.contains("Set-Cookie"))
   }
 
-  @Test("a server can listen on an IPv6 address")
+  @Test("the test server can listen on an IPv6 address")
   func version6() throws {
     let server = try OriginServer.serving(address: "::1", describe)
     defer { server.stop() }
@@ -135,7 +136,7 @@ struct ServingTests {
     #expect(try client.receiveAll().hasSuffix("GET /6 []"))
   }
 
-  @Test("listening on an address that isn't numeric is refused")
+  @Test("the test server refuses to listen on an address that isn't numeric")
   func notAnAddress() {
     #expect(throws: OriginError.notAnAddress("localhost")) {
       _ = try OriginServer.serving(address: "localhost", describe)

@@ -21,7 +21,8 @@ private enum Blocked: CaseIterable {
 }
 
 struct StopTests {
-  @Test("stop ends every connection, whatever call its handler is blocked in", arguments: [false, true])
+  @Test(
+    "stopping the test server ends every connection, whatever call its handler is blocked in", arguments: [false, true])
   func stop(withTLS: Bool) throws {
     let tls = withTLS ? try ServerIdentity.throwaway() : nil
     let server = try OriginServer(tls: tls) { peer in
@@ -49,7 +50,7 @@ struct StopTests {
     server.stop()
   }
 
-  @Test("stop ends connections whose TLS handshake isn't complete")
+  @Test("stopping the test server ends connections whose TLS handshake isn't complete")
   func stopInHandshake() throws {
     let server = try OriginServer(tls: .throwaway()) { _ in }
     let silent = try RawClient(server)
@@ -61,7 +62,7 @@ struct StopTests {
     #expect(try silent.receiveAll() == "")
   }
 
-  @Test("a server that is deallocated stops listening")
+  @Test("a test server that is deallocated stops listening")
   func dropped() throws {
     var server: OriginServer? = try OriginServer { _ in }
     let port = try #require(server?.port)
@@ -69,7 +70,7 @@ struct StopTests {
     #expect(throws: SystemError.self) { try RawClient(port: port) }
   }
 
-  @Test("awaitClose reports that the server was stopped")
+  @Test("awaitClose tells the handler of a test server that the server was stopped")
   func ending() async throws {
     let seen = HandlerRecord()
     let isWaiting = Gate()

@@ -21,7 +21,7 @@ extension AuthenticationTests {
   }
 
   @Test(
-    "eight concurrent requests with the right credential succeed, also uploads from memory, a file and a stream",
+    "eight concurrent requests with a correct credential succeed, including uploads from memory, a file and a stream",
     arguments: GuardedPage.all)
   func accepted(page: GuardedPage) async throws {
     let (session, right) = (try page.makeSession(), try #require(page.right))

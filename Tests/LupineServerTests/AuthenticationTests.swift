@@ -49,7 +49,7 @@ struct AuthenticationTests {
     withExtendedLifetime(session) {}
   }
 
-  @Test("with a wrong password, http gets squid's 407 response, and https fails with an error without the password")
+  @Test("with a wrong password, an http request gets squid's 407, and an https request an error without the password")
   func digestProxyRefuses() async throws {
     let proxy = try Proxy(
       .http, host: "127.0.0.1", port: TestServer.squidDigest.rawValue, user: "user", password: "hidden")
@@ -61,7 +61,7 @@ struct AuthenticationTests {
     #expect(!response.debugDescription.contains("hidden"))
   }
 
-  @Test("a proxy with TLS accepts credentials for forwarded http requests and for https tunnels")
+  @Test("a proxy that is reached over TLS accepts credentials for forwarded http requests and for https tunnels")
   func encryptedProxy() async throws {
     let proxy = try Proxy("https://user:pass@localhost:\(TestServer.encryptedProxy.rawValue)")
     let session = try session(.encryptedProxy, .nginx, .nginxTLS, through: proxy)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Codings of real servers", .timeLimit(.minutes(10)))
 struct CodingTests {
   @Test(
-    "a page with any content coding is decoded",
+    "the client decodes a page with any content coding",
     arguments: [
       (Server.nginx, "gzip"), (.nginx, "br"), (.apache, "gzip"), (.caddy, "gzip"), (.haproxy, "gzip"), (.haproxy, "br"),
       (.nginxTLS, "gzip"), (.nginxTLS, "br"), (.caddyTLS, "gzip"),
@@ -22,7 +22,7 @@ struct CodingTests {
   }
 
   @Test(
-    "httpbin's responses in all content codings are decoded",
+    "the client decodes httpbin's responses in all content codings",
     arguments: [("gzip", "gzipped"), ("deflate", "deflated"), ("brotli", "brotli")])
   func httpbin(path: String, member: String) async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/\(path)")
@@ -31,7 +31,7 @@ struct CodingTests {
   }
 
   #if Zstd
-    @Test("zstd from caddy is decoded, and is preferred to gzip", arguments: [Server.caddy, .caddyTLS])
+    @Test("the client decodes zstd from caddy, which prefers zstd to gzip", arguments: [Server.caddy, .caddyTLS])
     func zstd(server: Server) async throws {
       let accept: Fields = ["Accept-Encoding": ContentCoding.allNames]
       let response = try await Engine.forServers().collect(server, "/text.txt", fields: accept)
@@ -43,7 +43,8 @@ struct CodingTests {
     }
   #endif
 
-  @Test("a coded body is delivered without decoding if the request asks for that", arguments: Server.withPages)
+  @Test(
+    "the client delivers a compressed body without decoding if the request asks for that", arguments: Server.withPages)
   func raw(server: Server) async throws {
     let response = try await Engine.forServers().collect(server, "/text.txt", fields: ["Accept-Encoding": "gzip"]) {
       $0.decodesContent = false
@@ -55,7 +56,7 @@ struct CodingTests {
   }
 
   @Test(
-    "responses without a body, to HEAD and with status 304, need no decoding even if the page is coded",
+    "responses without a body, to HEAD and with status 304, need no decoding even if the page is compressed",
     arguments: [Server.nginx, .caddy])
   func codedWithoutBody(server: Server) async throws {
     let engine = try Engine.forServers()
@@ -72,7 +73,7 @@ struct CodingTests {
   }
 
   @Test(
-    "chunked bodies are decoded",
+    "the client decodes chunked bodies",
     arguments: [
       (Server.nginx, "/text.txt"), (.caddy, "/nginx/text.txt"), (.haproxy, "/text.txt"),
     ] as [(Server, String)])
@@ -82,7 +83,7 @@ struct CodingTests {
     #expect(response.text == TextPage.text)
   }
 
-  @Test("httpbin's streams are received, whatever the sizes of their chunks")
+  @Test("the client receives httpbin's streams, whatever the sizes of their chunks")
   func streams() async throws {
     let engine = try Engine.forServers()
     let response = try await engine.collect(.httpbin, "/stream/50")

@@ -14,7 +14,8 @@ struct DownloadTests {
 
   // This runs in a separate process, because the memory of other tests would count.
   @Test(
-    "downloading 256 MiB takes at most 4 MiB of memory", arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
+    "downloading 256 MiB takes the client at most 4 MiB of memory",
+    arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
   func constantMemory(port: UInt16) async throws {
     try #require(Server(rawValue: port)).require()
     await #expect(processExitsWith: .success) { [port] in
@@ -39,7 +40,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("reading 256 MiB as a sequence takes at most 4 MiB of memory")
+  @Test("reading a body of 256 MiB as a sequence takes at most 4 MiB of memory")
   func constantMemoryOfSequence() async throws {
     try Server.nginx.require()
     await #expect(processExitsWith: .success) {
@@ -56,7 +57,8 @@ struct DownloadTests {
   }
 
   @Test(
-    "a server stops sending to a paused reader, which receives the rest after it resumes", arguments: Server.withPages)
+    "a server stops sending while the reader of a response is paused, and sends the rest when reading resumes",
+    arguments: Server.withPages)
   func heldBack(server: Server) async throws {
     let engine = try Engine.forServers()
     let byteCount = 32 * 1024 * 1024
@@ -87,7 +89,7 @@ struct DownloadTests {
     #expect(sink.isRight)
   }
 
-  @Test("a coded body that is read slowly in small parts is decoded completely")
+  @Test("a compressed body that is read slowly in small parts is decoded completely")
   func slowReader() async throws {
     let engine = try Engine.forServers { $0.windowBytes = 1000 }
     for (server, coding) in [(Server.nginx, "br"), (.apache, "gzip"), (.caddy, "identity")] {
@@ -123,7 +125,7 @@ struct DownloadTests {
     #expect(try await engine.collect(.nginx, "/hello").metric.isReusedConnection == false)
   }
 
-  @Test("cancelling the reading task ends the exchange")
+  @Test("cancelling the task that reads a response ends the request")
   func cancelledTask() async throws {
     let engine = try Engine.forServers()
     let uri = try await Server.nginx.uri("/big.bin")
@@ -148,7 +150,7 @@ struct DownloadTests {
     #expect(error.phase == .receive)
   }
 
-  @Test("releasing an unread response of 256 MiB closes its connection; if only a small rest is missing, it is kept")
+  @Test("releasing an unread response closes its connection if 256 MiB are missing, but keeps it if little is missing")
   func abandoned() async throws {
     // With a limit of one connection, the next request waits until the previous connection is kept for reuse or closed.
     let engine = try Engine.forServers { $0.pool.connectionsPerOriginMax = 1 }
@@ -163,7 +165,7 @@ struct DownloadTests {
   }
 
   @Test(
-    "a body that exceeds the caller's limit causes an error, with and without Content-Length",
+    "a response body that exceeds the caller's limit causes an error, with and without Content-Length",
     arguments: ["identity", "gzip", "br"])
   func tooLarge(coding: String) async throws {
     let engine = try Engine.forServers()

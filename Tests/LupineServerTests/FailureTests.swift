@@ -8,7 +8,7 @@ import Testing
 @Suite("Failures of real servers", .timeLimit(.minutes(10)))
 struct FailureTests {
   @Test(
-    "a truncated body causes an error",
+    "a truncated response body causes an error",
     arguments: [
       (Server.apache, "/drop/length"), (.apache, "/drop/chunked"), (.nginx, "/drop/length"), (.nginx, "/drop/chunked"),
     ])
@@ -33,7 +33,7 @@ struct FailureTests {
     #expect(sink.error?.code == .connectionLost)
   }
 
-  @Test("a truncated head causes an error, or is delivered as a 502 by a reverse proxy")
+  @Test("a truncated response head causes an error, or is turned into a 502 by a reverse proxy")
   func droppedHead() async throws {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.apache, "/drop/head")
@@ -48,7 +48,7 @@ struct FailureTests {
   }
 
   @Test(
-    "if the connection is closed without a response, the request fails and isn't replayed",
+    "if a server closes a new connection without a response, the request fails and isn't replayed",
     arguments: [(Server.nginx, "/empty"), (.refusing, "/reject")])
   func noReply(server: Server, path: String) async throws {
     let engine = try Engine.forServers()
@@ -68,7 +68,7 @@ struct FailureTests {
     }
   }
 
-  @Test("a reset immediately after connecting causes an error without delay")
+  @Test("a connection reset immediately after connecting causes an error without delay")
   func reset() async throws {
     let engine = try Engine.forServers()
     let bodies = [RequestBody(), RequestBody(PatternBytes.make(5_000_000))]
@@ -88,7 +88,7 @@ struct FailureTests {
     }
   }
 
-  @Test("a reset before the TLS handshake is reported as a connection error, not as a TLS error")
+  @Test("a connection reset before the TLS handshake is reported as a connection error, not as a TLS error")
   func resetTLS() async throws {
     try Server.slammed.require()
     let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("https://127.0.0.1:28088/")))
@@ -98,7 +98,7 @@ struct FailureTests {
   }
 
   @Test(
-    "a response with an error status, such as 403 or 503, is delivered and isn't an error",
+    "the client delivers a response with an error status, such as 403 or 503, without an error",
     arguments: [
       (Server.unavailable, "/", 503), (.refusing, "/limit", 429), (.refusing, "/deny", 403), (.refusing, "/", 200),
       (.caddy, "/gone", 502), (.apache, "/denied", 403), (.nginx, "/nowhere", 404),
@@ -109,7 +109,7 @@ struct FailureTests {
     #expect(response.field("Retry-After") == (status == 429 ? "1" : nil))
   }
 
-  @Test("a response that is delayed by a second is received unless the time limit is shorter")
+  @Test("the client receives a response that is delayed by a second unless the time limit is shorter")
   func tarpit() async throws {
     let engine = try Engine.forServers()
     async let patient = engine.collect(.refusing, "/tarpit")
@@ -125,7 +125,7 @@ struct FailureTests {
     #expect(answered - sent > .milliseconds(900))
   }
 
-  @Test("a slow body exceeds the total limit, and a long pause in a body exceeds the idle limit")
+  @Test("a slow response body exceeds the total time limit, and a long pause in the body exceeds the idle time limit")
   func slow() async throws {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.nginx, "/slow") {

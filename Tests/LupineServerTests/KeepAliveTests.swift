@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Persistent connections", .timeLimit(.minutes(10)))
 struct KeepAliveTests {
-  @Test("200 consecutive requests use one connection", arguments: Server.all + [.nginxTLS, .caddyTLS])
+  @Test("the client sends 200 consecutive requests on one connection", arguments: Server.all + [.nginxTLS, .caddyTLS])
   func twoHundred(server: Server) async throws {
     let engine = try Engine.forServers()
     let uri = try await server.uri(server.smallPage)
@@ -26,7 +26,7 @@ struct KeepAliveTests {
     #expect(reuses == 199)
   }
 
-  @Test("a connection is reused after responses with any framing", arguments: Server.all)
+  @Test("the client reuses a connection after responses with any framing", arguments: Server.all)
   func mixedFramings(server: Server) async throws {
     let engine = try Engine.forServers()
     let pages: [(String, Fields)] =
@@ -42,7 +42,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("haproxy keeps the connection to the client even if it closes the one to the server after each request")
+  @Test("haproxy keeps the connection to the client even if it closes its server connection after each request")
   func haproxyClosesBehind() async throws {
     let engine = try Engine.forServers()
     for path in ["/small.txt", "/hello", "/json", "/text.txt", "/nowhere"] {
@@ -83,7 +83,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("two host names with the same address don't share connections")
+  @Test("requests to two host names with the same address don't share connections")
   func perHost() async throws {
     let engine = try Engine.forServers()
     let first = try await engine.collect(EngineRequest(uri: try await Server.nginx.uri("/hello")))

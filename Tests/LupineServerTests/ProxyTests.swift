@@ -27,7 +27,7 @@ struct ProxyTests {
 
   // MARK: HTTP
 
-  @Test("squid adds a Via field to a forwarded http request, and keeps the connection open")
+  @Test("squid adds a Via field to a forwarded http request, and keeps the connection to the client open")
   func forward() async throws {
     let engine = try await engine(.http, .squid)
     for round in 0..<20 {
@@ -78,7 +78,7 @@ struct ProxyTests {
     #expect(try await engine.failure(.expired, "/").code == .tlsFailed)
   }
 
-  @Test("without proxy credentials, an http request gets a 407 response, and an https request fails with a proxy error")
+  @Test("without proxy credentials, an http request gets squid's 407, and an https request fails with a proxy error")
   func credentialsMissing() async throws {
     let engine = try await engine(.http, .squidLogin)
     let response = try await engine.collect(.nginx, "/small.txt")
@@ -93,7 +93,7 @@ struct ProxyTests {
     #expect(error.description.contains("http://user:password@host:port"))
   }
 
-  @Test("http and https requests succeed with correct proxy credentials, and fail with wrong ones")
+  @Test("http and https requests succeed with correct proxy credentials, and fail with wrong credentials")
   func credentials() async throws {
     let right = try await engine(.http, .squidLogin, user: "user")
     #expect(try await right.collect(.nginx, "/small.txt").text == "small\n")
@@ -118,7 +118,7 @@ struct ProxyTests {
     #expect(error.description.hasPrefix("https://refused.example through http://127.0.0.1:28128: "))
   }
 
-  @Test("if nothing listens at the origin, squid responds with 503")
+  @Test("if nothing listens at the origin, squid responds to the request with 503")
   func originDown() async throws {
     let engine = try await engine(.http, .squid)
     #expect(try await engine.collect(EngineRequest(uri: try URI("http://127.0.0.1:1/"))).status == 503)
@@ -210,7 +210,7 @@ struct ProxyTests {
 
   // MARK: Bypass
 
-  @Test("hosts on the bypass list are reached directly, whether it lists their name, address or address block")
+  @Test("the client reaches a host on the proxy bypass list directly, whether by name, address or address block")
   func bypass() async throws {
     for (list, host, isDirect) in [
       ("localhost", "localhost", true), ("localhost", "127.0.0.1", false), ("127.0.0.0/8", "127.0.0.1", true),
@@ -224,7 +224,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("after a redirect from a proxied host to one on the bypass list, the request is sent directly")
+  @Test("after a redirect from a proxied host to a host on the bypass list, the request is sent directly")
   func redirectedAround() async throws {
     let engine = try await engine(.http, .squid, bypass: ProxyBypass("localhost"))
     try Server.nginx.require()

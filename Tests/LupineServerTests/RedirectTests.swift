@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Redirects of real servers", .timeLimit(.minutes(10)))
 struct RedirectTests {
-  @Test("chains of redirects are followed", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
+  @Test("the client follows a chain of redirects", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
   func chain(path: String) async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/\(path)/5", redirects: RedirectRule())
     #expect(response.status == 200)
@@ -16,7 +16,7 @@ struct RedirectTests {
     #expect(Set(response.metrics.map(\.connectionID)) == [1])
   }
 
-  @Test("without a redirect rule, a redirect is delivered as the response")
+  @Test("without a redirect rule, the client delivers a redirect as the response")
   func notFollowed() async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/relative-redirect/1")
     #expect(response.status == 302)
@@ -37,7 +37,8 @@ struct RedirectTests {
     #expect(error.description.contains("more than 3 times"))
   }
 
-  @Test("redirects with 307 and 308 repeat the method and the body", arguments: [307, 308], ["POST", "PUT", "DELETE"])
+  @Test(
+    "redirects with 307 and 308 repeat the request's method and body", arguments: [307, 308], ["POST", "PUT", "DELETE"])
   func kept(status: Int, method: String) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/redirect-to?url=/anything&status_code=\(status)", method: method,
@@ -59,7 +60,7 @@ struct RedirectTests {
     #expect(!response.text.contains("Content-Type") && !response.text.contains("Content-Length"))
   }
 
-  @Test("redirects with 301 and 302 repeat a PUT and its body", arguments: [301, 302])
+  @Test("redirects with 301 and 302 repeat a PUT request and its body", arguments: [301, 302])
   func putKept(status: Int) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/redirect-to?url=/anything&status_code=\(status)", method: "PUT", body: RequestBody("kept"),
@@ -67,7 +68,8 @@ struct RedirectTests {
     #expect(response.text.contains("\"method\": \"PUT\"") && response.text.contains("\"data\": \"kept\""))
   }
 
-  @Test("after a 307, a chunked body is sent again if it is replayable; otherwise the request fails")
+  @Test(
+    "after a 307, a chunked body is sent again if its producer can be called again, and otherwise the request fails")
   func produced() async throws {
     let engine = try Engine.forServers()
     func body(isReplayable: Bool) -> RequestBody {
@@ -85,7 +87,7 @@ struct RedirectTests {
     #expect(error.code == .bodyNotReplayable)
   }
 
-  @Test("after a redirect to another origin, the credentials and cookies of the first origin aren't sent")
+  @Test("after a redirect to another origin, the client doesn't send the credentials and cookies of the first origin")
   func otherOrigin() async throws {
     let fields: Fields = ["Authorization": "Bearer secret", "Cookie": "id=secret", "X-Kept": "yes"]
     let engine = try Engine.forServers()
@@ -98,7 +100,7 @@ struct RedirectTests {
     }
   }
 
-  @Test("a redirect from http to https is followed")
+  @Test("the client follows a redirect from http to https")
   func schemes() async throws {
     let engine = try Engine.forServers()
     try Server.nginxTLS.require()

@@ -15,7 +15,7 @@ struct TLSTests {
   }
 
   @Test(
-    "a valid certificate is accepted, and the metrics contain the TLS parameters",
+    "the client accepts a valid certificate, and the metrics contain the TLS parameters",
     arguments: [Server.nginxTLS, .caddyTLS])
   func good(server: Server) async throws {
     let response = try await Engine.forServers().collect(server, "/text.txt")
@@ -34,7 +34,7 @@ struct TLSTests {
   }
 
   @Test(
-    "IP addresses in a certificate are accepted like names",
+    "the client accepts IP addresses in a certificate like names",
     arguments: ProcessStatus.hasIPv6 ? ["127.0.0.1", "[::1]"] : ["127.0.0.1"])
   func addresses(host: String) async throws {
     let uri = try await Server.nginxTLS.uri("/small.txt", host: host)
@@ -42,7 +42,7 @@ struct TLSTests {
   }
 
   @Test(
-    "each kind of bad certificate causes a different error with a remedy",
+    "each kind of invalid certificate causes a different error with a remedy",
     arguments: [
       (Server.expired, TLSError.Code.certificateExpired, "expired on 2021-01-01"),
       (.wrongHost, .hostMismatch, "but for wrong.example"),
@@ -61,7 +61,7 @@ struct TLSTests {
     #expect(try await trusting.collect(server, "/small.txt").text == "small\n")
   }
 
-  @Test("a certificate of an unknown authority is refused")
+  @Test("the client refuses a certificate of an unknown authority")
   func unknownAuthority() async throws {
     let error = try await Engine.forServers { $0.tls.trustRoots = [.system] }.failure(.nginxTLS, "/")
     #expect(error.code == .tlsFailed)
@@ -69,13 +69,13 @@ struct TLSTests {
     #expect(error.description.contains("trustRoots"))
   }
 
-  @Test("a self-signed certificate is accepted if it is trusted")
+  @Test("the client accepts a self-signed certificate if the certificate is a trust root")
   func trustedSelfSigned() async throws {
     let engine = try Engine.forServers { $0.tls.trustRoots = [.file("\(Server.folder)/pki/self-signed.crt")] }
     #expect(try await engine.collect(.selfSigned, "/small.txt").text == "small\n")
   }
 
-  @Test("TLS 1.0 and 1.1 are refused")
+  @Test("the client refuses TLS 1.0 and 1.1")
   func oldVersions() async throws {
     let error = try await Engine.forServers().failure(.oldVersions, "/")
     #expect(error.code == .tlsFailed)
@@ -84,7 +84,7 @@ struct TLSTests {
   }
 
   @Test(
-    "if a server supports only one TLS version, that version is used",
+    "if a server supports only one TLS version, the client uses that version",
     arguments: [(Server.tls12, "TLSv1.2"), (.tls13, "TLSv1.3")])
   func versions(server: Server, version: String) async throws {
     let response = try await Engine.forServers().collect(server, "/")
@@ -92,7 +92,7 @@ struct TLSTests {
     #expect(try response.metric.tls?.protocolVersion == version)
   }
 
-  @Test("if a server supports no version in the configured range, the request fails")
+  @Test("if a server supports no TLS version in the configured range, the request fails")
   func limits() async throws {
     let old = try Engine.forServers { $0.tls.maximumVersion = .v1_2 }
     #expect(try await old.collect(.nginxTLS, "/small.txt").metric.tls?.protocolVersion == "TLSv1.2")
@@ -102,7 +102,7 @@ struct TLSTests {
     #expect(try cause(await new.failure(.tls12, "/")).code == .protocolVersion)
   }
 
-  @Test("a common application protocol is selected; if there is none, the server refuses the handshake or selects none")
+  @Test("ALPN selects a common protocol, and without one the server refuses the handshake or selects none")
   func applicationProtocols() async throws {
     func engine(_ protocols: [String]) throws -> Engine {
       try Engine.forServers { $0.tls.applicationProtocols = protocols }
@@ -120,7 +120,7 @@ struct TLSTests {
   }
 
   @Test(
-    "with each TLS version, the second connection resumes the TLS session of the first",
+    "with each TLS version, the second connection to a server resumes the TLS session of the first",
     arguments: [Server.nginxTLS, .caddyTLS, .tls12, .tls13])
   func resumption(server: Server) async throws {
     let engine = try Engine.forServers()
@@ -136,7 +136,7 @@ struct TLSTests {
     #expect(try await Engine.forServers().collect(server, "/small.txt").metric.tls?.isResumed == false)
   }
 
-  @Test("without a client certificate, a server that requires one responds with 400")
+  @Test("without a client certificate, a request to a server that requires one gets a 400 response")
   func clientCertificateMissing() async throws {
     let response = try await Engine.forServers().collect(.clientCertificate, "/")
     #expect(response.status == 400)
@@ -155,7 +155,7 @@ struct TLSTests {
     #expect(try await engine.collect(.nginxTLS, "/uploads/tls", method: "DELETE").status == 204)
   }
 
-  @Test("a response with Connection: close is complete if TLS is closed properly, and an error if it is truncated")
+  @Test("a response with Connection: close succeeds if TLS is closed properly, and fails if the response is truncated")
   func closedConnections() async throws {
     let engine = try Engine.forServers()
     #expect(try await engine.collect(.nginxTLS, "/close").text == "bye\n")

@@ -23,7 +23,9 @@ struct UploadTests {
     }
   }
 
-  @Test("servers receive all bytes of a body, with Content-Length or in chunks", arguments: [0, 1, 1000, 1_000_000])
+  @Test(
+    "servers receive all bytes of an uploaded body, with Content-Length or in chunks",
+    arguments: [0, 1, 1000, 1_000_000])
   func framings(byteCount: Int) async throws {
     let engine = try Engine.forServers()
     let fixed = try await engine.collect(
@@ -51,7 +53,7 @@ struct UploadTests {
     #expect(response.text.contains("\"data\": \"\((0..<100).map { "line \($0);" }.joined())\""))
   }
 
-  @Test("Apache receives 100 MB with Content-Length completely")
+  @Test("Apache receives a body of 100 MB with Content-Length completely")
   func largeToApache() async throws {
     let body = RequestBody(PatternBytes.make(Self.largeByteCount))
     let response = try await Engine.forServers().collect(.apache, "/count", method: "POST", body: body)
@@ -59,7 +61,7 @@ struct UploadTests {
     #expect(try response.metric.requestBodyBytes == UInt64(Self.largeByteCount))
   }
 
-  @Test("nginx stores 100 MB that a producer sends in chunks, and returns them unchanged")
+  @Test("nginx stores 100 MB that a body's producer sends in chunks, and returns the bytes unchanged")
   func largeThereAndBack() async throws {
     let engine = try Engine.forServers()
     let path = "/uploads/large-chunked"
@@ -70,7 +72,7 @@ struct UploadTests {
     #expect(try await engine.collect(.nginx, path, method: "DELETE").status == 204)
   }
 
-  @Test("nginx stores a large file, and returns it unchanged", arguments: [Server.nginx, .nginxTLS])
+  @Test("nginx stores an uploaded large file, and returns the file unchanged", arguments: [Server.nginx, .nginxTLS])
   func largeFile(server: Server) async throws {
     let byteCount = 4_000_000
     let engine = try Engine.forServers()
@@ -94,7 +96,7 @@ struct UploadTests {
     #expect(sink.isRight)
   }
 
-  @Test("one body can consist of bytes, a file and a producer")
+  @Test("one request body can consist of bytes, a file and a producer's output")
   func segments() async throws {
     let file = try TemporaryFile(Array("from a file, ".utf8))
     var body = RequestBody("from memory, ")
@@ -111,7 +113,7 @@ struct UploadTests {
     #expect(response.text.contains("\"Content-Length\": \"41\""))
   }
 
-  @Test("if a body's file is missing or too short, the request fails with an error that contains the path")
+  @Test("if a request body's file is missing or too short, the request fails with an error that contains the path")
   func badFiles() async throws {
     let engine = try Engine.forServers()
     let short = try TemporaryFile([1, 2, 3])
@@ -129,7 +131,7 @@ struct UploadTests {
   // MARK: Expect: 100-continue, and refusals
 
   @Test(
-    "the server sends 100 (Continue) before it receives the body",
+    "with Expect: 100-continue, the server sends 100 (Continue) before it receives the body",
     arguments: [(Server.apache, "/count"), (.nginx, "/expect")])
   func granted(server: Server, path: String) async throws {
     let engine = try Engine.forServers()
@@ -146,7 +148,8 @@ struct UploadTests {
   }
 
   @Test(
-    "a body isn't sent if the server refuses it instead of sending 100 (Continue)", arguments: ["/denied", "/limited"])
+    "with Expect: 100-continue, the client doesn't send the body if the server responds with an error",
+    arguments: ["/denied", "/limited"])
   func refused(path: String) async throws {
     let engine = try Engine.forServers()
     let status = path == "/denied" ? 403 : 413
@@ -161,7 +164,7 @@ struct UploadTests {
   }
 
   @Test(
-    "if the server refuses a body during its transmission, its response is delivered instead of a broken pipe error")
+    "if the server refuses a body during the upload, its response is delivered instead of a broken pipe error")
   func earlyRefusal() async throws {
     let engine = try Engine.forServers()
     let byteCount = 50_000_000
@@ -191,7 +194,7 @@ struct UploadTests {
     await ended.wait()
   }
 
-  @Test("cancelling an upload ends it at the client and at the server")
+  @Test("cancelling an upload ends the transfer at the client and at the server")
   func cancelled() async throws {
     let engine = try Engine.forServers()
     let (flowing, ended) = (Gate(), Gate())

@@ -13,13 +13,13 @@ import Testing
       sequence: .max),
   ]
 
-  @Test("a transfer's record is read back as written, whatever its progress", arguments: contents)
+  @Test("a background transfer's record is read back as written, whatever its progress", arguments: contents)
   func roundTrip(_ content: TransferRecordContent) {
     #expect(TransferRecordContent(content.bytes(id: 7), id: 7) == content)
     #expect(TransferRecordContent(content.bytes(id: 7), id: 8) == nil)
   }
 
-  @Test("a record of version 1, which has no options, can be read, and one of a later version is refused")
+  @Test("the transfer store reads a record of version 1, which has no options, and refuses one of a later version")
   func versions() {
     var content = Self.contents[0]
     content.description.options = TransferOptions()
@@ -34,7 +34,7 @@ import Testing
     #expect(read(head, 1) == nil && read(old, 2) == nil && read(old, 0) == nil && read(head, 3) == nil)
   }
 
-  @Test("a recorded response head is read back as written, and is refused for another task")
+  @Test("a background transfer's recorded response head is read back as written, and is refused for another task")
   func answers() throws {
     let bytes = try #require(TransferAnswer.sample.bytes(id: 3))
     #expect(TransferAnswer(bytes, id: 3) == .sample)
@@ -43,7 +43,7 @@ import Testing
     #expect(TransferAnswer(bytes + [0], id: 3) == nil)
   }
 
-  @Test("a record that is truncated, extended or altered at any byte is refused", arguments: contents)
+  @Test("a transfer record that is truncated, extended or altered at any byte is refused", arguments: contents)
   func damage(_ content: TransferRecordContent) {
     let bytes = content.bytes(id: 7)
     let slots = bytes.count - TransferFormat.slotCount * TransferFormat.slotByteCount
@@ -59,7 +59,7 @@ import Testing
     #expect(TransferRecordContent(bytes + [0], id: 7) == nil)
   }
 
-  @Test("if a change of progress is written only in part, the earlier progress is read")
+  @Test("after a progress update that was written only partially, the previous progress is read")
   func cutChange() {
     let before = TransferRecordContent(
       description: .upload, progress: TransferProgress(stage: .running, startedAt: 5), sequence: 3)
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("no sequence of bytes crashes the readers of records", arguments: 0..<repetitions(of: 100))
+  @Test("no sequence of bytes crashes the readers of transfer records", arguments: 0..<repetitions(of: 100))
   func mutations(_ seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     for _ in 0..<50 {
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("each generated file name is parsed correctly, and any other name is refused")
+  @Test("each file name that the transfer store generates is parsed correctly, and any other name is refused")
   func names() {
     for name in [TransferFileName.record(1), .answer(0xABC), .body(0), .temporary("0000000000000001.task")] {
       #expect(TransferFileName(name.text) == name)

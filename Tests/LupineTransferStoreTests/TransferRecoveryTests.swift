@@ -13,13 +13,13 @@ import Testing
 
   private let upload = TransferDescription.Kind.upload(path: "/f")
 
-  @Test("a task that was never resumed continues to wait")
+  @Test("after a relaunch, a background task that was never resumed continues to wait")
   func waiting() {
     #expect(decide(.download, .created, body: nil) == .wait)
     #expect(decide(upload, .created, body: nil) == .wait)
   }
 
-  @Test("an upload without a response is sent again, and an upload with a response never is")
+  @Test("after a relaunch, an upload without a response is sent again, and an upload with a response never is")
   func uploads() {
     #expect(decide(upload, .running, hasAnswer: false, body: nil) == .start)
     for body in [nil, 0, 10, 11] as [UInt64?] { #expect(decide(upload, .answered, body: body) == .answerLost) }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("a download continues only if its bytes belong to the stored response head")
+  @Test("after a relaunch, a download continues only if its bytes belong to the stored response head")
   func downloads() {
     #expect(decide(.download, .running, body: 5) == .resume(byteCount: 5))
     #expect(decide(.download, .running, hasAnswer: false, body: 5) == .start)
@@ -38,14 +38,14 @@ import Testing
     #expect(decide(.download, .running, body: nil) == .start)
   }
 
-  @Test("a finished download is delivered if its file is complete, and is otherwise downloaded again")
+  @Test("after a relaunch, a finished download is delivered if its file is complete, and is otherwise downloaded again")
   func finished() {
     #expect(decide(.download, .finished, body: 10) == .deliver)
     for body in [nil, 9, 11] as [UInt64?] { #expect(decide(.download, .finished, body: body) == .start) }
   }
 
   @Test(
-    "if the delegate moved a download's file, the task is only completed; an altered file is downloaded again")
+    "after a relaunch, a download whose file the delegate moved is complete, and an altered file is downloaded again")
   func delivering() {
     #expect(decide(.download, .delivering, body: 10) == .deliver)
     #expect(decide(.download, .delivering, body: nil) == .complete)

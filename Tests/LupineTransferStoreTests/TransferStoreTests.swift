@@ -11,7 +11,7 @@ import Testing
 @Suite struct TransferStoreTests {
   private func open(_ folder: StoreFolder) throws -> TransferStore { try TransferStore(folder: folder.path) }
 
-  @Test("a store opened later contains the earlier store's records, with their progress and description")
+  @Test("a transfer store that is opened later contains the earlier store's records, with progress and description")
   func recovery() throws {
     let folder = StoreFolder()
     let store = try open(folder)
@@ -31,7 +31,7 @@ import Testing
     #expect(folder.names == ["lock"])
   }
 
-  @Test("while one store has a folder open, no other store can open it")
+  @Test("while a transfer store has a folder open, no other store can open the folder")
   func owner() throws {
     let folder = StoreFolder()
     let store = try open(folder)
@@ -41,7 +41,7 @@ import Testing
     second.close()
   }
 
-  @Test("missing parent folders are created, and only the user can read the folder and the records")
+  @Test("the transfer store creates missing parent folders, and only the user can read the folder and the records")
   func permissions() throws {
     let folder = StoreFolder()
     let store = try open(folder)
@@ -51,7 +51,7 @@ import Testing
     for name in folder.names { #expect(folder.mode(name) == 0o600, "\(name)") }
   }
 
-  @Test("a folder that other users own or can change isn't used, nor is a link to a folder")
+  @Test("the transfer store doesn't use a folder that other users own or can change, nor a link to a folder")
   func foreignFolder() throws {
     let folder = StoreFolder()
     try open(folder).close()
@@ -74,7 +74,7 @@ import Testing
     #expect(throws: refusal) { try open(folder) }
   }
 
-  @Test("a damaged record is deleted and reported, and the other records are kept")
+  @Test("the transfer store deletes and reports a damaged record, and keeps the other records")
   func damage() throws {
     let folder = StoreFolder()
     let store = try open(folder)
@@ -91,7 +91,7 @@ import Testing
     #expect(folder.names == [TransferFileName.record(2).text, "lock"])
   }
 
-  @Test("files of the store that belong to no record are deleted, and other files are kept")
+  @Test("the transfer store deletes its files that belong to no record, and keeps other files")
   func leftovers() throws {
     let folder = StoreFolder()
     let store = try open(folder)
@@ -109,7 +109,7 @@ import Testing
     #expect(folder.names == ["lock", "notes.txt"])
   }
 
-  @Test("a change that is cut off at any byte leaves the record's earlier progress")
+  @Test("an update of a transfer record that is cut off at any byte leaves the record's previous progress")
   func cutChange() throws {
     let folder = StoreFolder()
     let store = try open(folder)
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("a task description longer than the limit isn't recorded")
+  @Test("the transfer store doesn't record a task description longer than the limit")
   func limit() throws {
     let folder = StoreFolder()
     let store = try open(folder)
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(
-    "whichever system call fails, each record is then complete or absent, and no progress is lost")
+    "whichever system call of the transfer store fails, each record is then complete or absent, with no lost progress")
   func failedCalls() async throws {
     let folder = StoreFolder()
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

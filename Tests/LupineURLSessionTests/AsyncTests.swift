@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AsyncTests {
-  @Test("awaiting data, upload or download returns the response and its body")
+  @Test("awaiting a session's data, upload or download returns the response and the body")
   func forms() async throws {
     try await withServer {
       .text("\($0.method) \(String(decoding: $0.body, as: UTF8.self))")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("cancelling the awaiting task cancels the request, whether or not it has been sent")
+  @Test("cancelling the task that awaits a request cancels the request, whether or not it has been sent")
   func cancellation() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("if many requests are cancelled while their responses arrive, each of them ends once")
+  @Test("if many awaited requests are cancelled while their responses arrive, each request ends once")
   func cancellationRace() async throws {
     try await withServer { _ in
       .text("here")
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("an awaited request throws the session's errors")
+  @Test("an awaited request throws the errors of the session")
   func errors() async throws {
     try await withSession { session in
       #expect(await code { try await session.data(from: URL(string: "http://127.0.0.1:1/")!) } == .cannotConnectToHost)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("a long body is received only as fast as the loop consumes it, and completely")
+  @Test("bytes(for:) receives a long body completely, and only as fast as the caller's loop consumes the bytes")
   func longBody() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 3_000_000))
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("discarding the sequence of bytes cancels the request")
+  @Test("discarding the sequence from bytes(for:) cancels the request")
   func discardedBytes() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 1 << 40))
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(
-    "a body can be split into lines, and empty lines are skipped",
+    "the sequence from bytes(for:) can split a body into lines, and skips empty lines",
     arguments: [
       ("a\nb\r\nc\rd", ["a", "b", "c", "d"]), ("\n\na\n\n\nb\n", ["a", "b"]), ("", []), ("\r\n", []),
       ("x\u{2028}y\u{2029}z\u{85}w", ["x", "y", "z", "w"]), ("ü\u{B}¨\u{C}†", ["ü", "¨", "†"]),
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("a body can be decoded to scalars and characters, and invalid bytes are replaced")
+  @Test("the sequence from bytes(for:) can decode a body to scalars and characters, and replaces invalid bytes")
   func text() async throws {
     let invalid: [UInt8] = [0x61, 0xFF, 0xC3, 0x62, 0xE2, 0x82, 0xAC, 0xED, 0xA0, 0x80, 0xF0, 0x9F]
     try await withServer { request in

@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("a restored task has its number, description and request, and urlSessionDidFinishEvents is called once")
+  @Test("a restored background task has its number, description and request, and the end of events is reported once")
   func properties() async throws {
     let folder = SessionFolder()
     try await withServer { _ in
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("a restored task keeps the options of its request, even for the rest of a download")
+  @Test("a restored background task keeps the options of its request, even for the rest of a download")
   func options() async throws {
     let folder = SessionFolder()
     try await withResource { origin, requests in
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("if sessionSendsLaunchEvents is false, urlSessionDidFinishEvents isn't called for restored tasks")
+  @Test("if sessionSendsLaunchEvents is false, urlSessionDidFinishEvents isn't called for restored background tasks")
   func noLaunchEvents() async throws {
     let folder = SessionFolder()
     try await withResource { origin, _ in
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("a task that was never resumed is restored as suspended, and starts when it is resumed")
+  @Test("a background task that was never resumed is restored as suspended, and starts when it is resumed")
   func neverResumed() async throws {
     let folder = SessionFolder()
     try await withResource { origin, requests in
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("a restored download requests only the missing part, with If-Range, and appends it")
+  @Test("a restored background download requests only the missing part, with If-Range, and appends that part")
   func rest() async throws {
     let folder = SessionFolder()
     try await withResource { origin, requests in
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("a restored download starts over if its resource has changed, or if its bytes or its response head are missing")
+  @Test("a restored download starts over if the resource has changed, or if its bytes or its response head are missing")
   func startOver() async throws {
     for answer in [false, true] {
       let folder = SessionFolder()
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("a finished download is delivered without a request, but downloaded again if its file isn't complete")
+  @Test("a finished background download is delivered without a request, but downloaded again if its file is incomplete")
   func finished() async throws {
     for isComplete in [true, false] {
       let folder = SessionFolder()
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("if the delegate has already moved a download's file, the restored task completes without a request")
+  @Test("if the delegate has already moved a background download's file, the restored task completes without a request")
   func moved() async throws {
     let folder = SessionFolder()
     try await withResource { origin, requests in
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test("an interrupted upload is sent again; once a response has begun, only the response or an error is delivered")
+  @Test("a restored background upload is sent again, or delivers only the response or an error if a response had begun")
   func uploads() async throws {
     let answered = TransferProgress(stage: .answered, status: 201, startedAt: 1)
     let finished = TransferProgress(stage: .finished, status: 201, byteCount: 3, startedAt: 1)
@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  @Test("a damaged record is deleted, and the delegate receives an error for its task")
+  @Test("a background session deletes a damaged record, and its delegate receives an error for the record's task")
   func damaged() async throws {
     let folder = SessionFolder()
     try await withResource { origin, requests in
@@ -253,7 +253,7 @@ import Testing
   }
 
   @Test(
-    "credentials aren't written to disk unless the configuration permits it; after a relaunch, the delegate provides them"
+    "a background session doesn't write credentials to disk unless permitted, and the delegate can provide them later"
   )
   func credentials() async throws {
     for records in [false, true] {
@@ -293,7 +293,7 @@ import Testing
     }
   }
 
-  @Test("cookies, challenges and credentials of a response are recorded only if the configuration permits it")
+  @Test("a background session records a response's cookies and credentials only if the configuration permits that")
   func responseSecrets() async throws {
     let url = try #require(URL(string: "http://user:s3cret@a.test/r"))
     let names = ["Set-Cookie", "set-cookie2", "WWW-Authenticate", "Authentication-Info", "Proxy-Authentication-Info"]
@@ -325,7 +325,7 @@ import Testing
   }
 
   @Test(
-    "if a process is killed repeatedly, its transfers still complete, and uploads with a response aren't sent again")
+    "if a process is killed repeatedly, its background transfers complete, and answered uploads aren't sent again")
   func killed() async throws {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineBackgroundSoak").path

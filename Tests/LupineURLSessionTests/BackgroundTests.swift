@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct BackgroundTests {
   private let content = Array("a download's content".utf8)
 
-  @Test("completed downloads and uploads leave no records, and no events of earlier processes are announced")
+  @Test("completed background transfers leave no records, and no events of earlier processes are announced")
   func completion() async throws {
     let folder = SessionFolder()
     try await withServer { [content] request in
@@ -75,7 +75,8 @@ import Testing
     }
   }
 
-  @Test("a second session with an identifier in use is invalid, but one created after the first session's end is valid")
+  @Test(
+    "a second background session with an identifier in use is invalid, but one created after the first's end is valid")
   func owner() async throws {
     let folder = SessionFolder()
     try await withServer { _ in
@@ -98,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("an identifier is converted to the name of one directory, whatever its characters")
+  @Test("a background session's identifier is converted to the name of one directory, whatever its characters")
   func identifiers() {
     #expect(BackgroundOptions.folderName(of: "com.example.App-1_a") == "com.example.App-1_a")
     #expect(BackgroundOptions.folderName(of: "../ä") == "%2E.%2F%C3%A4")
@@ -107,7 +108,7 @@ import Testing
     #expect(BackgroundOptions.folderName(of: String(repeating: "/", count: 86)) == nil)
   }
 
-  @Test("a session with an unusable identifier becomes invalid, with the reason")
+  @Test("a background session with an unusable identifier becomes invalid, with the reason")
   func unusableIdentifier() async {
     let recorder = EventRecorder()
     let session = URLSession(
@@ -116,7 +117,7 @@ import Testing
     #expect(await settles { recorder.events.invalidity.map { $0?.code } == [.cannotCreateFile] })
   }
 
-  @Test("a session whose folder other users can change becomes invalid, with a remedy")
+  @Test("a background session whose folder other users can change becomes invalid, with a remedy")
   func foreignFolder() async throws {
     let folder = SessionFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
@@ -128,7 +129,7 @@ import Testing
     #expect(recorder.events.invalidity.first??.localizedDescription.contains("chmod go-w") == true)
   }
 
-  @Test("after a failed connection, a task tries again, and a download continues where it was cut off")
+  @Test("after a failed connection, a background task tries again, and a download continues where it was cut off")
   func retries() async throws {
     let folder = SessionFolder()
     let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -156,7 +157,7 @@ import Testing
     #expect(recorder.events.offsets == [4_000])
   }
 
-  @Test("an upload is sent again if its connection is lost before the response head, but not after it")
+  @Test("a background upload is sent again if the connection is lost before the response head, but not after the head")
   func uploadRetries() async throws {
     let folder = SessionFolder()
     let file = folder.directory.appending(path: "upload")
@@ -178,7 +179,8 @@ import Testing
     #expect(origin.requestCount == 2)
   }
 
-  @Test("an upload isn't sent again after a redirect to its result, but is after a redirect that keeps the method")
+  @Test(
+    "after a redirect and a lost connection, a background upload is sent again only if the redirect kept the method")
   func redirectedUpload() async throws {
     let again = ["POST", "POST", "POST", "POST"]
     for (status, methods) in [(303, ["POST", "GET"]), (302, ["POST", "GET"]), (307, again)] {
@@ -213,7 +215,7 @@ import Testing
     }
   }
 
-  @Test("an upload isn't sent again after its response head, even if recording the response fails")
+  @Test("a background upload isn't sent again after its response head, even if recording the response fails")
   func unrecordedAnswer() async throws {
     let folder = SessionFolder()
     let file = folder.directory.appending(path: "upload")
@@ -236,7 +238,7 @@ import Testing
     #expect(origin.requestCount == 1)
   }
 
-  @Test("failed connections are tried again until timeoutIntervalForResource")
+  @Test("a background session tries failed connections again until timeoutIntervalForResource")
   func timeLimit() async throws {
     let folder = SessionFolder()
     let origin = try OriginServer { $0.close() }
@@ -251,7 +253,7 @@ import Testing
     #expect(origin.connectionCount > 1)
   }
 
-  @Test("the retry delay doubles with each failure up to the maximum, and only connection failures are retried")
+  @Test("a background task's retry delay doubles up to a maximum, and only connection failures are retried")
   func retryRule() {
     let rule = BackgroundRetryRule(delayMin: .seconds(1), delayMax: .seconds(60))
     #expect(
@@ -266,7 +268,7 @@ import Testing
     }
   }
 
-  @Test("a discretionary background session has one connection per origin, and other sessions aren't limited")
+  @Test("a discretionary background session has one connection per origin, and other sessions have no such limit")
   func discretion() async throws {
     let folder = SessionFolder()
     try await withServer { _ in
@@ -284,7 +286,7 @@ import Testing
     }
   }
 
-  @Test("a cancelled task leaves no file, except its resume data, which any session can continue from")
+  @Test("a cancelled background task leaves no file, except resume data, with which any session can continue")
   func cancellation() async throws {
     let folder = SessionFolder()
     let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("for a response without a body, the data is empty; an error status isn't an error")
+  @Test("for a response without a body, the completion handler gets empty data, and an error status isn't an error")
   func emptyBody() async throws {
     try await withServer { _ in
       Reply(status: 404)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("a completion handler receives the error, and also the response if one was received")
+  @Test("a task's completion handler receives the error, and also the response if one was received")
   func failure() async throws {
     try await withServer { _ in
       Reply(fields: ["Connection": "close"], .bytes([]))
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("a downloaded file exists while the completion handler runs, and is deleted afterward")
+  @Test("a downloaded file exists while the task's completion handler runs, and is deleted afterward")
   func download() async throws {
     try await withServer {
       .text($0.path)
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "a task's delegate takes precedence over the session's, which is called for methods that the task's doesn't have")
+    "a task's delegate takes precedence over the session's, which is called for methods that the former lacks")
   func ownDelegate() async throws {
     final class Metered: NSObject, URLSessionTaskDelegate, Sendable {
       let notes = Notes()
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("a task fails if its body exceeds the limit of bodies in memory, and succeeds at exactly the limit")
+  @Test("a task fails if its response body exceeds the limit for bodies in memory, and succeeds at exactly the limit")
   func bodyLimit() async throws {
     try await withServer {
       .text(String(repeating: "x", count: $0.path == "/long" ? 101 : 100))
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("invalidating a session with tasks in flight calls each completion handler once")
+  @Test("invalidating a session with tasks in flight calls each task's completion handler once")
   func invalidation() async throws {
     try await withServer { _ in
       .hold

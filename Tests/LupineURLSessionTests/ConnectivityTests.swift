@@ -102,7 +102,7 @@ struct ConnectivityTests {
     }
   }
 
-  @Test("a name server that doesn't answer isn't treated as a missing network")
+  @Test("a task doesn't treat a name server that doesn't answer as a missing network")
   func noNameServer() async throws {
     network.change(to: TestNetwork.online)
     try await withServer { _ in
@@ -154,7 +154,7 @@ struct ConnectivityTests {
   }
 
   @Test(
-    "if name servers don't answer after the network has come up, the lookup is repeated three times, then the task fails"
+    "if name servers don't answer after a network comes up, a lookup is repeated three times, then the task fails"
   )
   func noNameServerAfterwards() async throws {
     try await withServer { _ in
@@ -173,7 +173,7 @@ struct ConnectivityTests {
     }
   }
 
-  @Test("after several outages, a lookup without an answer is still repeated")
+  @Test("even after several network outages, a task repeats a name lookup without an answer")
   func outages() async throws {
     let count = Mutex(0)
     let source = NetworkSource(
@@ -202,7 +202,7 @@ struct ConnectivityTests {
     }
   }
 
-  @Test("waiting for a network is limited by the resource timeout, not by the request's timeout")
+  @Test("a task's wait for a network is limited by the resource timeout, not by the request's timeout")
   func timeout() async throws {
     try await withServer { _ in
       .text("")
@@ -253,7 +253,7 @@ struct ConnectivityTests {
     }
   }
 
-  @Test("hundreds of tasks that wait for a network share one network watch, and all are sent")
+  @Test("hundreds of tasks that wait for a network share one network watch, and all of their requests are sent")
   func many() async throws {
     try await withServer { _ in
       .text("ok")
@@ -282,7 +282,7 @@ struct ConnectivityTests {
 
 @Suite("NWPathMonitor", .timeLimit(.minutes(10)))
 struct NWPathMonitorTests {
-  @Test("a monitor reports the current path and each change on its queue, and reports nothing after cancel")
+  @Test("a path monitor reports the current path and each change on its queue, and reports nothing after cancel")
   func changes() async {
     let network = TestNetwork(TestNetwork.offline)
     let monitor = NWPathMonitor(.prohibited([]), source: network.source)
@@ -312,7 +312,7 @@ struct NWPathMonitorTests {
     #expect(notes.all.count == 3 && network.watcherCount == 0)
   }
 
-  @Test("required and prohibited interface types exclude all other interfaces from a path")
+  @Test("the interface types that a path monitor requires or prohibits exclude all other interfaces from the path")
   func filters() {
     let network = TestNetwork.network("wwan0", "wlan0", "eth0")
     func names(_ filter: PathFilter) -> [String] { NWPath(network, filter).availableInterfaces.map(\.name) }
@@ -322,7 +322,7 @@ struct NWPathMonitorTests {
     #expect(NWPath(nil, .prohibited([])).status == .requiresConnection)
   }
 
-  @Test("releasing a path monitor ends its watch")
+  @Test("releasing a path monitor ends its watch of the network")
   func release() {
     let network = TestNetwork(TestNetwork.online)
     var monitor: NWPathMonitor? = NWPathMonitor(.prohibited([]), source: network.source)

@@ -12,7 +12,7 @@ import Testing
   private static let url = URL(filePath: "/nowhere")
 
   @Test(
-    "a request contains the default fields unless the session or the request replaces them, and content is decoded")
+    "a session's request has the default fields unless session or request replace them, and content is decoded")
   func defaultFields() async throws {
     try await withServer { request in
       let names = ["Accept", "Accept-Encoding", "User-Agent"]
@@ -78,7 +78,8 @@ import Testing
   }
 
   @Test(
-    "setting a field to a value with CR, LF or NUL has no effect", arguments: ["a\rb", "a\nb", "a\0b", "a\r\nX: y"])
+    "setting a URLRequest's field to a value with CR, LF or NUL has no effect",
+    arguments: ["a\rb", "a\nb", "a\0b", "a\r\nX: y"])
   func injection(value: String) {
     var request = URLRequest(url: Self.url)
     request.setValue(value, forHTTPHeaderField: "X-A")
@@ -89,7 +90,7 @@ import Testing
     #expect(request.allHTTPHeaderFields == ["X-A": "fine"])
   }
 
-  @Test("setting or adding a value keeps the first spelling of the field's name")
+  @Test("setting or adding a URLRequest's field value keeps the first spelling of the field's name")
   func spelling() {
     var request = URLRequest(url: Self.url)
     request.setValue("1", forHTTPHeaderField: "x-Mixed")
@@ -128,7 +129,7 @@ import Testing
     #expect("\(value.customMirror.children.count)" == "9" && value.debugDescription == value.description)
   }
 
-  @Test("responses are compared and hashed by value, and can be archived")
+  @Test("HTTPURLResponse objects are compared and hashed by value, and can be archived")
   func responses() throws {
     let url = try #require(URL(string: "https://h.example/a"))
     let plain = URLResponse(url: url, mimeType: "text/plain", expectedContentLength: 5, textEncodingName: "utf-8")
@@ -157,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "cookies for any domain are parsed from fields, with their comments, but those for a foreign domain aren't stored")
+    "HTTPCookie parses cookies for any domain from fields, but cookies for a foreign domain aren't stored")
   func foreignCookies() throws {
     let url = try #require(URL(string: "https://h.example/"))
     let fields = ["Set-Cookie": "a=1; Domain=other.example; Comment=\"why\"; CommentURL=https://h.example/why"]
@@ -169,7 +170,7 @@ import Testing
     #expect(storage.cookies?.isEmpty == true)
   }
 
-  @Test("a cookie can be archived, and can be created from properties that are substrings")
+  @Test("an HTTPCookie can be archived, and can be created from properties that are substrings")
   func cookieArchive() throws {
     let line: Substring = "name=value".prefix(4)
     let cookie = try #require(
@@ -182,7 +183,7 @@ import Testing
     #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: HTTPCookie.self, from: data) == cookie)
   }
 
-  @Test("a group identifier has one shared cookie storage, and a storage's cookies can be sorted by descriptors")
+  @Test("a group identifier has one shared cookie storage, and its cookies can be sorted by descriptors")
   func cookieStorage() throws {
     let group = HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "group")
     #expect(group === HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "group"))
@@ -199,7 +200,7 @@ import Testing
     #expect(storage.sortedCookies(using: []) == storage.cookies)
   }
 
-  @Test("after flush, requests open new connections; reset removes cookies and credentials")
+  @Test("after a session's flush, requests open new connections, and reset removes cookies and credentials")
   func flush() async throws {
     try await withServer { _ in
       Reply(fields: ["Set-Cookie": "a=1"])

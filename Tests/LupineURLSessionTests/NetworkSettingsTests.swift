@@ -25,7 +25,7 @@ struct NetworkSettingsTests {
     return try URLSession(configuration: configuration).client.convert(request)
   }
 
-  @Test("a request's network settings have Foundation's defaults, keep their values, and affect equality")
+  @Test("a URLRequest's network settings have Foundation's defaults, keep their values, and affect equality")
   func defaults() {
     let plain = request()
     #expect(plain.allowsCellularAccess && plain.allowsExpensiveNetworkAccess && plain.allowsConstrainedNetworkAccess)
@@ -55,7 +55,8 @@ struct NetworkSettingsTests {
     #expect([0, 1, 2, 3, 4, 11].map { NSURLRequest.NetworkServiceType(rawValue: $0) }.allSatisfy { $0 != nil })
   }
 
-  @Test("a configuration's network settings have Foundation's defaults, and are copied with the configuration")
+  @Test(
+    "a URLSessionConfiguration's network settings have Foundation's defaults, and are copied with the configuration")
   func configuration() {
     let configuration = URLSessionConfiguration.default
     #expect(configuration.allowsCellularAccess && configuration.allowsExpensiveNetworkAccess)
@@ -75,7 +76,7 @@ struct NetworkSettingsTests {
     #expect(copy.sharedContainerIdentifier == "group" && copy.shouldUseExtendedBackgroundIdleMode)
   }
 
-  @Test("mobile networks are disallowed if the session or the request disallows cellular or expensive networks")
+  @Test("a request can't use mobile networks if the session or the request disallows cellular or expensive networks")
   func cellular() throws {
     #expect(try converted(request()).connection == nil)
     #expect(try converted(request { $0.allowsConstrainedNetworkAccess = false }).connection == nil)
@@ -91,7 +92,7 @@ struct NetworkSettingsTests {
   }
 
   @Test(
-    "each network service type has its traffic class, and the request's type takes precedence over the session's",
+    "each networkServiceType has its traffic class, and the request's type takes precedence over the session's",
     arguments: [
       (.default, nil), (.voip, 0xA0), (.video, 0x88), (.background, 0x04), (.voice, 0xB8),
       (.networkServiceTypeCallSignaling, 0xA0),
@@ -103,7 +104,7 @@ struct NetworkSettingsTests {
     #expect(over.connection?.trafficClass == trafficClass)
   }
 
-  @Test("a request's own settings replace those of the session")
+  @Test("a request's own network settings replace those of the session")
   func own() throws {
     let timeouts = Timeouts(everyPhase: .seconds(3), total: .seconds(9))
     let sent = try converted(
@@ -131,7 +132,7 @@ struct NetworkSettingsTests {
     #expect(one.connection?.tls?.verifier != nil && one.connection == two.connection)
   }
 
-  @Test("a task whose body exceeds its request's limit fails, whatever kind of task it is")
+  @Test("a task whose response body exceeds the limit of its request fails, whatever kind of task it is")
   func bodyLimit() async throws {
     try await withServer { _ in
       .text(String(repeating: "x", count: 5_000))
@@ -148,7 +149,7 @@ struct NetworkSettingsTests {
     }
   }
 
-  @Test("a request is sent to the addresses that it specifies for its host")
+  @Test("a request is sent to the addresses that the request specifies for its host")
   func addresses() async throws {
     try await withServer {
       .text($0.fields.first("Host") ?? "")

@@ -29,7 +29,7 @@ struct PathWaitListTests {
     return calls.count
   }
 
-  @Test("a waiter continues as soon as a network path appears")
+  @Test("a task that waits for a network continues as soon as a network path appears")
   func appearing() {
     var list = PathWaitList()
     _ = add(&list, "a")
@@ -41,7 +41,7 @@ struct PathWaitListTests {
   }
 
   @Test(
-    "if there already is a network path, a waiter continues after a delay that doubles with each attempt up to 10 s")
+    "if there already is a network path, a waiting task continues after a delay that doubles up to 10 s")
   func pauses() {
     for (attempts, pause) in [(0, 0), (1, 100), (2, 200), (3, 400), (7, 6_400), (8, 10_000), (9, 10_000), (60, 10_000)]
       as [(Int, UInt64)]
@@ -53,7 +53,7 @@ struct PathWaitListTests {
     }
   }
 
-  @Test("a waiter that is added while there is a network path also continues only after its delay")
+  @Test("a task that starts to wait while there is a network path also continues only after its delay")
   func joining() {
     var list = PathWaitList()
     _ = add(&list, "a", attempts: 8)
@@ -62,7 +62,7 @@ struct PathWaitListTests {
     #expect(list.nextTime == at(150) && due(&list, at: 150) == 1 && outcomes.all == ["b path"])
   }
 
-  @Test("a waiter that loses its network path during the delay keeps waiting, even if an interface goes up and down")
+  @Test("a task that loses its network path during the delay keeps waiting, even if an interface goes up and down")
   func flapping() {
     var list = PathWaitList()
     _ = add(&list, "a", attempts: 4)
@@ -76,7 +76,7 @@ struct PathWaitListTests {
     #expect(due(&list, at: 5_000) == 1)
   }
 
-  @Test("many waiters continue in the order in which they were added, spread over at most two seconds")
+  @Test("many tasks that wait for a network continue in the order of their arrival, spread over at most two seconds")
   func spread() {
     var list = PathWaitList()
     for number in 0..<4_000 { _ = add(&list, "\(number)") }
@@ -88,7 +88,7 @@ struct PathWaitListTests {
     #expect(outcomes.all == (0..<4_000).map { "\($0) path" })
   }
 
-  @Test("a few waiters continue at intervals of 2 ms")
+  @Test("a few tasks that wait for a network continue at intervals of 2 ms")
   func few() {
     var list = PathWaitList()
     for number in 0..<3 { _ = add(&list, "\(number)") }
@@ -96,7 +96,7 @@ struct PathWaitListTests {
     #expect((0...4).map { due(&list, at: UInt64($0)) } == [1, 0, 1, 0, 1])
   }
 
-  @Test("a waiter fails at its time limit, and the callback of a removed waiter isn't called")
+  @Test("a task that waits for a network fails at its time limit, and isn't notified after it stopped waiting")
   func limits() {
     var list = PathWaitList()
     _ = add(&list, "a", limit: .milliseconds(30))
@@ -107,7 +107,7 @@ struct PathWaitListTests {
     #expect(list.isEmpty && due(&list, at: 50) == 0 && outcomes.all == ["a timedOut"])
   }
 
-  @Test("if the state of the network can't be read, a waiter continues after a delay")
+  @Test("if the network's state can't be read, a task that waits for a network continues after a delay")
   func unreadable() {
     var list = PathWaitList()
     _ = add(&list, "a", attempts: 2)

@@ -14,7 +14,7 @@ extension URLSession {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct TaskTests {
-  @Test("a task must be resumed once for each time it was suspended, and a new task once more")
+  @Test("a task must be resumed as often as it was suspended, and a new task once more")
   func suspension() async throws {
     try await withServer { _ in
       .text("here")
@@ -67,7 +67,7 @@ extension URLSession {
     }
   }
 
-  @Test("a request isn't sent before its task's earliest begin date, and the delegate may replace the request then")
+  @Test("a task's request isn't sent before the earliest begin date, and the delegate may then replace the request")
   func delay() async throws {
     final class Replacing: NSObject, URLSessionTaskDelegate, Sendable {
       func urlSession(
@@ -110,7 +110,7 @@ extension URLSession {
     }
   }
 
-  @Test("a task's progress counts bytes, and can suspend, resume and cancel the task")
+  @Test("a task's Progress object counts bytes, and can suspend, resume and cancel the task")
   func progress() async throws {
     try await withServer { request in
       request.path == "/hold" ? .hold : .text("0123456789")
@@ -147,7 +147,7 @@ extension URLSession {
     task.cancel()
   }
 
-  @Test("a test can replace a task with a subclass, without a session")
+  @Test("a test can replace a session's task with an instance of a subclass, without a session")
   func standIn() {
     final class Mock: URLSessionDataTask, @unchecked Sendable {
       let notes = Notes()

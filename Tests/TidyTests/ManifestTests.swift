@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("no product except the demo depends on the tests' servers or code")
+  @Test("no product of the package except the demo depends on the tests' servers or code")
   func products() throws {
     let manifest = try Manifest()
     #expect(manifest.products.count >= 5)

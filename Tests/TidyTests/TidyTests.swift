@@ -45,13 +45,13 @@ import Testing
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
 
-  @Test("the checked source tree contains sources and tests")
+  @Test("the source tree that these checks read contains sources and tests")
   func treeIsFound() {
     #expect(SourceTree.sources.count > 50)
     #expect(SourceTree.tests.count > 10)
   }
 
-  @Test("a target imports only the modules that its layer allows", arguments: SourceTree.sources)
+  @Test("each target imports only the modules that its layer allows", arguments: SourceTree.sources)
   func imports(_ file: SourceFile) throws {
     let allowed = try #require(Self.allowedImports[file.target], "no rule for the target \(file.target)")
     for module in file.imports {
@@ -73,7 +73,7 @@ import Testing
     #expect(files.map(\.path) == ["Sources/Lupine/Headers/HTTPHeaders.swift"])
   }
 
-  @Test("URLSession's layer doesn't use types of the layer above it")
+  @Test("the layer of the URLSession API doesn't use types of the layer above it")
   func layersOfTheAPI() throws {
     let declaration =
       /^(?:(?:public|package|open|final|@\w+(?:\([^)]*\))?) )*(?:class|struct|enum|protocol|typealias|actor) (\w+)/
@@ -91,14 +91,15 @@ import Testing
   }
 
   @Test(
-    "files have at most 400 lines, and tables of vectors at most 600", arguments: SourceTree.sources + SourceTree.tests
+    "source and test files have at most 400 lines, and tables of test vectors at most 600",
+    arguments: SourceTree.sources + SourceTree.tests
   )
   func length(_ file: SourceFile) {
     let isTable = file.path.contains("Vectors")
     #expect(file.lines.count <= (isTable ? 600 : 400), "\(file.path) has \(file.lines.count) lines; split it")
   }
 
-  @Test("every file starts with a comment", arguments: SourceTree.sources + SourceTree.tests)
+  @Test("every source and test file starts with a comment", arguments: SourceTree.sources + SourceTree.tests)
   func opening(_ file: SourceFile) {
     #expect(file.lines.first?.hasPrefix("// ") == true, "\(file.path)")
   }
@@ -178,7 +179,8 @@ import Testing
     #expect(file.lines.contains { $0.contains("SAFETY:") }, "\(file.path) has unsafe code without a SAFETY comment")
   }
 
-  @Test("tests wait for events instead of sleeping", arguments: SourceTree.tests.filter { $0.target != "TidyTests" })
+  @Test(
+    "the tests wait for events instead of sleeping", arguments: SourceTree.tests.filter { $0.target != "TidyTests" })
   func noSleeps(_ file: SourceFile) {
     for word in ["Task.sleep", "Thread.sleep", "usleep(", "nanosleep("] {
       #expect(file.lineNumbers(of: word).isEmpty, "\(file.path) calls \(word)")

@@ -33,7 +33,7 @@ struct LoginTests {
     return Self.authorizations(server.requests).first
   }
 
-  @Test("the login of --user is sent with Basic, and replaces the URL's login")
+  @Test("the command sends the login of --user with Basic, in place of a login in the URL")
   func user() async throws {
     #expect(try await sent(["-u", "u:p"]) == Self.basic)
     #expect(try await sent(["--user", "u:p", "--basic"], userInfo: "x:y@") == Self.basic)
@@ -41,13 +41,13 @@ struct LoginTests {
     #expect(try await sent(["-u", "u:p:q"]) == "Basic dTpwOnE=")
   }
 
-  @Test("the token of --oauth2-bearer is sent, and replaces the URL's login")
+  @Test("the command sends the token of --oauth2-bearer, in place of a login in the URL")
   func token() async throws {
     #expect(try await sent(["--oauth2-bearer", "abc"]) == "Bearer abc")
     #expect(try await sent(["--oauth2-bearer", "abc"], userInfo: "x:y@") == "Bearer abc")
   }
 
-  @Test("an Authorization field set with -H replaces any login, and removing the field with -H sends no login")
+  @Test("an Authorization field set with -H replaces any login, and removing Authorization with -H sends no login")
   func field() async throws {
     let folder = try Folder()
     let netrc = try folder.write("n", "machine 127.0.0.1 login u password p")
@@ -57,7 +57,7 @@ struct LoginTests {
     }
   }
 
-  @Test("a netrc login is sent only to its host, and replaces the URL's login unless --netrc-optional is given")
+  @Test("the command sends a netrc login only to its host; without --netrc-optional, that login replaces the URL's")
   func netrc() async throws {
     let folder = try Folder()
     let own = try folder.write(".netrc", "machine 127.0.0.1 login u password p login v password \"w x\"")
@@ -79,7 +79,7 @@ struct LoginTests {
     #expect(Self.authorizations(server.requests) == [Self.basic, Self.basic, "-"])
   }
 
-  @Test("a missing or malformed netrc file is an error before any request, and the error shows none of the file's text")
+  @Test("the command fails before any request if the netrc file is missing or malformed, and shows none of its text")
   func unreadableNetrc() async throws {
     let folder = try Folder()
     let missing = try await lupine(["--netrc-file", folder.path + "/missing", "http://127.0.0.1:1/"])
@@ -104,7 +104,7 @@ struct LoginTests {
   }
 
   @Test(
-    "no credentials are sent after a redirect to another origin, nor after a redirect back",
+    "the command sends no credentials after a redirect to another origin, nor after a redirect back",
     arguments: [
       ["-u", "u:p"], ["--oauth2-bearer", "secret"], ["--netrc-file", "NETRC"], ["--digest", "-u", "u:p"],
       ["--anyauth", "--netrc-file", "NETRC"],
@@ -125,7 +125,7 @@ struct LoginTests {
     #expect(sent.count == 4 && sent.first != "-" && sent.dropFirst().allSatisfy { $0 == "-" }, "\(sent)")
   }
 
-  @Test("after a redirect to a host in the netrc file, the host's login is sent, but only to the first port")
+  @Test("after a redirect to a host in the netrc file, the command sends the host's login, but not to a second port")
   func netrcOfRedirect() async throws {
     let folder = try Folder()
     let netrc = try folder.write("n", "machine a.test login u password p machine b.test login v password w")
@@ -138,7 +138,7 @@ struct LoginTests {
     #expect(Self.authorizations(proxy.requests) == [Self.basic, "Basic djp3", "Basic djp3", "-"])
   }
 
-  @Test("refused credentials are sent only once, and the response is written")
+  @Test("the command sends refused credentials only once, and then writes the response")
   func refused() async throws {
     let server = try CannedServer(replies: [Self.refusal("Basic realm=r"), Self.refusal("Basic realm=r")])
     let run = try await lupine(["-u", "u:p", server.url])

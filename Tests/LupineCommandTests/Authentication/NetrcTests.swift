@@ -13,7 +13,7 @@ struct NetrcTests {
   }
 
   @Test(
-    "a netrc login is found by its host",
+    "the netrc parser finds a host's login",
     arguments: [
       ("machine h login u password p", "u:p"),
       ("machine other login v password w\nmachine h login u password p\n", "u:p"),
@@ -39,7 +39,7 @@ struct NetrcTests {
     #expect(try self.login(text) == login)
   }
 
-  @Test("of several logins for a host, the one that has the URL's user name is used")
+  @Test("of several netrc logins for a host, the one with the URL's user name is used")
   func users() throws {
     let text = "machine h login u password p login v password w\nmachine h login x\ndefault login y password z"
     #expect(try login(text, user: "v") == "v:w")
@@ -49,7 +49,7 @@ struct NetrcTests {
     #expect(try login("machine h password p", user: "u") == nil)
   }
 
-  @Test("the login of a default entry is used only if the caller allows it")
+  @Test("the login of a default entry in a netrc file is used only if the caller allows that")
   func defaultLogin() throws {
     let netrc = try Netrc(Array("machine h login u password p default login d password e".utf8))
     #expect(netrc.login(for: "other")?.user == "d")
@@ -58,7 +58,7 @@ struct NetrcTests {
   }
 
   @Test(
-    "only quoted tokens may contain escapes and white space",
+    "only quoted tokens in a netrc file may contain escapes and white space",
     arguments: [
       ("\"p q\"", "p q"), ("\"\"", ""), (#""a\"b\\c\n\r\t\x""#, "a\"b\\c\n\r\tx"), (#"a\"b"#, #"a\"b"#),
       ("p#q", "p#q"), ("#p", "#p"), ("\"#p\nq\"", "#p\nq"), ("p\"q\"", "p\"q\""), ("\"é\"", "é"),
@@ -67,7 +67,7 @@ struct NetrcTests {
     #expect(try login("machine h login u password \(token)\n") == "u:\(password)")
   }
 
-  @Test("comments are skipped, and a macro is skipped up to an empty line")
+  @Test("the netrc parser skips comments, and skips a macro up to an empty line")
   func skipped() throws {
     let macro = "macdef init\nmachine h login m password m\n# more\n"
     #expect(try login("  # machine h login c password c\n\(macro) \t\nmachine h login u password p") == "u:p")
@@ -76,7 +76,7 @@ struct NetrcTests {
     #expect(try login("machine h login u\n\(macro)\npassword p") == "u:p")
   }
 
-  @Test("a comment after an entry is never read as a host or a password")
+  @Test("the netrc parser never reads a comment after an entry as a host or a password")
   func trailingComments() throws {
     let renamed = "machine new.example # was machine old.example\nlogin o password p"
     #expect(try login(renamed, "old.example") == nil && login(renamed, "new.example") == "o:p")
@@ -84,7 +84,7 @@ struct NetrcTests {
     #expect(try login("machine h # macdef\nlogin u password #p #\n# x") == "u:#p")
   }
 
-  @Test("a malformed netrc file is refused with an error that contains the line's number")
+  @Test("the netrc parser refuses a malformed file with an error that contains the line's number")
   func defects() throws {
     func defect(_ bytes: [UInt8]) -> Netrc.Defect? {
       do throws(Netrc.Defect) {

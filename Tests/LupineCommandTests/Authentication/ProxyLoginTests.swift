@@ -16,7 +16,7 @@ struct ProxyLoginTests {
   }
 
   @Test(
-    "squid accepts each authentication scheme that it permits, for http requests and for tunnels",
+    "the command authenticates to squid with each scheme that squid permits, for http requests and for tunnels",
     arguments: [
       (TestServer.squidDigest, "--proxy-digest"), (.squidDigest, "--proxy-anyauth"), (.squidLogin, "--proxy-anyauth"),
       (.squidLogin, "--proxy-basic"),
@@ -57,7 +57,7 @@ struct ProxyLoginTests {
   }
 
   @Test(
-    "if squid refuses a scheme or a password, an http request gets the 407 response, and a tunnel fails with an error")
+    "if squid refuses a scheme or a password, an http request gets squid's 407, and an https request fails")
   func squidRefuses() async throws {
     try Servers.require()
     for (server, option, login) in [
@@ -73,7 +73,7 @@ struct ProxyLoginTests {
   }
 
   @Test(
-    "if other schemes than Basic are permitted, the proxy's password isn't sent preemptively, and never to the origin")
+    "--proxy-digest and --proxy-anyauth send the proxy's password only after a challenge, and never to the origin")
   func challenged() async throws {
     for (options, challenge, answer) in [
       (["--proxy-digest"], Self.digest, "Digest "), (["--proxy-anyauth"], "Basic realm=r, \(Self.digest)", "Digest "),
@@ -91,7 +91,7 @@ struct ProxyLoginTests {
     }
   }
 
-  @Test("the proxy's login answers only the proxy's challenge, and the origin's login only the origin's")
+  @Test("the proxy's login answers only the proxy's challenge, and the origin's login only the origin's challenge")
   func both() async throws {
     let proxy = try CannedServer(replies: [
       Scripts.refusal(Self.digest, status: 407), Scripts.refusal("Digest realm=o, nonce=m, qop=auth"), Scripts.reply,

@@ -28,7 +28,7 @@ struct SchemeTests {
     #expect(server.requests.map { $0.hasSuffix("\r\n\r\ntext") } == [true, true, false, false])
   }
 
-  @Test("httpbin accepts the right password with Digest, and responds to a wrong one with an error status")
+  @Test("httpbin accepts the command's Digest login with the right password, and a wrong password gets an error status")
   func httpbin() async throws {
     try Servers.require()
     for algorithm in ["MD5", "SHA-256"] {
@@ -41,7 +41,7 @@ struct SchemeTests {
     }
   }
 
-  @Test("a response whose rspauth is wrong is an error, and its body isn't written")
+  @Test("a response with a wrong rspauth is an error, and the command doesn't write the response's body")
   func forged() async throws {
     let forged = Scripts.reply.replacingOccurrences(
       of: "\r\n\r\n", with: "\r\nAuthentication-Info: rspauth=\"0\", cnonce=\"hidden\"\r\n\r\n")
@@ -54,7 +54,7 @@ struct SchemeTests {
   // MARK: Any scheme
 
   @Test(
-    "--anyauth sends no credentials preemptively, and then uses the strongest scheme that options and login permit",
+    "--anyauth sends no credentials before a challenge, and then uses the strongest scheme permitted",
     arguments: [
       (["--anyauth"], "Basic realm=r, \(digestChallenge)", "Digest "), (["--anyauth"], "Basic realm=r", "Basic dTpw"),
       (["--anyauth"], "Negotiate, Basic realm=r", "Basic dTpw"), (["--anyauth"], "Bearer", nil),
@@ -70,7 +70,7 @@ struct SchemeTests {
     if let answer { #expect(sent.last?.hasPrefix(answer) == true, "\(sent)") }
   }
 
-  @Test("--anyauth and --include write the head of each response, and the body of the last one")
+  @Test("with --anyauth and --include, the command writes the head of each response, but only the last body")
   func heads() async throws {
     let server = try CannedServer(replies: [Scripts.refusal("Basic realm=r"), Scripts.reply])
     let run = try await lupine(["-i", "--anyauth", "-u", "u:p", server.url])
@@ -81,7 +81,7 @@ struct SchemeTests {
   // MARK: NTLM and Negotiate
 
   @Test(
-    "NTLM authenticates a connection, and only --ntlm can send a body from standard input",
+    "NTLM authenticates a connection, and --ntlm, unlike --anyauth, can send a body from standard input",
     arguments: [["--ntlm"], ["--anyauth"]])
   func ntlm(options: [String]) async throws {
     try Servers.require()
@@ -128,7 +128,7 @@ struct SchemeTests {
     #expect(forbidden.status == 22 && forbidden.output.isEmpty, "\(forbidden.errors)")
   }
 
-  @Test("Negotiate without a Kerberos ticket prints a one-line error")
+  @Test("without a Kerberos ticket, --negotiate prints a one-line error")
   func negotiate() async throws {
     let server = try CannedServer(replies: [Scripts.refusal("Negotiate")])
     let run = try await shell("KRB5CCNAME=FILE:/nowhere $lupine --negotiate -u any:secret \(server.url)")
@@ -139,7 +139,7 @@ struct SchemeTests {
 
   // MARK: Bodies
 
-  @Test("after a challenge, a file is sent again with the credentials, but standard input can't be sent again")
+  @Test("after a challenge, the command sends a file again with the credentials, but can't send standard input again")
   func bodies() async throws {
     let folder = try Folder()
     let path = try folder.write("f", "text")
@@ -153,7 +153,8 @@ struct SchemeTests {
     #expect(server.requests.count == 3)
   }
 
-  @Test("with Expect: 100-continue, standard input is read only after the credentials were accepted")
+  @Test(
+    "with Expect: 100-continue, the command reads standard input only after the server has accepted the credentials")
   func expectation() async throws {
     // The server sends the challenge after the first request's head, and the final response after the second request's body,
     // which isn't delayed any longer.
@@ -170,7 +171,7 @@ struct SchemeTests {
   // MARK: Reports
 
   @Test(
-    "verbose output contains no password, token or Digest response",
+    "the command's verbose output contains no password, token or Digest response",
     arguments: [["--basic"], ["--digest"], ["--anyauth"], ["--ntlm"]])
   func verbose(options: [String]) async throws {
     let challenges = "Basic realm=r, \(Self.digestChallenge)"

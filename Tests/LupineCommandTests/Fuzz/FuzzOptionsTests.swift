@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Command-line options of lupine fuzz")
 struct FuzzOptionsTests {
-  @Test("options are accepted before and after the URL, in their short and long forms")
+  @Test("the fuzz command accepts options before and after the URL, in their short and long forms")
   func spellings() throws {
     let arguments = [
       "--seed=5", "http://localhost:8080/a", "--count", "7", "--rate", "9", "--timeout", "0.5", "-H", "A: b", "-d", "x",
@@ -22,7 +22,7 @@ struct FuzzOptionsTests {
   }
 
   @Test(
-    "an invalid command line is refused",
+    "the fuzz command refuses an invalid command line",
     arguments: [
       ([], "a URL is missing"), (["a", "localhost"], "only one URL is allowed, not 2"),
       (["--count", "0", "localhost"], "--count takes 1 to 1000000, not \"0\""),
@@ -41,7 +41,7 @@ struct FuzzOptionsTests {
   }
 
   @Test(
-    "targets other than loopback are refused without --allow-remote",
+    "the fuzz command refuses targets other than loopback without --allow-remote",
     arguments: [
       ("http://127.0.0.1", true), ("http://127.9.8.7:1", true), ("http://[::1]", true), ("http://localhost", true),
       ("http://a.localhost", true), ("http+unix://%2Frun%2Fs", true), ("http://128.0.0.1", false),

@@ -25,7 +25,7 @@ struct FuzzRunTests {
     }
   }
 
-  @Test("a server that conforms to HTTP is reported without faults")
+  @Test("the fuzz command reports no faults of a server that conforms to HTTP")
   func faultless() async throws {
     let server = try server { peer, _ in
       try peer.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -40,7 +40,7 @@ struct FuzzRunTests {
     #expect(server.connectionCount == 61)
   }
 
-  @Test("a truncated response is a fault, and the printed command line reproduces the fault")
+  @Test("the fuzz command reports a truncated response as a fault, and prints a command line that reproduces the fault")
   func brokenReply() async throws {
     let server = try server { peer, _ in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
@@ -60,7 +60,7 @@ struct FuzzRunTests {
     #expect(again.status == 100 && again.output.contains("invalid response: "), "\(again.output) \(again.errors)")
   }
 
-  @Test("a missing response is a hang if the request was complete, but not a fault if the request may be incomplete")
+  @Test("the fuzz command reports a missing response as a hang only if the request was certainly complete")
   func hang() async throws {
     let server = try server { peer, _ in _ = try peer.awaitClose() }
     defer { server.stop() }
@@ -71,7 +71,7 @@ struct FuzzRunTests {
     #expect(run.output.contains(" waited for more data\n"), "\(run.output)")
   }
 
-  @Test("a connection reset is a fault, but closing the connection without a response isn't")
+  @Test("the fuzz command reports a connection reset as a fault, but not a connection closed without a response")
   func reset() async throws {
     let cutting = try server { peer, _ in peer.reset() }
     defer { cutting.stop() }
@@ -87,7 +87,7 @@ struct FuzzRunTests {
     #expect(closed.status == 0 && closed.output.contains("3 closed without a response\n"), "\(closed.output)")
   }
 
-  @Test("the run ends when the server no longer answers a correct request")
+  @Test("a fuzz run ends when the server no longer answers a correct request")
   func gone() async throws {
     let isBroken = Atomic(false)
     let server = try OriginServer { peer in
@@ -104,7 +104,7 @@ struct FuzzRunTests {
     #expect(server.connectionCount < 100)
   }
 
-  @Test("the number of requests per second is limited")
+  @Test("the fuzz command limits the number of requests per second")
   func rate() async throws {
     let server = try server { peer, _ in
       peer.finishSending()
@@ -117,7 +117,7 @@ struct FuzzRunTests {
     #expect(ContinuousClock.now - start >= .milliseconds(200))
   }
 
-  @Test("--print writes the bytes that --only would send, without sending them")
+  @Test("the fuzz command's --print writes the bytes that --only would send, without sending them")
   func printed() async throws {
     let seen = Mutex<[UInt8]>([])
     let server = try server { peer, bytes in
@@ -136,7 +136,7 @@ struct FuzzRunTests {
     #expect(seen.withLock { Data($0) } == Data(printed.output.utf8))
   }
 
-  @Test("a target on another host, an unreachable server, or a malformed first response is reported as an error")
+  @Test("the fuzz command reports a remote target, an unreachable server, or a malformed first response as an error")
   func errors() async throws {
     let remote = try await lupine(["fuzz", "http://192.0.2.1/"])
     #expect(remote.status == 2 && remote.output.isEmpty && remote.hasOneErrorLine)
@@ -151,7 +151,7 @@ struct FuzzRunTests {
     #expect(run.status == 56 && run.errors.contains("without mutations"), "\(run.errors)")
   }
 
-  @Test("the help of fuzz lists each option, and the help of lupine mentions fuzz")
+  @Test("the help of the fuzz command lists each option, and the help of lupine mentions fuzz")
   func help() async throws {
     let run = try await lupine(["fuzz", "--help"])
     #expect(run.status == 0 && run.output.contains("--allow-remote") && run.output.contains("Exit status: 0"))

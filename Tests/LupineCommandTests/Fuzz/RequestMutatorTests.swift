@@ -12,14 +12,14 @@ struct RequestMutatorTests {
   private static let all =
     RequestMutator.Mutation.ofRequestLine + RequestMutator.Mutation.ofFields + RequestMutator.Mutation.ofFraming
 
-  @Test("request 0 is sent without mutations")
+  @Test("the fuzz command sends request 0 without mutations")
   func goodRequest() {
     let request = RequestMutator(good: Self.good, seed: 1).request(0)
     let text = "GET /a?b=c HTTP/1.1\r\nHost: h.test\r\nAccept: */*\r\n\r\n"
     #expect(request.bytes == Array(text.utf8) && request.mutations.isEmpty && !request.mayBeUnfinished)
   }
 
-  @Test("the bytes of a request depend only on the seed and the request's number")
+  @Test("the bytes of a fuzz request depend only on the seed and the request's number")
   func replayed() {
     let run = (1...200).map { RequestMutator(good: Self.good, seed: 7).request($0).bytes }
     #expect(RequestMutator(good: Self.good, seed: 7).request(150).bytes == run[149])
@@ -29,7 +29,7 @@ struct RequestMutatorTests {
     #expect(Set(run).count > 150)
   }
 
-  @Test("each mutation changes the request", arguments: all.map(\.name))
+  @Test("each of the fuzzer's mutations changes the request", arguments: all.map(\.name))
   func changes(name: String) throws {
     let mutation = try #require(Self.all.first { $0.name == name })
     var differences = 0
@@ -43,7 +43,7 @@ struct RequestMutatorTests {
   }
 
   @Test(
-    "all mutations occur, and a request has a limited size and at most four mutations")
+    "all of the fuzzer's mutations occur, and a request has a limited size and at most four mutations")
   func bounded() {
     let mutator = RequestMutator(good: Self.good, seed: 3)
     var names: Set<String> = []
@@ -57,7 +57,7 @@ struct RequestMutatorTests {
   }
 
   @Test(
-    "whether a request is complete is decided from its bytes",
+    "the fuzzer decides from a request's bytes whether the request is complete",
     arguments: [
       ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", true),
       ("\r\n\r\nGET / HTTP/1.1\r\n\r\n", true),
@@ -74,7 +74,7 @@ struct RequestMutatorTests {
     #expect(MutatedRequest.isWhole(Array(text.utf8)) == isWhole)
   }
 
-  @Test("whether a request may be treated as HTTP/0.9 or as HEAD is decided from its bytes")
+  @Test("the fuzzer decides from a request's bytes whether a server may treat the request as HTTP/0.9 or as HEAD")
   func kinds() {
     func request(_ text: String) -> MutatedRequest {
       MutatedRequest(number: 1, bytes: Array(text.utf8), mutations: [], mayBeUnfinished: false)

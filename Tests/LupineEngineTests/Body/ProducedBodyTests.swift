@@ -21,7 +21,7 @@ struct ProducedBodyTests {
     }
   }
 
-  @Test("a produced body is sent with Content-Length if its length is known, else in chunks")
+  @Test("a body from a producer is sent with Content-Length if its length is known, else in chunks")
   func framing() async throws {
     let origin = try echo()
     defer { origin.stop() }
@@ -40,7 +40,7 @@ struct ProducedBodyTests {
     #expect(await engine.record(try put(nothing, to: origin)).text == "chunked: ")
   }
 
-  @Test("a request body may consist of produced segments between bytes and files")
+  @Test("a request body may combine segments from a producer with bytes and files")
   func mixed() async throws {
     let origin = try echo()
     defer { origin.stop() }
@@ -54,7 +54,8 @@ struct ProducedBodyTests {
     #expect(try await Engine().record(try put(body, to: origin)).text == "chunked: <middle>")
   }
 
-  @Test("a request fails if its produced body has more or fewer bytes than declared", arguments: [3, 5] as [UInt64])
+  @Test(
+    "a request fails if its body's producer writes more or fewer bytes than declared", arguments: [3, 5] as [UInt64])
   func wrongLength(byteCount: UInt64) async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -68,7 +69,7 @@ struct ProducedBodyTests {
     #expect(error?.description.contains("was declared as \(byteCount) bytes") == true)
   }
 
-  @Test("if a body's producer throws, the exchange fails and the connection is closed")
+  @Test("if a request body's producer throws, the exchange fails and the connection is closed")
   func failingProducer() async throws {
     let left = Gate()
     let origin = try OriginServer { peer in
@@ -89,7 +90,7 @@ struct ProducedBodyTests {
     await left.wait()
   }
 
-  @Test("a body's producer is suspended while the server doesn't read")
+  @Test("a request body's producer is suspended while the server doesn't read")
   func backpressure() async throws {
     let (full, go) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -123,7 +124,7 @@ struct ProducedBodyTests {
     #expect(await sink.outcome.text == String(total))
   }
 
-  @Test("cancelling a request cancels the task that produces its body, and the task's pending write throws")
+  @Test("cancelling a request cancels the task that produces the body, and the task's pending write throws")
   func cancelled() async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -143,7 +144,7 @@ struct ProducedBodyTests {
   }
 
   @Test(
-    "a produced body that isn't replayable is sent only once, even if the connection is lost or the server redirects")
+    "the client doesn't send a body again after a lost connection or a redirect if its producer can't be called again")
   func spent() async throws {
     let requests = Atomic<Int>(0)
     let origin = try OriginServer { peer in
@@ -177,7 +178,7 @@ struct ProducedBodyTests {
     }
   }
 
-  @Test("a replayable produced body is sent again after a 307")
+  @Test("after a 307, the client sends a body again if its producer can be called again")
   func replayed() async throws {
     let origin = try OriginServer.serving { request in
       request.path == "/"
@@ -195,7 +196,7 @@ struct ProducedBodyTests {
     #expect(runs.load(ordering: .relaxed) == 2)
   }
 
-  @Test("a produced body is compressed while it is being sent", arguments: ContentCoding.allCases)
+  @Test("the client compresses a body while the body's producer is writing", arguments: ContentCoding.allCases)
   func compressed(coding: ContentCoding) async throws {
     let origin = try OriginServer.serving { request in
       // The server returns the coded body unchanged, and the client decodes it.

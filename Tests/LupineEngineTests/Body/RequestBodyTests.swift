@@ -27,7 +27,7 @@ struct RequestBodyTests {
     return output
   }
 
-  @Test("a body's length is the sum of its segments")
+  @Test("a request body's length is the sum of its segments")
   func length() {
     #expect(RequestBody().byteCount == 0)
     #expect(RequestBody([1, 2]).byteCount == 2)
@@ -40,7 +40,7 @@ struct RequestBodyTests {
   }
 
   @Test(
-    "a body's bytes, files and empty segments are sent in order",
+    "a request body's bytes, files and empty segments are sent in order",
     arguments: [1, 2, 3, 7, 99, 100, 101, 1_000, 2_100, 5_000])
   func pieces(size: Int) throws {
     let (file, empty, other) = (try TemporaryFile(bytes), try TemporaryFile([]), try TemporaryFile(bytes.reversed()))
@@ -57,7 +57,7 @@ struct RequestBodyTests {
     #expect(try pull(body, by: size) == Array(expected), "the body can't be sent again")
   }
 
-  @Test("an empty body produces no bytes", arguments: [1, 64])
+  @Test("an empty request body produces no bytes", arguments: [1, 64])
   func nothing(size: Int) throws {
     let empty = try TemporaryFile([])
     var file = RequestBody()
@@ -71,7 +71,7 @@ struct RequestBodyTests {
     #expect(isExhausted)
   }
 
-  @Test("pulling bytes from a body appends them to the output, and pulling 0 bytes appends nothing")
+  @Test("pulling bytes from a request body appends them to the output, and pulling 0 bytes appends nothing")
   func appends() throws {
     var source = try BodySource(RequestBody([3, 4]), coding: nil, of: 1, inbox: Inbox {})
     var output: [UInt8] = [1, 2]
@@ -82,7 +82,7 @@ struct RequestBodyTests {
     #expect(output == [1, 2, 3, 4])
   }
 
-  @Test("if a file is longer than declared, only the declared number of bytes is sent")
+  @Test("if a request body's file is longer than declared, only the declared number of bytes is sent")
   func longerFile() throws {
     let file = try TemporaryFile(bytes)
     var body = RequestBody()
@@ -92,7 +92,7 @@ struct RequestBodyTests {
   }
 
   @Test(
-    "if a file is shorter than declared, the error contains the file's path",
+    "if a request body's file is shorter than declared, the error contains the file's path",
     arguments: [1, 7, 1_000, 1_001, 5_000])
   func shorterFile(size: Int) throws {
     let file = try TemporaryFile(bytes)
@@ -107,7 +107,9 @@ struct RequestBodyTests {
     }
   }
 
-  @Test("if a file is unreadable, the error contains its path, even if its declared length is 0", arguments: [0, 5])
+  @Test(
+    "if a request body's file is unreadable, the error contains the path, even if the declared length is 0",
+    arguments: [0, 5])
   func unreadable(byteCount: UInt64) throws {
     var body = RequestBody()
     body.append(.file(path: "/nonexistent/x", byteCount: byteCount))
@@ -119,7 +121,7 @@ struct RequestBodyTests {
     }
   }
 
-  @Test("a directory can't be sent as a file")
+  @Test("a request body can't be a directory")
   func directory() throws {
     var body = RequestBody()
     body.append(.file(path: "/tmp", byteCount: 5))

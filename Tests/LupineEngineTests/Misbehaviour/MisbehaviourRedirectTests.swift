@@ -8,7 +8,9 @@ import Testing
 
 @Suite("A server that redirects", .timeLimit(.minutes(10)))
 struct MisbehaviourRedirectTests {
-  @Test("each redirect in the table is either followed to the expected URL or fails as expected", arguments: Detour.all)
+  @Test(
+    "the client either follows each redirect in the test table to the expected URL or fails as expected",
+    arguments: Detour.all)
   func follows(_ detour: Detour) async throws {
     let servers = try Servers(detour)
     defer { servers.stop() }
@@ -35,7 +37,7 @@ struct MisbehaviourRedirectTests {
     }
   }
 
-  @Test("the table of redirects is complete, and each name in it is unique")
+  @Test("the test table of redirects has at least 40 rows, and each row's name is unique")
   func table() {
     #expect(Detour.all.count >= 40)
     #expect(Set(Detour.all.map(\.name)).count == Detour.all.count)

@@ -26,19 +26,21 @@ struct MisbehaviourTests {
   static let triedThroughTLS = stride(from: 0, to: alsoTLS.count, by: testsDivisor).map { alsoTLS[$0] }
     .filter { $0.name == testsArgument ?? $0.name }
 
-  @Test("the tables of misbehaviors are complete, and each name in them is unique")
+  @Test("the test tables of server misbehaviors have at least 100 rows, and each row's name is unique")
   func tables() {
     #expect(Self.all.count >= 100)
     #expect(Self.alsoTLS.count >= 100)
     #expect(Set(Self.all.map(\.name)).count == Self.all.count)
   }
 
-  @Test("each misbehavior of a peer causes the expected outcome once, and the next request succeeds", arguments: tried)
+  @Test(
+    "each server misbehavior causes the expected outcome once, and the client's next request succeeds", arguments: tried
+  )
   func direct(_ misbehaviour: Misbehaviour) async throws {
     try await Stage.inTurn { try await Stage(misbehaviour, through: misbehaviour.way).play() }
   }
 
-  @Test("connecting to a peer whose backlog is full times out")
+  @Test("connecting to a server whose backlog is full times out")
   func fullBacklog() async throws {
     let listener = try Socket.listenOnLoopback(backlog: 0)
     let url = "http://\(try #require(listener.localAddress))"
@@ -65,7 +67,7 @@ struct MisbehaviourTests {
     #expect(await next.outcome.text == "ok")
   }
 
-  @Test("each misbehavior of a peer causes the same outcome through TLS", arguments: triedThroughTLS)
+  @Test("each server misbehavior over TLS causes the same outcome as without TLS", arguments: triedThroughTLS)
   func throughTLS(_ misbehaviour: Misbehaviour) async throws {
     try await Stage.inTurn { try await Stage(misbehaviour, through: .tls).play() }
   }

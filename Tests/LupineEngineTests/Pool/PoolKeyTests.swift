@@ -104,7 +104,7 @@ struct PoolKeyTests {
     ]
   }
 
-  @Test("connections whose keys differ in any relevant setting belong to separate pools")
+  @Test("connections whose keys differ in any relevant setting belong to separate connection pools")
   func distinct() throws {
     let client = try ThrowawayAuthority.selfSigned(names: ["client"])
     let identity = try TLSIdentity(certificatePEM: client.certificatePEM, privateKeyPEM: client.privateKeyPEM)
@@ -117,7 +117,7 @@ struct PoolKeyTests {
   }
 
   @Test(
-    "a host that contains a line end or a NUL is refused, so that it can't end the Host line early",
+    "a host that contains a line end or a NUL is refused, so that the Host line can't end early",
     arguments: ["\r\n", "\r", "\n", "\0", "a\tb\r\nX: y"])
   func hostLine(text: String) throws {
     let origin = Origin(scheme: .http, host: "a.example\(text)", port: 80)

@@ -11,7 +11,8 @@ import Testing
 struct PoolLoadTests {
   private static let count = repetitions(of: 100_000)
 
-  @Test("of 100,000 exchanges that wait for one connection, half are cancelled and the others are served in order")
+  @Test(
+    "of 100,000 requests that wait for one pooled connection, half are cancelled and the others are served in order")
   func waiters() throws {
     var pool = PoolState(Self.limits(perOrigin: 1))
     let now = Instant(nanoseconds: 0)
@@ -41,7 +42,7 @@ struct PoolLoadTests {
     #expect(pool.counters().total.reused == Self.count / 2 - 1)
   }
 
-  @Test("100,000 exchanges with different origins wait for one connection, and are served in order")
+  @Test("100,000 requests to different origins wait for one connection of the pool, and are served in order")
   func origins() throws {
     var pool = PoolState(Self.limits(inAll: 1))
     let now = Instant(nanoseconds: 0)
@@ -65,7 +66,7 @@ struct PoolLoadTests {
     #expect(pool.origins.count == pool.limits.originsRememberedMax)
   }
 
-  @Test("100,000 connections can be opened, become idle, and be evicted or expire")
+  @Test("the pool can open 100,000 connections, let them become idle, and evict or expire them")
   func connections() throws {
     var pool = PoolState(Self.limits())
     var now = Instant(nanoseconds: 0)
@@ -93,7 +94,7 @@ struct PoolLoadTests {
     #expect(pool.connectionCount == 0)
   }
 
-  @Test("while 100,000 exchanges wait for a file descriptor and retry, they can be cancelled one by one")
+  @Test("while 100,000 requests wait for a file descriptor and retry, the pool can cancel the requests one by one")
   func descriptors() throws {
     var pool = PoolState(Self.limits(perOrigin: 1_000))
     var now = Instant(nanoseconds: 0)

@@ -16,7 +16,8 @@ struct PoolModelTests {
     ?? Array(1...UInt64(repetitions(of: 16)))
 
   @Test(
-    "after 5,000 random events, no rule of the pool is broken, and no exchange or connection is left", arguments: seeds)
+    "after 5,000 random events, no rule of the connection pool is broken, and no request or connection is left",
+    arguments: seeds)
   func history(seed: UInt64) throws {
     var model = PoolModel(seed: seed)
     for _ in 0..<5_000 { try model.step() }
@@ -25,7 +26,7 @@ struct PoolModelTests {
     #expect(Set(model.endings.values).isSuperset(of: ["served", "failed", "cancelled"]), "seed \(seed)")
   }
 
-  @Test("the random test histories contain connections closed for each of the pool's reasons")
+  @Test("the random histories for testing the pool contain connections closed for each of the model's reasons")
   func reasons() throws {
     var reasons: Set<CloseReason> = []
     for seed in 1...24 as ClosedRange<UInt64> {

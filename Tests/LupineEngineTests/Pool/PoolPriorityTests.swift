@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Priorities in the pool")
 struct PoolPriorityTests {
-  @Test("waiters are served in the order of their priority", arguments: histories)
+  @Test("requests that wait for a connection are served in the order of their priority", arguments: histories)
   func history(_ history: PoolHistory) throws { try history.run() }
 
   private static let histories = [
@@ -48,7 +48,7 @@ struct PoolPriorityTests {
   ]
 
   @Test(
-    "a request's priority is limited to values from 0 to 1",
+    "the pool limits a request's priority to values from 0 to 1",
     arguments: [
       (0.5, 127), (0, 0), (1, 254), (0.25, 63), (-1, 0), (7, 254), (.nan, 127), (.infinity, 254),
     ] as [(Float, UInt8)])

@@ -33,14 +33,14 @@ struct PoolStateTests {
   @Test(arguments: PoolHistory.shuttingDown)
   func shuttingDown(_ history: PoolHistory) throws { try history.run() }
 
-  @Test("pool keys differ if the requests' scheme, host, port or TLS settings differ")
+  @Test("pool keys differ if the scheme, host, port or TLS settings of the requests differ")
   func keys() {
     let keys = ["a", "b", "c", "d", "e", "f"].map(PoolHistory.key)
     #expect(Set(keys).count == keys.count)
     #expect(PoolHistory.key("d") == PoolHistory.key("d"))
   }
 
-  @Test("the default limits fit within the usual limit of file descriptors, and allow fewer idle than open connections")
+  @Test("the pool's default limits fit the usual limit of file descriptors, and allow fewer idle than open connections")
   func defaults() {
     let limits = PoolLimits()
     #expect(limits.connectionsPerOriginMax == 64 && limits.idlePerOriginMax == 64)
@@ -51,7 +51,7 @@ struct PoolStateTests {
   }
 
   @Test(
-    "each reason for closing a connection has a different description, which is a full sentence",
+    "each of the pool's reasons for closing a connection has a different description, which is a full sentence",
     arguments: CloseReason.allCases)
   func reasons(_ reason: CloseReason) {
     let others = CloseReason.allCases.filter { $0 != reason }.map(\.description)
@@ -60,7 +60,7 @@ struct PoolStateTests {
     #expect(reason.description.count > 20)
   }
 
-  @Test("the random test histories cover each of the pool's reasons to close a connection")
+  @Test("the histories for testing the pool cover each of the pool's reasons to close a connection")
   func reasonsAreReachable() {
     let answers = PoolHistory.all.flatMap(\.lines).map(\.answer).joined(separator: " ")
     let own: [CloseReason] = [
@@ -69,7 +69,7 @@ struct PoolStateTests {
     for reason in own { #expect(answers.contains(reason.rawValue), "\(reason.rawValue)") }
   }
 
-  @Test("adding the counters of two event loops returns their sums")
+  @Test("adding the pool counters of two event loops returns their sums")
   func addedCounters() {
     var one = PoolState(PoolLimits())
     var other = PoolState(PoolLimits())
@@ -82,7 +82,7 @@ struct PoolStateTests {
     #expect(counters.origins.map(\.origin.authority).sorted() == ["a", "a:8080", "b"])
   }
 
-  @Test("releasing a closed connection traps, even if its slot has been reused")
+  @Test("releasing a closed connection to the pool traps, even if its slot has been reused")
   func staleName() async {
     await #expect(processExitsWith: .failure) {
       var pool = PoolState(PoolLimits())
@@ -100,7 +100,7 @@ struct PoolStateTests {
     }
   }
 
-  @Test("releasing a connection twice traps")
+  @Test("releasing a connection to the pool twice traps")
   func doubleRelease() async {
     await #expect(processExitsWith: .failure) {
       var pool = PoolState(PoolLimits())

@@ -53,7 +53,7 @@ struct ConnectHandshakeTests {
     #expect(text == "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
   }
 
-  @Test("the proxy's credentials are already sent in the first CONNECT request")
+  @Test("the first CONNECT request already contains the proxy's credentials")
   func credentials() throws {
     let text = String(decoding: try handshake("http://user:pass@p").opening, as: UTF8.self)
     #expect(
@@ -61,7 +61,7 @@ struct ConnectHandshakeTests {
   }
 
   @Test(
-    "a destination host that can't occur in a URI causes an error, but no trap",
+    "a CONNECT destination host that can't occur in a URI causes an error, but no trap",
     arguments: ["a b", "a\r\nEvil: 1", "ä"])
   func impossibleHost(host: String) throws {
     let (proxy, origin) = (try Proxy("http://p"), Origin(scheme: .https, host: host, port: 443))
@@ -76,7 +76,7 @@ struct ConnectHandshakeTests {
   // MARK: The reply
 
   @Test(
-    "any 2xx response opens the tunnel after its head, even if its fields announce a body",
+    "any 2xx response to CONNECT opens the tunnel after its head, even if its fields announce a body",
     arguments: [
       "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.0 200\r\n\r\n",
       "HTTP/1.1 299 X\r\nContent-Length: 5\r\n\r\n",
@@ -99,7 +99,7 @@ struct ConnectHandshakeTests {
   }
 
   @Test(
-    "the error for a 407 response lists the authentication schemes that the proxy offers",
+    "the error for a 407 response to CONNECT lists the authentication schemes that the proxy offers",
     arguments: [
       (["Basic realm=\"x\""], ["Basic"]), (["Negotiate"], ["Negotiate"]), ([], []), ([""], []), ([","], []),
       (["Negotiate", "NTLM", "Basic realm=\"a, Digest b\""], ["Negotiate", "NTLM", "Basic"]),
@@ -122,7 +122,7 @@ struct ConnectHandshakeTests {
       try cause(reply, proxy: "http://u:secret@p") == .credentialsRequired(schemes: schemes, hadCredentials: true))
   }
 
-  @Test("each error about the proxy's credentials states a remedy")
+  @Test("each error about a proxy's credentials states a remedy")
   func authenticationTexts() {
     func text(_ schemes: [String], _ hadCredentials: Bool) -> String {
       "\(ProxyError(.credentialsRequired(schemes: schemes, hadCredentials: hadCredentials), "http://p:1"))"
@@ -148,7 +148,7 @@ struct ConnectHandshakeTests {
   }
 
   @Test(
-    "after a 407 response and its body, split anywhere, another CONNECT request is sent with the next token",
+    "after a 407 response and its body, split anywhere, the client sends another CONNECT with the next token",
     arguments: ["Content-Length: 4\r\n\r\nevil", "Transfer-Encoding: chunked\r\n\r\n4\r\nevil\r\n0\r\n\r\n"])
   func answered(rest: String) throws {
     let refusal = Array("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\n\(rest)".utf8)
@@ -165,7 +165,7 @@ struct ConnectHandshakeTests {
     }
   }
 
-  @Test("every connection starts the authentication anew, even if connections share their credentials")
+  @Test("every proxy connection starts the authentication anew, even if connections share their credentials")
   func separateStates() throws {
     let authorization = ProxyAuthorization("X 0") {
       var count = 0
@@ -188,7 +188,7 @@ struct ConnectHandshakeTests {
   }
 
   @Test(
-    "authentication fails if the proxy closes, repeats tokens, sends a long body or doesn't prove its identity",
+    "proxy authentication fails if the proxy closes, repeats tokens, sends a long body or isn't authenticated itself",
     arguments: [
       ("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 1),
       ("HTTP/1.0 407 X\r\nProxy-Authenticate: X 1\r\nContent-Length: 0\r\n\r\n", 1),
@@ -215,7 +215,7 @@ struct ConnectHandshakeTests {
     }
   }
 
-  @Test("a proxy that sends more interim responses than the limit causes an error")
+  @Test("a CONNECT request fails if the proxy sends more interim responses than the limit")
   func informational() throws {
     var limits = Limits()
     limits.informationalMax = 2
@@ -224,7 +224,7 @@ struct ConnectHandshakeTests {
     #expect(try cause(interim + interim + interim, limits: limits) == .wire(.tooManyInformational(limit: 2)))
   }
 
-  @Test("a response that isn't HTTP, or exceeds a limit, causes an error")
+  @Test("a response to CONNECT that isn't HTTP, or exceeds a limit, causes an error")
   func malformed() throws {
     #expect(try cause("SSH-2.0-OpenSSH\r\n") == .wire(.notHTTP(prefix: "SSH-2.0-OpenSSH")))
     #expect(try cause("\u{5}\u{0}") == .wire(.notHTTP(prefix: "??")))
@@ -257,14 +257,14 @@ struct ProxyHandshakeTests {
     return handshake.opening
   }
 
-  @Test("the scheme of the proxy determines the first bytes of the handshake")
+  @Test("the scheme of the proxy's URL determines the first bytes of the proxy handshake")
   func openings() throws {
     #expect(try opening("http://p").starts(with: "CONNECT h.example:443 ".utf8))
     #expect(try opening("socks5://p") == [5, 1, 0])
     #expect(try opening("socks5h://u:p@p") == [5, 2, 0, 2])
   }
 
-  @Test("a proxy handshake that has failed accepts the notification of the connection's end")
+  @Test("a proxy handshake that has already failed accepts the notification that the connection has ended")
   func errors() throws {
     for (proxy, reply) in [("http://p", "SSH-"), ("socks5://p", "SSH-")] {
       var handshake = try ProxyHandshake(
@@ -281,7 +281,7 @@ struct ProxyHandshakeTests {
     }
   }
 
-  @Test("a SOCKS proxy receives the host's address if the engine resolves the name, or else the name")
+  @Test("a SOCKS proxy receives the host's address if the engine resolves the name, and otherwise the name")
   func addresses() throws {
     func request(_ address: String?) throws -> [UInt8]? {
       var handshake = try ProxyHandshake(

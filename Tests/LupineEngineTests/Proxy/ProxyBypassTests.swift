@@ -9,28 +9,28 @@ import Testing
 @Suite("ProxyBypass")
 struct ProxyBypassTests {
   @Test(
-    "each host in the table is reached directly or through the proxy as with curl, except where marked",
+    "the bypass list sends each host in the test table directly or through the proxy as in curl, except where marked",
     arguments: ProxyBypassVector.all)
   func table(_ vector: ProxyBypassVector) throws {
     let host = try URI("http://\(vector.host)/").origin.host
     #expect(ProxyBypass(vector.list).contains(host: host) == vector.isDirect)
   }
 
-  @Test("the table of hosts covers both decisions, and marks each difference from curl")
+  @Test("the test table of bypassed hosts covers both decisions, and marks each difference from curl")
   func tableIsTold() {
     #expect(ProxyBypassVector.all.count(where: \.isDirect) > 40)
     #expect(ProxyBypassVector.all.count { !$0.isDirect } > 40)
     #expect(ProxyBypassVector.all.count { $0.isDirect != $0.isDirectInCurl } == 19)
   }
 
-  @Test("with an empty bypass list, no host bypasses the proxy")
+  @Test("with an empty proxy bypass list, no host bypasses the proxy")
   func none() {
     #expect(ProxyBypass.none == ProxyBypass(""))
     #expect(!ProxyBypass.none.contains(host: "example.com"))
     #expect(!ProxyBypass.none.contains(host: ""))
   }
 
-  @Test("an address block of any length matches exactly the addresses with its prefix")
+  @Test("an address block of any length in a proxy bypass list matches exactly the addresses with its prefix")
   func prefixes() {
     for bitCount in 1...32 {
       let list = ProxyBypass("255.255.255.255/\(bitCount)")
@@ -54,7 +54,7 @@ struct ProxyBypassTests {
     (0..<8).map { $0 == bit / 16 ? String(1 << (15 - bit % 16), radix: 16) : "0" }.joined(separator: ":")
   }
 
-  @Test("a bypass list of 10,000 hosts can be parsed and searched")
+  @Test("a proxy bypass list of 10,000 hosts can be parsed and searched")
   func longList() {
     let list = ProxyBypass((0..<10_000).map { "host\($0).example" }.joined(separator: ","))
     #expect(list.contains(host: "www.host9999.example"))
@@ -65,7 +65,7 @@ struct ProxyBypassTests {
 @Suite("NumericAddress")
 struct NumericAddressTests {
   @Test(
-    "the parser of numeric addresses accepts the same text as the C library",
+    "the bypass list's parser of numeric addresses accepts the same text as the C library",
     arguments: [
       "0.0.0.0", "127.0.0.1", "255.255.255.255", "256.0.0.1", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "1..2.3",
       "01.2.3.4", "1.2.3.04", "0x1.2.3.4", "1.2.3.+4", "1.2.3.-4", " 1.2.3.4", "1.2.3.4 ", "1.2.3.4/8", "1", "", ".",
@@ -87,7 +87,7 @@ struct NumericAddressTests {
     #expect(NumericAddress(expected.host) == address)
   }
 
-  @Test("addresses are stored in network byte order")
+  @Test("the bypass list stores addresses in network byte order")
   func bytes() throws {
     #expect(try #require(NumericAddress("1.2.30.255")).bytes == [1, 2, 30, 255])
     #expect(

@@ -14,7 +14,7 @@ struct ProxyFlowTests {
     return try Engine(configuration: configuration)
   }
 
-  @Test("an http request is forwarded in absolute form, with the proxy's credentials instead of the caller's")
+  @Test("a proxy receives an http request in absolute form, with the proxy's credentials instead of the caller's")
   func forward() async throws {
     let heads = Mutex<[String]>([])
     let proxy = try OriginServer { peer in
@@ -47,7 +47,7 @@ struct ProxyFlowTests {
     #expect(proxy.connectionCount == 2)
   }
 
-  @Test("an https request uses a tunnel, so that the proxy sees neither the request target nor the fields")
+  @Test("an https request uses a tunnel through the proxy, which sees neither the request target nor the fields")
   func connect() async throws {
     let identity = try ServerIdentity.throwaway()
     let seen = Mutex<[String]>([])
@@ -157,7 +157,7 @@ struct ProxyFlowTests {
     #expect(refusal.cause == .refusedBySOCKS4(91))
   }
 
-  @Test("hosts on the bypass list are reached without the proxy")
+  @Test("the engine reaches hosts on the proxy bypass list without the proxy")
   func bypass() async throws {
     let proxy = try OriginServer.serving { _ in .text("proxy") }
     defer { proxy.stop() }

@@ -18,7 +18,7 @@ struct ProxyRouteTests {
     return try #require(EngineRequest(uri: try URI(uri), fields: fields).head(by: route))
   }
 
-  @Test("the schemes of the origin and of the proxy determine the route")
+  @Test("the schemes of the origin and of the proxy determine whether a request is forwarded, tunneled or direct")
   func ways() throws {
     let (http, https) = (try URI("http://h/").origin, try URI("https://h/").origin)
     #expect(Route(to: http, by: nil) == .direct)
@@ -32,7 +32,7 @@ struct ProxyRouteTests {
     }
   }
 
-  @Test("an origin never receives proxy fields, whether it is reached directly or through a tunnel")
+  @Test("an origin never receives the caller's proxy fields, whether it is reached directly or through a tunnel")
   func originFields() throws {
     let routes: [Route] = [
       .direct, .tunnel(try Proxy("http://u:p@p")), .tunnel(try Proxy("socks5://u:p@p")), .tunnel(try Proxy("http://p")),
@@ -46,7 +46,7 @@ struct ProxyRouteTests {
     }
   }
 
-  @Test("a forwarding proxy receives the absolute form, and the configured credentials instead of the caller's")
+  @Test("a forwarding proxy receives the absolute form, and its configured credentials instead of the caller's")
   func forward() throws {
     let head = try apply(.forward(try Proxy("http://us%65r:p:w@p")), to: "http://H:8080/x?y#z", fields: fields)
     #expect(head.target == "http://h:8080/x?y")
@@ -62,7 +62,7 @@ struct ProxyRouteTests {
   }
 
   @Test(
-    "the target of a forwarded request is in absolute form",
+    "the target of a request that is forwarded to a proxy is in absolute form",
     arguments: [
       ("http://h", "http://h/"), ("http://h?q", "http://h/?q"), ("http://h:80/a", "http://h/a"),
       ("http://[::1]:81/a b", "http://[::1]:81/a%20b"), ("http://u:p@h/x", "http://h/x"),
@@ -72,7 +72,7 @@ struct ProxyRouteTests {
     #expect(try apply(.forward(try Proxy("p")), to: uri, fields: Fields()).target == target)
   }
 
-  @Test("a request head without proxy fields is unchanged")
+  @Test("routing leaves a request head without proxy fields unchanged")
   func untouched() throws {
     let fields: Fields = ["Host": "h", "X": "1", "x": "2"]
     #expect(try apply(.direct, to: "http://h/", fields: fields).fields == fields)

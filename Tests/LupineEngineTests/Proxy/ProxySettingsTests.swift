@@ -14,7 +14,7 @@ struct ProxySettingsTests {
 
   // Compared with curl 7.88.1, which agrees except on HTTP_PROXY.
   @Test(
-    "the environment variables select the proxy as in curl",
+    "the environment variables select the proxy in the same way as in curl",
     arguments: [
       ("http", [:], nil),
       ("http", ["http_proxy": "a"], "a"),
@@ -66,7 +66,7 @@ struct ProxySettingsTests {
   }
 
   @Test(
-    "a malformed proxy variable fails the requests to which it applies, with an error that contains its name",
+    "a malformed proxy environment variable fails the requests that it affects, with an error naming the variable",
     arguments: ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"])
   func malformed(name: String) throws {
     let environment = [name: "nonsense://h", "https_proxy": "b", "no_proxy": "direct.example"]
@@ -75,7 +75,7 @@ struct ProxySettingsTests {
     #expect(try host("http://direct.example/", environment) == nil)
   }
 
-  @Test("a fixed proxy applies to http and https except for the hosts on its bypass list, whatever the environment")
+  @Test("a fixed proxy applies to http and https except for the hosts on the bypass list, whatever the environment")
   func fixed() throws {
     let proxy = try Proxy("socks5h://p")
     let environment = ["http_proxy": "a", "no_proxy": "*"]
@@ -88,7 +88,7 @@ struct ProxySettingsTests {
       try ProxySettings.fixed(proxy).rules(environment: environment).proxy(for: try URI("http://b/").origin) == proxy)
   }
 
-  @Test("with the proxy setting none, the proxies in the environment are ignored")
+  @Test("with the engine's proxy setting .none, the engine ignores the proxies in the environment")
   func none() throws {
     let rules = ProxySettings.none.rules(environment: ["http_proxy": "a", "all_proxy": "nonsense://"])
     #expect(try rules.proxy(for: try URI("http://example.com/").origin) == nil)

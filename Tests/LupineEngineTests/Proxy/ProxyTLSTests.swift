@@ -60,7 +60,7 @@ struct ProxyTLSTests {
     #expect(await other.record(EngineRequest(uri: try URI("https://127.0.0.1:9/a"))).error?.code == .tlsFailed)
   }
 
-  @Test("a file is encrypted for the proxy, and not sent unencrypted by the kernel")
+  @Test("over TLS to a proxy, a file in the request body is encrypted, and not sent unencrypted by the kernel")
   func file() async throws {
     let identity = try ServerIdentity.throwaway()
     let proxy = try OriginServer(tls: identity) { peer in
@@ -77,7 +77,7 @@ struct ProxyTLSTests {
     #expect(try await engine.collect(request).body == body)
   }
 
-  @Test("a proxy receives no request if its certificate isn't trusted or is for another host")
+  @Test("a TLS proxy receives no request if its certificate isn't trusted or is for another host")
   func certificates() async throws {
     let requests = Atomic(0)
     let other = try ServerIdentity.throwaway(addresses: [])

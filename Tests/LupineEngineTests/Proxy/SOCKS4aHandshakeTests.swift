@@ -11,7 +11,7 @@ struct SOCKS4aHandshakeTests {
     try SOCKS4aHandshake(try Proxy(proxy), to: try URI(uri).origin)
   }
 
-  @Test("with SOCKS 4a, a name is sent after the address 0.0.0.1, and an IPv4 address is sent directly")
+  @Test("with SOCKS 4a, the client sends a host name after the address 0.0.0.1, and sends an IPv4 address directly")
   func request() throws {
     #expect(
       try handshake(to: "https://h.example").opening == [4, 1, 1, 0xBB, 0, 0, 0, 1, 0] + Array("h.example".utf8) + [0])
@@ -23,7 +23,7 @@ struct SOCKS4aHandshakeTests {
     #expect(throws: ProxyError(.hostNameTooLong(257), "socks4a://p:1080")) { try handshake(to: "https://\(long)") }
   }
 
-  @Test("the tunnel is open after the 8 bytes of a granting SOCKS 4 reply, wherever the reply is split")
+  @Test("a SOCKS 4 tunnel is open after the 8 bytes of a granting reply, wherever the reply is split")
   func granted() throws {
     let reply: [UInt8] = [0, 90, 1, 2, 3, 4, 5, 6]
     for split in 0..<reply.count {
@@ -36,7 +36,7 @@ struct SOCKS4aHandshakeTests {
   }
 
   @Test(
-    "a SOCKS 4 refusal and an unknown version cause errors that contain the code",
+    "a SOCKS 4 refusal, and a reply with an unknown version, cause errors that contain the code",
     arguments: [
       ([0, 91] as [UInt8], ProxyError.Cause.refusedBySOCKS4(91)), ([0, 93], .refusedBySOCKS4(93)),
       ([0, 0], .refusedBySOCKS4(0)), ([0, 255], .refusedBySOCKS4(255)), ([5], .notSOCKS4(version: 5)),

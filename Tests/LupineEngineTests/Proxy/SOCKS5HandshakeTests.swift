@@ -55,13 +55,13 @@ struct SOCKS5HandshakeTests {
 
   // MARK: Requests
 
-  @Test("without a user name, the SOCKS client offers one authentication method; with a user name, it offers two")
+  @Test("without a user name, a SOCKS 5 client offers one authentication method, and with a user name two methods")
   func greetings() throws {
     #expect(try handshake().opening == [5, 1, 0])
     #expect(try handshake("socks5h://u:p@h").opening == [5, 2, 0, 2])
   }
 
-  @Test("the destination is written as a name or as an address")
+  @Test("the SOCKS 5 client writes the destination as a name or as an address")
   func requests() throws {
     func request(_ host: String, _ port: UInt16) throws -> [UInt8] {
       try talk(try handshake(host: host, port: port), [[5, 0], Self.reply])[1]
@@ -76,14 +76,14 @@ struct SOCKS5HandshakeTests {
     #expect(try request(name, 1) == [5, 1, 0, 3, 255] + name.utf8 + [0, 1])
   }
 
-  @Test("a host name of more than 255 bytes is refused before anything is sent")
+  @Test("the SOCKS 5 client refuses a host name of more than 255 bytes before sending anything")
   func longName() {
     #expect(throws: ProxyError(.hostNameTooLong(256), "socks5h://h:1080")) {
       try handshake(host: String(repeating: "n", count: 256))
     }
   }
 
-  @Test("the user name and password are sent only if the proxy requires them")
+  @Test("the SOCKS 5 client sends the user name and password only if the proxy requires them")
   func authentication() throws {
     let login = try handshake("socks5://us%C3%A9r:pass@h")
     let request: [UInt8] = [5, 1, 0, 3, 9] + "a.example".utf8 + [0, 80]
@@ -100,7 +100,7 @@ struct SOCKS5HandshakeTests {
   // MARK: Replies
 
   @Test(
-    "a SOCKS 5 reply may contain any type of address, arrive in two parts, and no byte after it is consumed",
+    "a SOCKS 5 reply may contain any type of address and arrive in two parts, and no byte after the reply is consumed",
     arguments: [
       [5, 0, 0, 1, 1, 2, 3, 4, 5, 6], [5, 0, 0, 4] + [UInt8](repeating: 7, count: 18), [5, 0, 0, 3, 0, 1, 2],
       [5, 0, 0, 3, 1, 65, 1, 2], [5, 0, 0, 3, 255] + [UInt8](repeating: 65, count: 257),
@@ -126,7 +126,7 @@ struct SOCKS5HandshakeTests {
     #expect(try talk(try self.handshake("socks5://u:p@h"), [[5, 2], [1, 0], reply], pieces: 1).count == 3)
   }
 
-  @Test("no byte after the reply that selects the method is consumed")
+  @Test("the SOCKS 5 client consumes no byte after the reply that selects the authentication method")
   func nothingBeyondTheMethod() throws {
     var handshake = try handshake("socks5://u:p@h")
     var cursor = 0
@@ -142,7 +142,7 @@ struct SOCKS5HandshakeTests {
     #expect(cursor == bytes.count - 1)
   }
 
-  @Test("each code with which a SOCKS proxy can refuse causes a different error", arguments: 1...UInt8.max)
+  @Test("each code with which a SOCKS 5 proxy can refuse causes a different error", arguments: 1...UInt8.max)
   func refusals(code: UInt8) throws {
     let assigned: [SOCKS5Refusal] = [
       .generalFailure, .notAllowed, .networkUnreachable, .hostUnreachable, .connectionRefused, .timeToLiveExpired,
@@ -156,14 +156,14 @@ struct SOCKS5HandshakeTests {
     #expect("\(ProxyError(.refusedBySOCKS(refusal), "p"))".contains("SOCKS reply \(code)"))
   }
 
-  @Test("the errors for all refusals have different descriptions")
+  @Test("the errors for all of a SOCKS 5 proxy's refusals have different descriptions")
   func refusalTexts() {
     let texts = (1...9).compactMap { SOCKS5Refusal(code: $0) }.map { "\(ProxyError(.refusedBySOCKS($0), "p"))" }
     #expect(Set(texts).count == 9)
     #expect(SOCKS5Refusal(code: 0) == nil)
   }
 
-  @Test("a reply with another SOCKS version is refused at its first byte")
+  @Test("the SOCKS 5 client refuses a reply with another SOCKS version at the reply's first byte")
   func versions() throws {
     for version in (0...UInt8.max) where version != 5 {
       #expect(cause(try handshake(), [[version]]) == .notSOCKS5(version: version))
@@ -176,7 +176,7 @@ struct SOCKS5HandshakeTests {
     #expect(cause(try handshake(), [Array("HTTP/1.1 400".utf8)]) == .notSOCKS5(version: 0x48))
   }
 
-  @Test("a proxy that selects a method that wasn't offered is refused")
+  @Test("the SOCKS 5 client refuses a proxy that selects an authentication method that the client didn't offer")
   func methods() throws {
     let login = try handshake("socks5://u:p@h")
     for method in 1...UInt8.max {
@@ -190,7 +190,7 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("SOCKS credentials are considered accepted only if the reply's status is 0")
+  @Test("the client considers SOCKS credentials accepted only if the status in the proxy's reply is 0")
   func statuses() throws {
     for status in 1...UInt8.max {
       #expect(
@@ -198,14 +198,14 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("a reply with an unknown address type is refused")
+  @Test("the SOCKS 5 client refuses a reply with an unknown address type")
   func addressTypes() throws {
     for type in (0...UInt8.max) where ![1, 3, 4].contains(type) {
       #expect(cause(try handshake(), [[5, 0], [5, 0, 0, type]]) == .unexpectedAddressType(type))
     }
   }
 
-  @Test("the error for a truncated handshake states the number of received bytes")
+  @Test("the error for a truncated SOCKS handshake states the number of received bytes")
   func truncations() throws {
     let dialogue: [[UInt8]] = [[5, 2], [1, 0], [5, 0, 0, 3, 3, 65, 66, 67, 0, 80]]
     let count = dialogue.joined().count
@@ -221,7 +221,7 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("a handshake reads at most 262 bytes, whatever the proxy replies")
+  @Test("a SOCKS 5 handshake reads at most 262 bytes, whatever the proxy replies")
   func bounded() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<2000 {

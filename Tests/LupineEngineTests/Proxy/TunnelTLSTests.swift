@@ -43,7 +43,7 @@ struct TunnelTLSTests {
   }
 
   @Test(
-    "through a tunnel, a certificate for the origin's name is accepted",
+    "the client accepts a certificate for the origin's name through a proxy tunnel",
     arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func origin(scheme: Proxy.Scheme) async throws {
     let record = try await record(scheme, names: ["origin.example"])
@@ -51,7 +51,7 @@ struct TunnelTLSTests {
   }
 
   @Test(
-    "through a tunnel, a certificate for the proxy's name that isn't for the origin's is refused",
+    "through a proxy tunnel, the client refuses a certificate that is for the proxy's name but not for the origin's",
     arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func proxy(scheme: Proxy.Scheme) async throws {
     let record = try await record(scheme, names: ["proxy.example"], addresses: ["127.0.0.1"])

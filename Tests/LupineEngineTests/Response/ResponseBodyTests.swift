@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A streamed response", .timeLimit(.minutes(10)))
 struct ResponseBodyTests {
-  @Test("a streamed response delivers its head first, then parts of the body, then the trailers and metrics")
+  @Test("a streamed response delivers the head first, then parts of the body, then the trailers and metrics")
   func pieces() async throws {
     let (first, second) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -37,7 +37,7 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "while the body of a streamed response isn't read, at most one receive window of bytes is received",
+    "while the caller doesn't read a streamed body, the client receives at most one receive window of bytes",
     arguments: [1, 1000, 256 * 1024])
   func window(windowBytes: Int) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 3_000_000)) }
@@ -58,7 +58,7 @@ struct ResponseBodyTests {
     #expect(count == (windowBytes == 1 ? 2000 : 3_000_000))
   }
 
-  @Test("the body of a streamed response can be collected up to a limit")
+  @Test("the body of a streamed response can be collected up to a limit of bytes")
   func collecting() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 300_000)) }
     defer { origin.stop() }
@@ -74,7 +74,7 @@ struct ResponseBodyTests {
     }
   }
 
-  @Test("reading a truncated body returns the parts that have arrived, and then throws")
+  @Test("reading a truncated streamed body returns the parts that have arrived, and then throws")
   func truncated() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -88,7 +88,7 @@ struct ResponseBodyTests {
     await #expect(throws: EngineError.self) { try await iterator.next() }
   }
 
-  @Test("cancelling the reading task ends the exchange with the error cancelled, and closes the connection")
+  @Test("cancelling the task that reads a streamed body ends the request with .cancelled and closes the connection")
   func cancelled() async throws {
     let (began, left) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -117,7 +117,7 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "redirects are followed; a redirect's short body is read to its end, and a long one's connection is closed",
+    "when following a redirect, the client reads a short body to its end, but closes the connection of a long body",
     arguments: [0, 1000, 10_000_000] as [UInt64])
   func redirects(byteCount: UInt64) async throws {
     // A short body is sent with its head. If it arrived later, the redirected request could use another connection,
@@ -156,7 +156,8 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "a streamed response counts the redirects that it followed, like a collected response", arguments: [true, false])
+    "a streamed response counts the redirects that the client followed, like a collected response",
+    arguments: [true, false])
   func redirectCount(isStreamed: Bool) async throws {
     // The chain of redirects ends, so that the test also ends if the client doesn't count redirects.
     let origin = try OriginServer.serving { request in
@@ -169,7 +170,7 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "all redirects of a streamed response share one total limit, like those of a collected response",
+    "all redirects of a streamed response share one total time limit, like the redirects of a collected response",
     arguments: [true, false])
   func redirectTotal(isStreamed: Bool) async throws {
     // 20 hops take at least 2 s in total, and each of them far less than the limit.
@@ -186,7 +187,7 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "releasing an unread response keeps its connection for reuse if few bytes are missing",
+    "releasing an unread response keeps its connection for reuse if only a few bytes are missing",
     arguments: [1000, 10_000_000] as [UInt64])
   func abandoned(byteCount: UInt64) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: byteCount)) }
@@ -205,7 +206,7 @@ struct ResponseBodyTests {
     #expect(next.metrics.first?.isReusedConnection == (byteCount == 1000))
   }
 
-  @Test("a response ends soon if the sink discards its body, even if the server never ends the body")
+  @Test("a response ends soon if its receiver discards the body, even if the server never ends the body")
   func discarded() async throws {
     let go = Gate()
     let origin = try OriginServer { peer in
@@ -224,7 +225,7 @@ struct ResponseBodyTests {
     #expect(outcome.body.isEmpty)
   }
 
-  @Test("if a discarded body is malformed, its connection is closed")
+  @Test("if a body that the caller discards is malformed, the client closes the connection")
   func brokenWhileDrained() async throws {
     let origin = try OriginServer { peer in
       while try peer.readRequest() != nil {
@@ -242,7 +243,7 @@ struct ResponseBodyTests {
     }
   }
 
-  @Test("cancelling a task that waits for the metrics ends the exchange")
+  @Test("cancelling a task that waits for a response's metrics ends the request")
   func cancelledMetrics() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

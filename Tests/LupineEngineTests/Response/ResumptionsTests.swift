@@ -31,7 +31,7 @@ struct ResumptionsTests {
     }
   }
 
-  @Test("if the loop isn't in an iteration, a task is resumed immediately")
+  @Test("outside an iteration of the event loop, a task that becomes ready is resumed immediately")
   func between() {
     let waiting = Waiting()
     _ = waiting.start(1)
@@ -43,7 +43,7 @@ struct ResumptionsTests {
   }
 
   @Test(
-    "tasks that become ready during an iteration of the loop are resumed at the iteration's end, in order",
+    "tasks that become ready during an iteration of the event loop are resumed in order at the iteration's end",
     arguments: [1, 3, 4, 100])
   func together(count: Int) async {
     let waiting = Waiting()

@@ -63,7 +63,7 @@ struct AddressPolicyFlowTests {
   // MARK: Addresses
 
   @Test(
-    "an address policy refuses each notation of this machine's address without connecting",
+    "an address policy that refuses loopback refuses each notation of this machine's address without connecting",
     arguments: [
       "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7F.1", "0177.0.0.1", "0", "0.0.0.0", "localhost", "[::1]",
       "[::]",
@@ -81,7 +81,7 @@ struct AddressPolicyFlowTests {
     #expect(origin.connectionCount == 0)
   }
 
-  @Test("an address policy permits all addresses by default, or else those that it allows")
+  @Test("a connection succeeds if the address policy permits all addresses, or the network of the server")
   func permitted() async throws {
     let origin = try OriginServer.serving { _ in .text("here") }
     defer { origin.stop() }
@@ -90,7 +90,7 @@ struct AddressPolicyFlowTests {
     #expect(origin.connectionCount == 2)
   }
 
-  @Test("of a host's addresses, only the permitted ones are tried")
+  @Test("the engine tries only those of a host's addresses that the address policy permits")
   func filtered() throws {
     let stage = stage(.publicOnly, [["127.0.0.1", "8.8.8.8", "::1", "10.0.0.1", "2600::1", "fe80::1"]])
     _ = try start(stage)
@@ -99,7 +99,7 @@ struct AddressPolicyFlowTests {
     #expect(stage.network.addresses.map(\.description) == ["8.8.8.8:80", "[2600::1]:80"])
   }
 
-  @Test("a name that resolves to a public address first, and to 127.0.0.1 at the next lookup, is refused")
+  @Test("the engine refuses a name that resolves to a public address first, and to 127.0.0.1 at the next lookup")
   func rebinding() async throws {
     let stage = stage(.publicOnly, [["8.8.8.8"], ["127.0.0.1"], ["::ffff:127.0.0.1"]])
     let first = try start(stage)
@@ -117,7 +117,7 @@ struct AddressPolicyFlowTests {
     #expect(stage.network.addresses.map(\.description) == ["8.8.8.8:80"])
   }
 
-  @Test("the address policy is applied to the connection on which a request is replayed")
+  @Test("the engine applies the address policy to the connection on which a request is replayed")
   func replayed() async throws {
     let stage = stage(.publicOnly, [["8.8.8.8"], ["10.0.0.1"]])
     let first = try start(stage)
@@ -137,7 +137,7 @@ struct AddressPolicyFlowTests {
     #expect(stage.network.addresses.map(\.description) == ["8.8.8.8:80"])
   }
 
-  @Test("the address policy is applied to the target of a redirect")
+  @Test("the engine applies the address policy to the target of a redirect")
   func redirected() async throws {
     let target = try OriginServer.serving { _ in .text("internal") }
     defer { target.stop() }
@@ -154,7 +154,7 @@ struct AddressPolicyFlowTests {
     #expect(first.requestCount == 1 && target.connectionCount == 0)
   }
 
-  @Test("the address policy is applied to overridden hosts and to raw requests")
+  @Test("the engine applies the address policy to the addresses of host overrides and to raw requests")
   func overrides() async throws {
     let origin = try OriginServer.serving { _ in .text("") }
     defer { origin.stop() }
@@ -224,7 +224,7 @@ struct AddressPolicyFlowTests {
     #expect(target == "http://10.0.0.1/")
   }
 
-  @Test("the address policy checks the address that the engine looks up for a SOCKS proxy")
+  @Test("the address policy checks the address that the engine looks up and passes to a SOCKS proxy")
   func socksDestination() async throws {
     let proxy = ProxySettings.fixed(try Proxy(.socks5, host: "8.8.4.4", port: 1080))
     let policy = AddressPolicy(others: .publicOnly, allowsProxies: true)

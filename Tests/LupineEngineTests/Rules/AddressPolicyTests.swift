@@ -14,7 +14,7 @@ struct AddressPolicyTests {
 
   // MARK: Public addresses
 
-  @Test("for random addresses and the edges of IANA's networks, the public ones are the same as in Python's ipaddress")
+  @Test("the addresses that the address policy considers public are the same as in Python's ipaddress module")
   func vectors() throws {
     #expect(AddressPolicyVectors.publicAddresses.count > 400 && AddressPolicyVectors.otherAddresses.count > 400)
     for text in AddressPolicyVectors.publicAddresses {
@@ -26,7 +26,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "networks in IANA's registries that Python's tables lack aren't public either",
+    "the address policy doesn't count networks in IANA's registries as public, even if Python's tables lack them",
     arguments: [
       ("192.88.99.1", false), ("192.88.98.255", true), ("192.88.100.0", true), ("2001:1::3", true),
       ("2001:1::4", false),
@@ -38,7 +38,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "an IPv6 address that contains a private IPv4 address isn't public",
+    "an IPv6 address that contains a private IPv4 address doesn't count as public",
     arguments: [
       "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "::ffff:0:127.0.0.1",
       "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::0.0.0.0", "64:ff9b:1::8.8.8.8", "2002:7f00:1::1",
@@ -61,7 +61,7 @@ struct AddressPolicyTests {
   // MARK: Networks
 
   @Test(
-    "addresses in a refused network are refused in each of their notations",
+    "an address policy refuses the addresses in a refused network in each of their notations",
     arguments: [
       "10.1.2.3", "::ffff:10.1.2.3", "::10.1.2.3", "::ffff:0:10.1.2.3", "64:ff9b::10.1.2.3", "64:ff9b:1::10.1.2.3",
       // RFC 6052 §2.2, with prefixes of 48, 56 and 64 bits.
@@ -80,7 +80,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("refusing loopback also refuses the unspecified address, because Linux connects it to the same machine")
+  @Test("an address policy that refuses loopback also refuses 0.0.0.0 and ::, which Linux connects to the same machine")
   func unspecified() throws {
     let policy = AddressPolicy(others: .all, refused: ["127.0.0.0/8", "::1"])
     for text in ["0.0.0.0", "::", "::ffff:0.0.0.0", "64:ff9b::", "127.9.9.9", "::1"] {
@@ -90,7 +90,7 @@ struct AddressPolicyTests {
     #expect(policy.permits(try address("0.0.0.1")))
   }
 
-  @Test("addresses in an allowed network are permitted, except those in its refused parts")
+  @Test("an address policy permits the addresses in an allowed network, except those in its refused parts")
   func allowed() throws {
     var policy = AddressPolicy.only(["10.0.0.0/8", "fd00::/8"])
     for text in ["10.0.0.0", "10.255.255.255", "::ffff:10.0.0.1", "fd12::1"] {
@@ -105,7 +105,8 @@ struct AddressPolicyTests {
     #expect(try policy.permits(address("8.8.8.8")) && !policy.permits(address("192.168.0.1")))
   }
 
-  @Test("the default policy permits Unix sockets; a restricting policy permits them only if it allows them explicitly")
+  @Test(
+    "the default address policy permits Unix sockets, and a restricting policy only those that it allows explicitly")
   func unixSockets() throws {
     #expect(EngineConfiguration().addressPolicy == .all)
     for (policy, isPermitted) in [
@@ -118,7 +119,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("filtering addresses keeps the permitted ones in order, and fails if there are none")
+  @Test("filtering addresses by the policy keeps the permitted ones in order, and fails if there are none")
   func filtering() throws {
     let mixed = try ["127.0.0.1", "8.8.8.8", "fe80::1", "2600::1"].map(address)
     #expect(try AddressPolicy.publicOnly.permitted(mixed) == [mixed[1], mixed[3]])
@@ -128,7 +129,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("the error lists at most four refused addresses")
+  @Test("the address policy's error lists at most four refused addresses")
   func refusalText() throws {
     let all = try ["127.0.0.1", "::1", "10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"].map(address)
     #expect(AddressRefusal.addresses(Array(all[..<2])).description.contains("refuses 127.0.0.1, ::1. "))
@@ -136,7 +137,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "a network is written as an address or as a prefix, and the bits after the prefix must be 0",
+    "an address policy's network is written as an address or a prefix, and the bits after the prefix must be 0",
     arguments: [
       ("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1", "127.0.0.1/32"), ("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"),
       ("FD00::/08", "fd00::/8"), ("::1", "::1/128"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
@@ -147,7 +148,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "text that isn't a network is refused",
+    "an address policy refuses text that isn't a network",
     arguments: [
       "", "/", "10.0.0.0/", "10.1.0.0/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/0008", "10.0.0.0/8/8",
       "10.0/8", "010.0.0.0/8", "::/129", "fd00::1/8", "::ffff:0:0/95", "localhost", "10.0.0.0 /8", "10.0.0.0/٨",

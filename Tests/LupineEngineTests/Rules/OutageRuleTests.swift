@@ -9,7 +9,7 @@ import Testing
 @Suite struct OutageRuleTests {
   private static let origin = Origin(scheme: .https, host: "a", port: 443)
 
-  @Test("failures to reach the origin, and to get a well-formed response head, are outages")
+  @Test("for stale-if-error, failures to reach the origin or to get a well-formed response head count as outages")
   func outages() {
     let codes: [EngineError.Code] = [
       .hostNotFound, .resolveFailed, .connectionRefused, .connectFailed, .proxyFailed, .timedOut, .connectionLost,
@@ -20,7 +20,7 @@ import Testing
     #expect(EngineError(.proxyFailed, .proxy, Self.origin, cause: refused).isOutage)
   }
 
-  @Test("refusals, TLS failures and the caller's own limits aren't outages")
+  @Test("for stale-if-error, refusals, TLS failures and the caller's own limits don't count as outages")
   func refusals() {
     let codes: [EngineError.Code] = [
       .invalidRequest, .addressRefused, .cancelled, .decodingFailed, .tooManyRedirects, .redirectRefused, .bodyTooLarge,

@@ -21,7 +21,7 @@ struct RedirectChainTests {
     return request
   }
 
-  @Test("a chain follows as many redirects as the rule permits, but no more")
+  @Test("the client follows as many redirects in a row as the redirect rule permits, but no more")
   func count() throws {
     var rule = RedirectRule()
     rule.countMax = 2
@@ -37,13 +37,13 @@ struct RedirectChainTests {
     #expect(error?.code == .tooManyRedirects)
   }
 
-  @Test("a chain without a redirect rule follows no redirects")
+  @Test("the client follows no redirects if the request has no redirect rule")
   func withoutRule() throws {
     let chain = RedirectChain(nil, total: nil)
     #expect(try chain.next(after: .redirect(to: "/next"), to: try request()) == nil)
   }
 
-  @Test("all exchanges of a chain share one total limit, whether the request is redirected or sent again")
+  @Test("a request, its redirects and its repetitions share one total time limit")
   func time() throws {
     var chain = RedirectChain(RedirectRule(), total: .seconds(10))
     let first = try request(total: .seconds(10))

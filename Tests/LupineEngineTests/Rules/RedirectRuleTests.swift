@@ -21,7 +21,7 @@ struct RedirectRuleTests {
   // MARK: Method and body
 
   @Test(
-    "the status code of a redirect determines the method of the next request",
+    "a redirect's status code determines the method of the next request",
     arguments: [
       (301, ["GET", "HEAD", "GET", "PUT", "DELETE"]), (302, ["GET", "HEAD", "GET", "PUT", "DELETE"]),
       (303, ["GET", "HEAD", "GET", "GET", "GET"]), (307, ["GET", "HEAD", "POST", "PUT", "DELETE"]),
@@ -46,7 +46,7 @@ struct RedirectRuleTests {
     }
   }
 
-  @Test("a redirect changes no other properties of the request")
+  @Test("after a 307, the redirected request keeps the fields, the time limits and the other settings of the request")
   func keeps() throws {
     var first = try request("http://a/", method: "POST", fields: [("A", "1"), ("Authorization", "x"), ("Host", "h")])
     first.timeouts.total = .seconds(7)
@@ -79,7 +79,7 @@ struct RedirectRuleTests {
   // MARK: Responses that aren't redirects
 
   @Test(
-    "a response with any other status code isn't followed as a redirect",
+    "the client doesn't follow a response with a status other than 301, 302, 303, 307 or 308 as a redirect",
     arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])
   func notRedirects(status: Int) throws {
     #expect(
@@ -87,14 +87,15 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "a redirect without Location isn't followed, even at the limit of redirects", arguments: [301, 302, 303, 307, 308])
+    "the client doesn't follow a redirect without Location, even at the limit of redirects",
+    arguments: [301, 302, 303, 307, 308])
   func missingLocation(status: Int) throws {
     let head = try ResponseHead.redirect(status, to: nil)
     #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 0) == nil)
     #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 20) == nil)
   }
 
-  @Test("redirects are followed up to their limit", arguments: [0, 1, 20])
+  @Test("the client follows redirects up to their limit", arguments: [0, 1, 20])
   func limit(countMax: Int) throws {
     var rule = RedirectRule()
     #expect(rule.countMax == 20)
@@ -110,7 +111,7 @@ struct RedirectRuleTests {
   // MARK: Targets
 
   @Test(
-    "the Location field is resolved against the URI of the request",
+    "the client resolves the Location field against the URI of the request",
     arguments: [
       ("http://a/x/y?q", "/b", "http://a/b"), ("http://a/x/y?q", "b", "http://a/x/b"),
       ("http://a/x/y?q", "../b", "http://a/b"), ("http://a/x/y?q", "?r", "http://a/x/y?r"),
@@ -127,7 +128,7 @@ struct RedirectRuleTests {
     #expect(try target(location, from: uri)?.description == expected)
   }
 
-  @Test("credentials contained in a Location field aren't sent")
+  @Test("the client doesn't send the credentials contained in a redirect's Location field")
   func userInfo() throws {
     let next = try RedirectRule().next(
       after: try .redirect(302, to: "http://user:secret@b/"), to: try request("http://a/"), count: 0)
@@ -136,7 +137,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "a Location value that can't be requested causes an error",
+    "a redirect whose Location can't be requested causes an error",
     arguments: [
       ("/a\tb", URIError.forbiddenByte(0x09)), ("ftp://b/", .unsupportedScheme("ftp")),
       ("javascript:alert(1)", .unsupportedScheme("javascript")), ("file:///etc/passwd", .unsupportedScheme("file")),
@@ -167,7 +168,7 @@ struct RedirectRuleTests {
   ]
 
   @Test(
-    "fields that are meant for one origin aren't sent to another origin",
+    "after a redirect, the client doesn't send fields meant for one origin to another origin",
     arguments: [
       ("http://b/", true), ("http://a:81/", true), ("https://a/", true), ("http://sub.a/", true), ("//b/", true),
       ("/x", false), ("http://a/x", false), ("http://A:80/", false), ("//a/", false),
@@ -181,7 +182,7 @@ struct RedirectRuleTests {
     #expect(next.head?.fields.first("Host") == (isDropped ? next.uri.origin.authority : "1"))
   }
 
-  @Test("field names are compared case-insensitively when a redirect drops an origin's fields")
+  @Test("field names are compared case-insensitively when a redirect to another origin removes fields")
   func boundToOrigin() {
     var rule = RedirectRule()
     for name in secrets {
@@ -195,7 +196,7 @@ struct RedirectRuleTests {
     #expect(!rule.isBoundToOrigin("Accept"))
   }
 
-  @Test("fields that the caller declares secret aren't sent to another origin, nor after a return to the first one")
+  @Test("fields that the caller declares secret aren't sent to another origin, nor after a return to the first origin")
   func secretFields() throws {
     var rule = RedirectRule()
     rule.secretFields = ["x-api-KEY", "X-Absent"]
@@ -207,7 +208,7 @@ struct RedirectRuleTests {
     }
   }
 
-  @Test("credentials in a URI are never sent to another origin, nor after a return to the first one")
+  @Test("credentials in a URI are never sent to another origin, nor after a return to the first origin")
   func wayBack() throws {
     var next = try request("http://user:secret@a/", fields: [("Cookie", "c")])
     #expect(next.fields.map(\.name) == ["Cookie", "Authorization"])
@@ -220,7 +221,7 @@ struct RedirectRuleTests {
     #expect(next.head?.fields.map(\.name) == ["Host"])
   }
 
-  @Test("a redirect from https to http is refused unless it is allowed")
+  @Test("the client refuses a redirect from https to http unless the caller allows such redirects")
   func downgrade() throws {
     let error = #expect(throws: EngineError.self) { try target("http://a/", from: "https://a/") }
     #expect(error?.code == .redirectRefused)

@@ -9,7 +9,8 @@ import Testing
 struct ReplayRuleTests {
   private let origin = Origin(scheme: .http, host: "a", port: 80)
 
-  @Test("if a reused connection is lost, unsent requests and idempotent ones without a response are replayed")
+  @Test(
+    "if a reused connection is lost, the client replays unsent requests, and idempotent requests without a response")
   func table() {
     let table: [(EngineError.Progress, isIdempotent: Bool, isAllowed: Bool)] = [
       (.nothingSent, true, true), (.nothingSent, false, true), (.sent, true, true), (.sent, false, false),
@@ -30,7 +31,7 @@ struct ReplayRuleTests {
   }
 
   @Test(
-    "a request isn't replayed after any failure other than a lost connection",
+    "the client doesn't replay a request after any failure other than a lost connection",
     arguments: EngineError.Code.allCases.filter { $0 != .connectionLost })
   func otherCodes(code: EngineError.Code) {
     let error = EngineError(code, .send, origin, progress: .nothingSent, wasReused: true)
@@ -38,7 +39,7 @@ struct ReplayRuleTests {
   }
 
   @Test(
-    "only the idempotent methods of RFC 9110 §9.2.2, in exactly their spelling, are considered idempotent",
+    "the client considers only the methods of RFC 9110 §9.2.2, in exactly their spelling, idempotent",
     arguments: [
       ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true), ("DELETE", true),
       ("POST", false), ("PATCH", false), ("CONNECT", false), ("PURGE", false), ("get", false), ("", false),

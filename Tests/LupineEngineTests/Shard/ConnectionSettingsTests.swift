@@ -23,7 +23,7 @@ struct ConnectionSettingsTests {
   private static let modem = NetworkLink(index: 1, name: "wwan0")
   private static let ethernet = NetworkLink(index: 2, name: "eth0")
 
-  @Test("a request that disallows mobile networks doesn't connect through one")
+  @Test("a request that disallows mobile networks doesn't connect through a mobile network")
   func cellular() throws {
     let stage = ShardStage()
     stage.network.links = ["10.0.0.1": Self.modem]
@@ -39,7 +39,7 @@ struct ConnectionSettingsTests {
     #expect(sink.error?.description.contains("through a mobile network only") == true)
   }
 
-  @Test("a request that disallows mobile networks skips the host's addresses that are routed through one")
+  @Test("a request that disallows mobile networks skips the host's addresses that are routed through a mobile network")
   func someCellular() throws {
     let stage = ShardStage {
       $0.resolver.overrides = [
@@ -54,7 +54,7 @@ struct ConnectionSettingsTests {
     #expect(stage.network.addresses.map(\.host) == ["10.0.0.2", "10.0.0.3"])
   }
 
-  @Test("a request that disallows mobile networks doesn't reuse a connection that may use one")
+  @Test("a request that disallows mobile networks doesn't reuse a connection that may use a mobile network")
   func noReuse() throws {
     let stage = ShardStage()
     stage.network.links = ["10.0.0.1": Self.ethernet]
@@ -73,7 +73,7 @@ struct ConnectionSettingsTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("a request's traffic class is set only on its own socket")
+  @Test("the engine sets a request's traffic class only on the request's own socket")
   func trafficClass() throws {
     let stage = ShardStage { $0.socket.trafficClass = 8 }
     _ = stage.submit(try request { $0.trafficClass = 0xB8 })
@@ -82,7 +82,7 @@ struct ConnectionSettingsTests {
     #expect(stage.network.options.map(\.trafficClass) == [0xB8, 8])
   }
 
-  @Test("a request's host overrides take precedence over the engine's, and the engine's address policy applies to them")
+  @Test("a request's host overrides take precedence over the engine's, but are subject to the engine's address policy")
   func addresses() throws {
     func override(_ address: String) -> [HostOverride] {
       [HostOverride(host: "NAME.example", addresses: [SocketAddress(numeric: address, port: 0)].compactMap(\.self))]
@@ -99,7 +99,7 @@ struct ConnectionSettingsTests {
     #expect(refused.error?.code == .addressRefused)
   }
 
-  @Test("a request's proxy setting replaces the engine's, and the setting none disables the proxy")
+  @Test("a request's proxy setting replaces the engine's, and the setting .none disables the proxy")
   func proxy() throws {
     let other = try Proxy(.http, host: "10.0.0.9", port: 2)
     let stage = ShardStage(proxy: .fixed(try Proxy(.http, host: "10.0.0.8", port: 1)))

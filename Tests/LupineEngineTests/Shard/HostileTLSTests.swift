@@ -18,7 +18,7 @@ struct HostileTLSTests {
     return Transport(socket, tls: try TLSSession(client: context, host: "localhost", port: 443))
   }
 
-  @Test("an endless sequence of handshake messages doesn't block the event loop")
+  @Test("an endless sequence of TLS handshake messages doesn't block the event loop")
   func endlessHandshake() throws {
     var transport = try transport()
     var buffer = [UInt8](repeating: 0, count: Buffers.byteCount)
@@ -35,7 +35,7 @@ struct HostileTLSTests {
     if case .complete = progress { true } else { false }
   }
 
-  @Test("the connection fails if the peer sends messages that require answers but doesn't read the answers")
+  @Test("a TLS connection fails if the peer sends messages that require answers but doesn't read the answers")
   func unreadAnswers() throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["localhost"], addresses: [])

@@ -101,7 +101,7 @@ struct ShardBackpressureTests {
     #expect(stage.shard.pool.counters().total.closed == [.cancelled: 1])
   }
 
-  @Test("while a response is paused, no limit except the total limit applies", arguments: Cause.allCases)
+  @Test("while a response is paused, no time limit except the total limit applies", arguments: Cause.allCases)
   func time(cause: Cause) async throws {
     let stage = ShardStage()
     let (id, sink, socket) = try paused(cause, on: stage) { $0.idle = .seconds(5) }
@@ -119,7 +119,7 @@ struct ShardBackpressureTests {
     #expect(error?.code == .timedOut && error?.phase == .receive)
   }
 
-  @Test("the total limit ends a request even while its response is paused", arguments: Cause.allCases)
+  @Test("the total time limit ends a request even while its response is paused", arguments: Cause.allCases)
   func total(cause: Cause) async throws {
     let stage = ShardStage()
     let (_, sink, _) = try paused(cause, on: stage) { $0.total = .seconds(60) }
@@ -134,7 +134,7 @@ struct ShardBackpressureTests {
   }
 
   @Test(
-    "a discarded body is read up to the drain limit, even if it arrives in very small parts",
+    "the client reads a discarded body up to the drain limit, even if the body arrives in very small parts",
     arguments: [1, 100, 4_000], [true, false])
   func drainLimit(pieceBytes: Int, isChunked: Bool) async throws {
     let limit = 10_000

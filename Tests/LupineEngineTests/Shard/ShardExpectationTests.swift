@@ -31,7 +31,9 @@ struct ShardExpectationTests {
     socket.arrivals = []
   }
 
-  @Test("after an interim response other than 100, the body isn't sent", arguments: [102, 103, 104, 199])
+  @Test(
+    "after an interim response other than 100 (Continue), the client still withholds the body of the request",
+    arguments: [102, 103, 104, 199])
   func otherInterim(status: Int) async throws {
     let (_, sink, socket) = try begin(RequestBody("content"))
     let head = socket.text
@@ -46,7 +48,7 @@ struct ShardExpectationTests {
     #expect(outcome.head?.status == 204 && outcome.informational == [status, 100])
   }
 
-  @Test("the body isn't sent if an interim response other than 100 and then a final response arrive")
+  @Test("the client doesn't send a withheld body if a final response follows an interim response other than 100")
   func refusedAfterInterim() async throws {
     let (_, sink, socket) = try begin(RequestBody("content"))
     let head = socket.text
@@ -57,7 +59,7 @@ struct ShardExpectationTests {
     #expect(socket.text == head)
   }
 
-  @Test("a 417 that arrives after an unreplayable body was sent is delivered as the final response")
+  @Test("a 417 response to a body that was already sent and can't be sent again is delivered as the final response")
   func failedAfterBody() async throws {
     let (id, sink, socket) = try begin(RequestBody { writer in try await writer.write(Array("content".utf8)) })
     // The server doesn't send 100 in time, so the body is sent without it.

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A shard flooded with data", .timeLimit(.minutes(10)))
 struct ShardFloodTests {
-  @Test("after 1 MiB from one connection, the event loop serves the other connections before it continues")
+  @Test("after reading 1 MiB from one connection, the event loop serves the other connections before it continues")
   func flood() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
@@ -36,7 +36,7 @@ struct ShardFloodTests {
   }
 
   @Test(
-    "a response with a content coding is decoded even if it begins in the loop iteration in which another one ended")
+    "a compressed response is decoded even if it begins in the loop iteration in which another response ended")
   func codedOneAfterAnother() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/"))).1 }
@@ -60,7 +60,7 @@ struct ShardFloodTests {
     #expect(await sinks[1].outcome.body == body)
   }
 
-  @Test("a body that decompresses to a thousand times its size doesn't delay other connections")
+  @Test("decompressing a body to a thousand times its size doesn't delay other connections")
   func codedFlood() throws {
     final class Counting: ResponseSink {
       let count = Atomic(0)

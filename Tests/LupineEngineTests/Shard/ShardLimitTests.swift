@@ -118,7 +118,7 @@ struct ShardLimitTests {
     return timeouts
   }
 
-  @Test("a request whose peer stalls fails exactly at the time limit of its phase", arguments: Stall.allCases)
+  @Test("a request whose server stalls fails exactly at the time limit of its phase", arguments: Stall.allCases)
   func limits(stall: Stall) async throws {
     let stalled = try Stalled(stall, timeouts(stall.phase))
     stalled.stage.turn(after: Self.limit - .milliseconds(1))
@@ -133,7 +133,7 @@ struct ShardLimitTests {
     }
   }
 
-  @Test("a request whose peer stalls fails at the total limit, whatever its phase", arguments: Stall.allCases)
+  @Test("a request whose server stalls fails at the total time limit, whatever its phase", arguments: Stall.allCases)
   func total(stall: Stall) async throws {
     let stalled = try Stalled(stall, Timeouts(everyPhase: nil, total: .seconds(50)))
     let rest = Instant(nanoseconds: 50_000_000_000) - stalled.stage.network.now
@@ -173,7 +173,7 @@ struct ShardLimitTests {
     #expect(await stalled.sink.outcome.error?.phase == phase)
   }
 
-  @Test("the idle limit is measured from the last byte received from the peer")
+  @Test("the idle time limit is measured from the last byte received from the peer")
   func latestByte() async throws {
     let stalled = try Stalled(.body, timeouts(.receive))
     let socket = try #require(stalled.stage.network.sockets.last)
@@ -184,7 +184,7 @@ struct ShardLimitTests {
     try await expectTimeout(of: stalled, in: .receive)
   }
 
-  @Test("the send limit is measured from the last byte accepted by the peer")
+  @Test("the send time limit is measured from the last byte accepted by the peer")
   func latestSentByte() async throws {
     let stalled = try Stalled(.send, timeouts(.send))
     let socket = try #require(stalled.stage.network.sockets.last)
@@ -195,7 +195,7 @@ struct ShardLimitTests {
     try await expectTimeout(of: stalled, in: .send)
   }
 
-  @Test("each phase has its own time limit, and a single value can set all of them except the wait for 100 (Continue)")
+  @Test("each phase of a request has its own time limit, and one value can set all but the wait for 100 (Continue)")
   func timeouts() {
     var timeouts = Timeouts()
     (timeouts.poolWait, timeouts.resolve, timeouts.connect) = (.seconds(1), .seconds(2), .seconds(3))

@@ -33,7 +33,8 @@ struct ShardRestartTests {
     return sockets
   }
 
-  @Test("single-use credentials open one tunnel, and a second request that needs a tunnel fails before it is sent")
+  @Test(
+    "single-use proxy credentials open one tunnel, and a second request that needs a tunnel fails before it is sent")
   func singleUse() throws {
     let stage = ShardStage(proxy: .fixed(try Proxy(.http, host: "127.0.0.1", port: 1)))
     var tunneled = EngineRequest(uri: try URI("https://127.0.0.1/"))
@@ -47,7 +48,7 @@ struct ShardRestartTests {
   }
 
   @Test(
-    "a request isn't replayed on a connection that the server has closed, or on which data has already arrived",
+    "the client doesn't replay a request on a connection that the server has closed or on which data has arrived",
     arguments: [true, false])
   func endedConnection(isSameTurn: Bool) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
@@ -77,7 +78,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  @Test("if a server has closed thousands of idle connections, a request is replayed until it succeeds")
+  @Test("if a server has closed thousands of idle connections, the client replays a request until it succeeds")
   func manyEnded() async throws {
     let count = 5_000
     let stage = ShardStage {
@@ -104,7 +105,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.metrics?.replayCount == count)
   }
 
-  @Test("a request isn't replayed on a connection that was closed in the iteration in which its last response ended")
+  @Test("a request isn't replayed on a connection that closed in the loop iteration in which its last response ended")
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
     let sockets = try openIdle(2, stage)
@@ -125,7 +126,8 @@ struct ShardRestartTests {
   }
 
   @Test(
-    "a request that waits to be replayed ends when its shard ends, or at its time limit", arguments: [true, false, nil])
+    "a request that waits to be replayed ends when the engine shuts down, or at the request's time limit",
+    arguments: [true, false, nil])
   func ended(isGraceful: Bool?) async throws {
     let stage = ShardStage()
     let socket = try #require(try openIdle(1, stage).first)
@@ -140,7 +142,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.error?.code == (isGraceful == nil ? .timedOut : .shutDown))
   }
 
-  @Test("a request that waits to be replayed can be cancelled in the same iteration of the loop")
+  @Test("a request that waits to be replayed can be cancelled in the same iteration of the event loop")
   func cancelled() async throws {
     let stage = ShardStage()
     let socket = try #require(try openIdle(1, stage).first)
@@ -155,7 +157,7 @@ struct ShardRestartTests {
   }
 
   @Test(
-    "if a request is cancelled, the connection that was opening for it uses the time limits of the next waiter",
+    "a connection that was opening for a cancelled request uses the time limits of the next waiting request",
     arguments: [1, 60, nil])
   func reassigned(limitBefore: Int?) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }

@@ -13,7 +13,7 @@ struct ShardSendingTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
   @Test(
-    "a response received before sending fails is delivered completely, even if the sink's window is used up at first")
+    "a response that arrives before sending fails is delivered completely, even with a full receive window")
   func answeredBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (id, sink, socket) = try beginUpload(on: stage, windowBytes: 5)
@@ -36,7 +36,7 @@ struct ShardSendingTests {
     #expect(outcome.metrics?.closeReason != nil)
   }
 
-  @Test("a long response received before sending fails is read over several iterations of the loop")
+  @Test("a long response that arrives before sending fails is read over several iterations of the event loop")
   func longAnswerBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (_, sink, socket) = try beginUpload(on: stage)
@@ -57,7 +57,7 @@ struct ShardSendingTests {
   }
 
   @Test(
-    "if sending fails before a complete response, the request fails with the error of sending",
+    "if sending fails before a complete response head has arrived, the request fails with the error of sending",
     arguments: ["", "HTTP/1.1 4"])
   func unansweredWhenSendingFails(answer: String) async throws {
     let stage = ShardStage()
@@ -73,7 +73,7 @@ struct ShardSendingTests {
       "\(String(describing: error))")
   }
 
-  @Test("a POST isn't sent on another connection if part of it was already written")
+  @Test("a POST isn't sent on another connection if a part was already written to the first connection")
   func failsAfterPart() async throws {
     let stage = ShardStage()
     let (_, first) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
@@ -97,7 +97,7 @@ struct ShardSendingTests {
     #expect(error?.progress == .sent)
   }
 
-  @Test("sending times out if the server accepts nothing, even if the body's producer has no more bytes at the moment")
+  @Test("sending a request times out if the server accepts nothing, even if the body's producer has no more bytes yet")
   func producedAndNotTaken() async throws {
     let stage = ShardStage()
     let goOn = Gate()
@@ -125,7 +125,7 @@ struct ShardSendingTests {
     #expect(error?.code == .timedOut && error?.phase == .send)
   }
 
-  @Test("a request body that compresses to almost nothing is read over several iterations of the loop")
+  @Test("a request body that compresses to almost nothing is read over several iterations of the event loop")
   func compressedUpload() async throws {
     let stage = ShardStage()
     let body = RequestBody([UInt8](repeating: 0, count: 16 << 20))

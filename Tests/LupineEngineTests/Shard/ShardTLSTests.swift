@@ -21,7 +21,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "if the read limit is reached while TLS has buffered data, reading continues without a socket event")
+    "if an iteration's read limit is reached while TLS has buffered data, reading continues without a socket event")
   func endOfTurn() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
@@ -40,7 +40,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body == body)
   }
 
-  @Test("a connection doesn't delay others, even if each of its TLS records contains a single byte")
+  @Test("a TLS connection doesn't delay others, even if each of its records contains a single byte")
   func smallRecords() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
@@ -62,7 +62,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body.count == count)
   }
 
-  @Test("reading continues even if several reads return only TLS records without data")
+  @Test("reading a TLS connection continues even if several reads return only records without application data")
   func ticketsWithoutData() async throws {
     // A server's session ticket contains the client's certificate, which here has 40,000 bytes of names.
     let authority = try ThrowawayAuthority()
@@ -85,7 +85,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.text == "ok")
   }
 
-  @Test("before its connection is closed, the peer receives a TLS alert with the reason")
+  @Test("before the client closes a TLS connection because of an error, the peer receives an alert with the reason")
   func alert() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
@@ -104,7 +104,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "a TLS record after a response doesn't become part of the next one, and the next request gets another connection")
+    "a TLS record after a response isn't part of the next response, and the next request gets another connection")
   func surplus() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
@@ -137,7 +137,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "an idle connection is closed if part of a TLS record arrives in a later iteration of the loop",
+    "the client closes an idle connection if part of a TLS record arrives in a later iteration of the event loop",
     arguments: [1, 4, 5, 6, 20, 60])
   func partOnIdleConnection(count: Int) async throws {
     let (_, first) = stage.submit(try request)
@@ -159,7 +159,7 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2 && second.receivedCount == 0)
   }
 
-  @Test("bytes after a response are detected even if the last read filled its buffer")
+  @Test("the client detects bytes after a response even if the last read filled the buffer")
   func surplusInKernel() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
@@ -177,7 +177,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "data that arrived together with the last handshake message is read, although no socket event announces the data")
+    "data that arrived together with the last TLS handshake message is read, although no socket event follows")
   func behindHandshake() async throws {
     let stage = ShardStage {
       $0.tls.verification = .none
@@ -199,7 +199,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "if a proxy ends TLS right after a response, the end is processed, although no socket event announces it",
+    "if a proxy ends TLS right after a response, the client processes the end, although no socket event follows",
     arguments: ProxyEnding.allCases, [true, false])
   func proxyEnds(ending: ProxyEnding, hasLength: Bool) async throws {
     let stage = try stageWithProxy()

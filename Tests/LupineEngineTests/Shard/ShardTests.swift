@@ -26,7 +26,7 @@ struct ShardTests {
   }
 
   @Test(
-    "bytes received after a response don't become part of the next one, and the next request gets another connection",
+    "bytes after a response don't become part of the next response, and the next request gets another connection",
     arguments: [[], [ScriptedSocket.Arrival.end]])
   func surplus(ending: [ScriptedSocket.Arrival]) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
@@ -48,7 +48,7 @@ struct ShardTests {
     #expect(await sinks[1].outcome.head?.status == 204)
   }
 
-  @Test("a long body is read in parts as large as the sink's receive window, up to 256 KiB")
+  @Test("a long response body is read in parts as large as the receive window, up to 256 KiB")
   func pieces() throws {
     for (windowBytes, reads) in [(Int.max, [65_536, 262_144, 262_144, 177]), (200_000, [65_536, 134_541])] {
       let stage = ShardStage()
@@ -65,7 +65,7 @@ struct ShardTests {
     }
   }
 
-  @Test("a connection isn't reused if the server closed it together with the response")
+  @Test("the client doesn't reuse a connection that the server closed together with the response")
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
@@ -78,7 +78,7 @@ struct ShardTests {
     #expect(stage.network.sockets.last !== socket)
   }
 
-  @Test("a request that is submitted just after an abrupt shutdown fails with an error")
+  @Test("a request that is submitted just after an abrupt shutdown of the engine fails with an error")
   func submittedBehindShutdown() async throws {
     let stage = ShardStage()
     stage.inbox.send(.shutDown(isGraceful: false, completion: nil))
@@ -90,7 +90,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.code == .shutDown)
   }
 
-  @Test("deadlines that are due in the iteration of an abrupt shutdown have no effect")
+  @Test("deadlines that are due in the loop iteration of an abrupt shutdown have no effect")
   func dueBehindShutdown() async throws {
     let stage = ShardStage()
     stage.network.connectFailure = SystemError(call: "socket", code: 24)
@@ -104,7 +104,7 @@ struct ShardTests {
     #expect(stage.network.sockets.isEmpty)
   }
 
-  @Test("a sink with a receive window of 0 bytes receives only the head, and the body once the window is extended")
+  @Test("with a receive window of 0 bytes, a response delivers only the head, and the body once the window is extended")
   func noWindow() async throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request(), windowBytes: 0)
@@ -125,7 +125,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "hello")
   }
 
-  @Test("once a sink's receive window is exactly full, its connection is no longer polled for reading")
+  @Test("once the receive window is exactly full, the event loop no longer polls the connection for reading")
   func windowUsedUp() throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request(), windowBytes: 5)
@@ -142,7 +142,7 @@ struct ShardTests {
     #expect(sink.finished.isOpen)
   }
 
-  @Test("a silent server causes a timeout even if the sink's receive window is 0 bytes")
+  @Test("a silent server causes a timeout even if the receive window is 0 bytes")
   func noWindowNoReply() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(try request(), windowBytes: 0)
@@ -153,7 +153,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.phase == .firstByte)
   }
 
-  @Test("if the process was suspended, data received meanwhile is processed before timeouts")
+  @Test("if the process was suspended, the client processes data received meanwhile before timeouts")
   func stopped() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) })
@@ -168,7 +168,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "hello")
   }
 
-  @Test("after an upgrade, received bytes are delivered in order, even if the first answer to them can't be sent")
+  @Test("after a protocol upgrade, received bytes are delivered in order, even if sending to the server fails")
   func handedOverInOrder() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(
@@ -213,7 +213,7 @@ struct ShardTests {
   }
 
   @Test(
-    "if the drain limit is 0, a discarded response ends immediately, whatever its framing",
+    "if the drain limit is 0, a response that the caller discards ends immediately, whatever its framing",
     arguments: [
       "Content-Length: 1", "Transfer-Encoding: chunked",
     ])
@@ -232,7 +232,7 @@ struct ShardTests {
     #expect(stage.shard.connections.pooled.isEmpty && stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
   }
 
-  @Test("a connection that can't be watched for events is closed when it becomes idle")
+  @Test("a connection that epoll can't watch for events is closed when it becomes idle")
   func unwatchable() async throws {
     let stage = ShardStage()
     let (id, held) = stage.submit(try request(), windowBytes: 5)
@@ -249,7 +249,7 @@ struct ShardTests {
   }
 
   @Test(
-    "connecting to a Unix socket whose backlog is full is repeated until the connect timeout",
+    "the client retries connecting to a Unix socket whose backlog is full until the connect timeout",
     arguments: [true, false])
   func queueFull(isFreed: Bool) async throws {
     let stage = ShardStage { $0.socketPath = "/run/full" }
@@ -272,7 +272,7 @@ struct ShardTests {
     }
   }
 
-  @Test("a command sent to a shard that has ended is answered without waking the event loop")
+  @Test("a command sent to an event loop that has ended is answered without waking the loop")
   func commandsBehindTheEnd() {
     let wakeCount = Atomic(0)
     let answerCount = Atomic(0)
@@ -285,7 +285,7 @@ struct ShardTests {
   }
 
   @Test(
-    "if an idle connection that has served no request is lost, the request is replayed, as on a reused connection")
+    "if an idle connection that hasn't served a request is lost, the request is replayed, as on a reused connection")
   func idleAndUnused() async throws {
     let stage = ShardStage()
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
@@ -313,7 +313,7 @@ struct ShardTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  @Test("a lookup without a time limit takes at most one minute")
+  @Test("a name lookup without a time limit takes at most one minute")
   func silentResolver() async throws {
     struct Silent: HostResolver {
       let goOn: Gate
@@ -340,7 +340,7 @@ struct ShardTests {
     #expect(error?.code == .timedOut && error?.phase == .resolve)
   }
 
-  @Test("the poolWait time limit includes the time spent waiting for a file descriptor, even over several attempts")
+  @Test("the time limit poolWait includes the time spent waiting for a file descriptor, even over several attempts")
   func descriptors() async throws {
     let stage = ShardStage()
     stage.network.connectFailure = SystemError(call: "socket", code: 24)
@@ -354,7 +354,7 @@ struct ShardTests {
     #expect(time == .seconds(5))
   }
 
-  @Test("extending the receive window of a sink that isn't paused doesn't restart the server's time limit")
+  @Test("extending the receive window of a response that isn't paused doesn't restart the server's time limit")
   func extensionIsNoProgress() async throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) }, windowBytes: 100)
@@ -368,7 +368,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.phase == .firstByte)
   }
 
-  @Test("the pool counts connections of raw requests in its totals, but not per origin")
+  @Test("the connection pool counts connections of raw requests in its totals, but not per origin")
   func rawRequestsAreForgotten() async throws {
     let stage = ShardStage()
     for _ in 0..<3 {

@@ -87,7 +87,7 @@ struct ShardVerificationTests {
     return socket
   }
 
-  @Test("while the verifier decides, nothing is sent or read; after approval, the request completes")
+  @Test("while the certificate verifier decides, nothing is sent or read, and after approval the request completes")
   func waits() async throws {
     let stage = stage()
     let (_, sink) = stage.submit(try request())
@@ -110,7 +110,7 @@ struct ShardVerificationTests {
     #expect(await sink.outcome.text == "ok")
   }
 
-  @Test("if the verifier refuses the certificate, the request fails")
+  @Test("if the caller's verifier refuses the certificate, the request fails")
   func refusal() async throws {
     let stage = stage(.refuse(reason: "no"))
     let (_, sink) = stage.submit(try request())
@@ -123,7 +123,7 @@ struct ShardVerificationTests {
     #expect(!socket.sent.isEmpty)
   }
 
-  @Test("the time limit of TLS includes the verifier's time, and a late verdict is ignored")
+  @Test("the time limit of the TLS handshake includes the certificate verifier's time, and a late verdict is ignored")
   func timeLimit() async throws {
     let stage = stage()
     var timeouts = Timeouts()
@@ -139,7 +139,7 @@ struct ShardVerificationTests {
     #expect(stage.shard.pool.counters().total.idle == 0)
   }
 
-  @Test("if a request is cancelled, its verifier isn't called any more, or its verdict is ignored")
+  @Test("if a request is cancelled, its certificate verifier isn't called any more, or the verdict is ignored")
   func canceled() async throws {
     let stage = stage()
     let (id, sink) = stage.submit(try request())
@@ -153,7 +153,7 @@ struct ShardVerificationTests {
     #expect(jobs.calls.load(ordering: .relaxed) == 0)
   }
 
-  @Test("if the connection is lost while the verifier decides, the request fails at once")
+  @Test("if the connection is lost while the certificate verifier decides, the request fails at once")
   func lost() async throws {
     let stage = stage()
     let (_, sink) = stage.submit(try request())
@@ -166,7 +166,7 @@ struct ShardVerificationTests {
     stage.turn()
   }
 
-  @Test("if no thread can be started for the verifier, the request fails")
+  @Test("if no thread can be started for the certificate verifier, the request fails")
   func noThread() async throws {
     let stage = stage()
     jobs.failure.withLock { $0 = SystemError(call: "pthread_create", code: 11) }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Shutdown and counters", .timeLimit(.minutes(10)))
 struct ShutdownTests {
-  @Test("a graceful shutdown completes the exchanges in flight, and refuses waiting and new requests")
+  @Test("a graceful shutdown of the engine completes the exchanges in flight, and refuses waiting and new requests")
   func graceful() async throws {
     let (arrived, go) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -38,7 +38,7 @@ struct ShutdownTests {
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("a graceful shutdown becomes abrupt after its time limit; if there are two limits, the earlier one applies")
+  @Test("a graceful shutdown becomes abrupt after its time limit, or after the earlier of two limits")
   func limited() throws {
     for (limits, end) in [([5, nil], 5), ([nil, 5], 5), ([7, 5], 5), ([5, 7], 5)] as [([Int?], Int)] {
       let stage = ShardStage()
@@ -60,7 +60,7 @@ struct ShutdownTests {
     }
   }
 
-  @Test("a graceful shutdown ends with the last exchange, even before the time limit")
+  @Test("a graceful shutdown of the engine ends with the last exchange, even before the time limit")
   func early() throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(EngineRequest(uri: try URI("http://10.0.0.1/")))
@@ -74,7 +74,7 @@ struct ShutdownTests {
     #expect(sink.error == nil && sink.recorded.finishCount == 1 && stage.network.isStopped)
   }
 
-  @Test("an engine that has ended answers every call at once")
+  @Test("an engine that has shut down answers every call at once")
   func afterwards() async throws {
     let engine = try Engine()
     await engine.shutdown()
@@ -83,7 +83,7 @@ struct ShutdownTests {
     #expect(await engine.counters() == PoolCounters())
   }
 
-  @Test("an abrupt shutdown ends all exchanges with an error")
+  @Test("an abrupt shutdown of the engine ends all exchanges with an error")
   func abrupt() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -99,7 +99,7 @@ struct ShutdownTests {
     #expect(outcome.finishCount == 1)
   }
 
-  @Test("the counters report the current connections, and how the earlier ones were closed")
+  @Test("the engine's counters report the current connections, and how the earlier ones were closed")
   func counters() async throws {
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -121,7 +121,7 @@ struct ShutdownTests {
     #expect(counters.origins.first?.connections == counters.total)
   }
 
-  @Test("a request beyond the limit of waiters is refused with an error that contains the limit")
+  @Test("a request beyond the limit of waiting requests is refused with an error that contains the limit")
   func tooManyWaiting() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -141,7 +141,7 @@ struct ShutdownTests {
     await engine.shutdown(isGraceful: false)
   }
 
-  @Test("an idle connection is closed if the total limit leaves no room for another origin's connection")
+  @Test("the pool closes an idle connection if the limit of connections leaves no room for another origin's connection")
   func totalLimit() async throws {
     let (first, second) = (try OriginServer.serving { _ in .text("1") }, try OriginServer.serving { _ in .text("2") })
     defer {
@@ -159,7 +159,8 @@ struct ShutdownTests {
   }
 
   @Test(
-    "a graceful shutdown starts on all event loops at the same time, even if one of them takes long", arguments: [0, 1])
+    "a graceful shutdown starts on all event loops at the same time, even if one of the loops takes long",
+    arguments: [0, 1])
   func allLoops(busy: Int) async throws {
     let arrived = Gate()
     let origins = try (0..<32).map { _ in

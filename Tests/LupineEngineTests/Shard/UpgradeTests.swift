@@ -11,7 +11,7 @@ struct UpgradeTests {
       uri: try URI("\(origin.url)/"), fields: ["Connection": "Upgrade", "Upgrade": "echo"], body: body)
   }
 
-  @Test("after a 101 response, both sides can send bytes unchanged at the same time")
+  @Test("after a 101 (Switching Protocols) response, both sides can send bytes unchanged at the same time")
   func switched() async throws {
     let origin = try OriginServer { peer in
       guard let head = try peer.readHead() else { return }
@@ -44,7 +44,7 @@ struct UpgradeTests {
     withExtendedLifetime(engine) {}
   }
 
-  @Test("an upgraded connection continues to work, and frees its place in the pool")
+  @Test("a connection upgraded to another protocol continues to work, and frees its place in the pool")
   func amongOthers() async throws {
     let (arrived, queued) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -90,7 +90,8 @@ struct UpgradeTests {
     #expect(heard == Array("abc".utf8))
   }
 
-  @Test("if the server declines the upgrade, its response is delivered, and no bytes of the other protocol are sent")
+  @Test(
+    "if the server declines a protocol upgrade, its response is delivered, and no bytes of the new protocol are sent")
   func declined() async throws {
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -105,7 +106,7 @@ struct UpgradeTests {
     #expect(try await engine.record(origin.url).metrics?.isReusedConnection == true)
   }
 
-  @Test("a 101 response that wasn't requested is an error")
+  @Test("a 101 (Switching Protocols) response that the request didn't ask for is an error")
   func unasked() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

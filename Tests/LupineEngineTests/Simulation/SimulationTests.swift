@@ -40,7 +40,8 @@ struct SimulationTests {
     "timedOut send", "timedOut firstByte", "timedOut receive", "total",
   ]
 
-  @Test("every simulated request ends exactly once, with a response or a justified error, and releases all resources")
+  @Test(
+    "every request in the simulation ends exactly once, with a response or a justified error, and frees all resources")
   func schedules() async throws {
     let settings = Settings()
     // On a separate thread, because tests that wait for real time run concurrently.

@@ -9,7 +9,7 @@ import Testing
 struct FileTests {
   private let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
-  @Test("a file is read in parts of any size", arguments: [1, 7, 999, 1_000, 4_096])
+  @Test("a file can be read in parts of any size", arguments: [1, 7, 999, 1_000, 4_096])
   func pieces(size: Int) throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -18,7 +18,7 @@ struct FileTests {
     #expect(output == bytes)
   }
 
-  @Test("reading a file appends the bytes to the output")
+  @Test("reading a file appends the bytes to the output buffer")
   func appends() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -55,7 +55,7 @@ struct FileTests {
     }
   }
 
-  @Test("opening anything but a regular file fails, and doesn't block for a FIFO without a writer")
+  @Test("opening anything but a regular file fails, and doesn't block on a FIFO without a writer")
   func irregular() throws {
     let temporary = try TemporaryFile([])
     let fifo = temporary.path + ".fifo"

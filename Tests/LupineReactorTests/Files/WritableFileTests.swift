@@ -28,7 +28,7 @@ struct WritableFileTests {
   }
 
   @Test(
-    "a file that is written in parts contains all bytes, and only its owner can read it",
+    "a file that is written in parts contains all bytes, and only its owner can read the file",
     arguments: [1_000, 65_536, 200_000])
   func pieces(size: Int) throws {
     let (folder, path) = try path()
@@ -44,7 +44,7 @@ struct WritableFileTests {
     #expect(try status(path).st_mode & 0o777 == 0o600)
   }
 
-  @Test("creating a file fails if its path exists, even if the path is a dangling link")
+  @Test("creating a file fails if its path exists, even if the path is a dangling symbolic link")
   func exclusive() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -57,7 +57,7 @@ struct WritableFileTests {
     #expect(access("\(folder.path)/target", F_OK) != 0)
   }
 
-  @Test("a file can be reopened, truncated and written further")
+  @Test("a file that was written can be reopened, truncated and written further")
   func reopened() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -72,7 +72,7 @@ struct WritableFileTests {
     #expect(try content(path) == [1, 2, 3, 9])
   }
 
-  @Test("reopening a link, a folder, a FIFO or a file with several hard links fails")
+  @Test("reopening a symbolic link, a folder, a FIFO or a file with several hard links for writing fails")
   func foreign() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -88,7 +88,7 @@ struct WritableFileTests {
     #expect(throws: SystemError(call: "open", code: EPERM)) { _ = try WritableFile(reopening: path) }
   }
 
-  @Test("reopening a file of another user fails", .enabled(if: geteuid() == 0))
+  @Test("reopening another user's file for writing fails", .enabled(if: geteuid() == 0))
   func anotherUsers() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -97,7 +97,7 @@ struct WritableFileTests {
     #expect(throws: SystemError(call: "open", code: EPERM)) { _ = try WritableFile(reopening: path) }
   }
 
-  @Test("writing to a full disk fails")
+  @Test("writing a file to a full disk fails")
   func full() throws {
     let file = WritableFile(owning: FileDescriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC)), path: "/dev/full")
     #expect(throws: SystemError(call: "write", code: ENOSPC)) { try file.write([1].span, at: 0) }
@@ -115,7 +115,7 @@ struct WritableFileTests {
     #expect(try file.byteCount() == 10)
   }
 
-  @Test("after a partial write, the rest is written; a write that accepts no bytes is an error")
+  @Test("after a partial write, the rest is written, and a write that accepts no bytes is an error")
   func shortWrites() throws {
     var starts: [Int] = []
     try WritableFile.writeAll(10) { done throws(SystemError) in
@@ -137,7 +137,7 @@ struct WritableFileTests {
     try WritableFile.writeAll(0) { _ throws(SystemError) in nil }
   }
 
-  @Test("an error returned by close is reported")
+  @Test("an error that close returns for a written file is reported")
   func closing() {
     // A number that is never in use, because it is above any limit of descriptors.
     #expect(throws: SystemError(call: "close", code: EBADF)) {
@@ -146,7 +146,7 @@ struct WritableFileTests {
     }
   }
 
-  @Test("moving a file replaces an existing file only if that is requested")
+  @Test("moving a written file replaces an existing file only if the caller requests that")
   func moved() throws {
     let (folder, path) = try path()
     defer { folder.remove() }

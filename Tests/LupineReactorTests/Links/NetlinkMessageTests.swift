@@ -35,7 +35,7 @@ struct NetlinkMessageTests {
     return bytes
   }
 
-  @Test("the recorded netlink dumps contain all links, addresses and routes of the network namespace")
+  @Test("the parser finds all links, addresses and routes of the network namespace in recorded netlink dumps")
   func dumps() throws {
     let messages = try recorded().flatMap { try NetlinkMessage.messages(in: $0) }
     let links = messages.compactMap { if case .link(let link) = $0 { link } else { nil } }
@@ -60,7 +60,7 @@ struct NetlinkMessageTests {
     #expect(messages.count { $0 == .done } == 3)
   }
 
-  @Test("a netlink dump that is truncated within a message is refused")
+  @Test("the netlink parser refuses a dump that is truncated within a message")
   func cut() throws {
     for datagram in recorded() where datagram.count < 2_000 {
       let whole = try NetlinkMessage.messages(in: datagram)
@@ -74,7 +74,7 @@ struct NetlinkMessageTests {
     }
   }
 
-  @Test("however a netlink dump is changed, its parser and the network state don't read beyond its end")
+  @Test("however a netlink dump is changed, its parser and the network state don't read beyond the dump's end")
   func mutations() throws {
     var random = SplitMix64(seed: 7)
     let datagrams = recorded()
@@ -95,7 +95,8 @@ struct NetlinkMessageTests {
     #expect(refusals > 500 && refusals < 4_500)
   }
 
-  @Test("a netlink length field is refused if it exceeds the enclosing length, or is less than its own header's length")
+  @Test(
+    "the netlink parser refuses a length field that exceeds the enclosing length, or is less than its header's length")
   func lengths() throws {
     let newLink: UInt16 = 16
     let header = [UInt8](repeating: 0, count: 16)
@@ -118,7 +119,7 @@ struct NetlinkMessageTests {
     #expect(try NetlinkMessage.messages(in: []).isEmpty)
   }
 
-  @Test("errors, interruptions and the end of a netlink dump are reported, and unknown messages are skipped")
+  @Test("the netlink parser reports errors, interruptions and the end of a dump, and skips unknown messages")
   func ends() throws {
     let code = withUnsafeBytes(of: -EACCES) { Array($0) }
     #expect(

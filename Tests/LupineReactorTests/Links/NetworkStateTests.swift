@@ -62,7 +62,7 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "a link that is down or has no carrier provides no network path",
+    "a network link that is down or has no carrier provides no network path",
     arguments: [0, UInt32(IFF_UP), UInt32(IFF_RUNNING)])
   func linkDown(flags: UInt32) throws {
     var state = try recorded()
@@ -75,7 +75,8 @@ struct NetworkStateTests {
     #expect(try path(state, "127.0.0.1") == "local")
   }
 
-  @Test("of the usable routes, the most specific one applies; of equally specific ones, that with the lowest metric")
+  @Test(
+    "of the usable routes, the most specific one applies, and of equally specific routes that with the lowest metric")
   func preference() throws {
     let base = state(link(1), link(2, "wwan0"), try address(1, "10.0.0.1"), try address(2, "10.1.0.1"))
     var state = base
@@ -93,7 +94,7 @@ struct NetworkStateTests {
     #expect(try path(state, "9.9.9.9") == "wired by gateway")
   }
 
-  @Test("a route is usable only with a source address of its family that is neither loopback nor link-local")
+  @Test("a network route is usable only with a source address of its family that is neither loopback nor link-local")
   func sources() throws {
     var state = state(link(1), link(2, "lo", flags: Self.up | UInt32(IFF_LOOPBACK)))
     state.add(try route("0.0.0.0", 0, [1]))
@@ -111,7 +112,7 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "a modem interface is cellular, an interface whose name starts with wl is Wi-Fi, and any other is wired",
+    "a modem interface counts as cellular, an interface whose name starts with wl as Wi-Fi, and any other as wired",
     arguments: [
       ("wwan0", "", 1, .cellular), ("wwp0s20u4", "", 1, .cellular), ("rmnet0", "", 1, .cellular),
       ("mobile", "wwan", 1, .cellular), ("data", "rmnet", 1, .cellular), ("usb0", "", 519, .cellular),
@@ -123,7 +124,7 @@ struct NetworkStateTests {
     #expect(link.medium == medium)
   }
 
-  @Test("if a medium such as cellular is refused, its links are treated as down")
+  @Test("if the caller refuses a medium such as cellular, the links of that medium are treated as down")
   func refusedMedium() throws {
     let mobile = state(link(1, "wwan0"), try address(1, "10.0.0.1"), try route("0.0.0.0", 0, [1]))
     #expect(mobile.path(to: nil)?.medium == .cellular && mobile.hasRoute())
@@ -145,19 +146,19 @@ struct NetworkStateTests {
     #expect(!down.hasRoute())
   }
 
-  @Test("if there are no links, no address has a network path")
+  @Test("if there are no network links, no address has a network path")
   func empty() throws {
     for text in [nil, "127.0.0.1", "::1", "8.8.8.8"] { #expect(try path(NetworkState(), text) == "none") }
   }
 
   // MARK: This machine
 
-  @Test("the current network state has a path to the loopback address")
+  @Test("the machine's current network state has a path to the loopback address")
   func current() throws {
     #expect(try path(NetworkState.current(), "127.0.0.1") == "local")
   }
 
-  @Test("a network watch reports the current state soon, and its thread ends when the watch is released")
+  @Test("a network watch reports the current state soon, and its thread ends when the caller releases the watch")
   func watch() async throws {
     let (reports, continuation) = AsyncStream.makeStream(of: Bool.self)
     var watch: NetworkWatch? = try NetworkWatch { [ending = Ending(continuation)] report in

@@ -9,7 +9,7 @@ import Testing
 struct BusyPollTests {
   private let start = Instant(nanoseconds: 1_000_000)
 
-  @Test("an event loop without a polling limit never polls")
+  @Test("an event loop without a limit for busy polling never busy-polls")
   func disabled() {
     var rule = BusyPoll(limit: .zero)
     rule.waited(.zero, hasPolled: false)
@@ -17,7 +17,7 @@ struct BusyPollTests {
   }
 
   @Test(
-    "an event loop polls, up to its limit, only if its previous wait was short",
+    "an event loop busy-polls, up to its limit, only if its previous wait was short",
     arguments: [
       (10, true, true), (50, true, true), (51, true, false), (51, false, true), (100, false, true), (101, false, false),
     ])
@@ -30,7 +30,7 @@ struct BusyPollTests {
     #expect(rule.end(from: start) == nil)
   }
 
-  @Test("an event loop that may poll runs every job and reports every event, whether it is polling or sleeping")
+  @Test("an event loop that may busy-poll runs every job and reports every event, whether it is polling or sleeping")
   func loop() async throws {
     // Long enough that the loop polls in nearly all waits.
     let loop = try EventLoop(busyPoll: .milliseconds(20))

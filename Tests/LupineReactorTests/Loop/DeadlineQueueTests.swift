@@ -40,7 +40,9 @@ struct DeadlineQueueTests {
     ),
   ]
 
-  @Test("the operations of each sequence in the table have the expected results", arguments: histories)
+  @Test(
+    "the operations on the deadline queue in each sequence of the test table have the expected results",
+    arguments: histories)
   func history(_ history: (name: String, steps: [Step])) {
     var queue = DeadlineQueue<String>()
     for step in history.steps {
@@ -56,7 +58,9 @@ struct DeadlineQueueTests {
     }
   }
 
-  @Test("10,000 random operations have the same results as on a dictionary", arguments: [1, 2, 3] as [UInt64])
+  @Test(
+    "10,000 random operations on the deadline queue have the same results as on a dictionary",
+    arguments: [1, 2, 3] as [UInt64])
   func random(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var queue = DeadlineQueue<Int>()

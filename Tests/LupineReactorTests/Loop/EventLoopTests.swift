@@ -13,7 +13,7 @@ private final class JobCount: Sendable {
 
 @Suite("EventLoop", .timeLimit(.minutes(10)))
 struct EventLoopTests {
-  @Test("if a descriptor is ready, the loop reports an event with the descriptor's token")
+  @Test("if a descriptor is ready, the event loop reports an event with the descriptor's token")
   func events() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()
@@ -37,7 +37,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("a descriptor's interest can be changed while the loop is running")
+  @Test("the events that a descriptor is watched for can be changed while the event loop is running")
   func rewatch() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()
@@ -59,7 +59,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("a message from another thread wakes the loop, even if it is just going to sleep")
+  @Test("a message from another thread wakes the event loop, even if the loop is just going to sleep")
   func wakes() async throws {
     let loop = try EventLoop()
     let mailbox = Mailbox<Int>()
@@ -92,7 +92,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("any number of wake-ups during an iteration cause only one further iteration")
+  @Test("any number of wake-ups during an iteration of the event loop cause only one further iteration")
   func coalesces() async throws {
     let loop = try EventLoop()
     let isBlocking = Atomic<Bool>(true)
@@ -116,7 +116,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("the loop iterates when its deadline has passed, even if there are no events")
+  @Test("the event loop runs an iteration when its deadline has passed, even if there are no events")
   func deadline() async throws {
     let loop = try EventLoop()
     let deadline = Mutex<Instant?>(nil)
@@ -140,7 +140,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("the jobs of an actor on the loop run one at a time, on the loop's thread")
+  @Test("the jobs of an actor on an event loop run one at a time, on the loop's thread")
   func actorJobs() async throws {
     let loop = try EventLoop()
     let (turns, turned) = AsyncStream.makeStream(of: pthread_t.self)
@@ -163,7 +163,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("isCurrent is true only on the thread of the loop")
+  @Test("an event loop's isCurrent is true only on the loop's thread")
   func current() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }
@@ -175,7 +175,8 @@ struct EventLoopTests {
     for loop in loops { loop.stop() }
   }
 
-  @Test("stop ends the loop's thread, which then releases the loop and its handler", arguments: [false, true])
+  @Test(
+    "stopping an event loop ends its thread, which then releases the loop and its handler", arguments: [false, true])
   func stop(fromTheLoop: Bool) async throws {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       do {
@@ -194,7 +195,7 @@ struct EventLoopTests {
     }
   }
 
-  @Test("a job that was enqueued before the loop stopped is still run")
+  @Test("a job that was enqueued before the event loop stopped is still run")
   func stopRunsJobs() async throws {
     let loop = try EventLoop()
     let gate = DispatchSemaphore(value: 0)
@@ -219,7 +220,7 @@ struct EventLoopTests {
     #expect(sum == 7)
   }
 
-  @Test("a task that resumes after the loop's end is completed on one thread at a time")
+  @Test("a task that resumes after the event loop's end is completed, on one thread at a time")
   func lateJobs() async throws {
     let loop = try EventLoop()
     let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -255,7 +256,7 @@ struct EventLoopTests {
     #expect(!loop.isCurrent)
   }
 
-  @Test("code is isolated to the loop's actors only on the loop's thread")
+  @Test("code is isolated to an event loop's actors only on the loop's thread")
   func isolation() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }

@@ -8,7 +8,7 @@ import Testing
 @Suite("Instant")
 struct InstantTests {
   @Test(
-    "adding a duration to an instant saturates at both ends of the range",
+    "adding a duration to an instant saturates at both ends of the instant's range",
     arguments: [
       (0, .zero, 0),
       (5, .nanoseconds(7), 12),
@@ -50,7 +50,7 @@ struct InstantTests {
     #expect(Instant(nanoseconds: later) - Instant(nanoseconds: earlier) == expected)
   }
 
-  @Test("instants are ordered by their nanoseconds")
+  @Test("instants of the monotonic clock are ordered by their nanoseconds")
   func order() {
     let (early, late) = (Instant(nanoseconds: 1), Instant(nanoseconds: 2))
     #expect(early < late)
@@ -58,7 +58,7 @@ struct InstantTests {
     #expect(early == Instant(nanoseconds: 1))
   }
 
-  @Test("the clock's time never decreases")
+  @Test("the time of the monotonic clock never decreases")
   func monotonic() {
     var before = Instant.now
     for _ in 0..<1_000 {

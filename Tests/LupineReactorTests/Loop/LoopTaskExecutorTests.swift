@@ -19,7 +19,7 @@ private final class StepLog: Sendable {
 
 @Suite("LoopTaskExecutor", .timeLimit(.minutes(10)))
 struct LoopTaskExecutorTests {
-  @Test("a task that prefers the loop as executor runs on the loop's thread, even after suspensions")
+  @Test("a task that prefers an event loop as its executor runs on the loop's thread, even after suspensions")
   func taskExecutor() async throws {
     let loop = try EventLoop()
     let probe = Probe(loop)
@@ -41,7 +41,7 @@ struct LoopTaskExecutorTests {
     loop.stop()
   }
 
-  @Test("a task on the loop runs until it waits, and only then do other tasks run")
+  @Test("a task on an event loop runs until it suspends, and only then do the loop's other tasks run")
   func callsStay() async throws {
     let loop = try EventLoop()
     try loop.start(name: "lupine-test", handler: Probe(loop))
@@ -60,7 +60,7 @@ struct LoopTaskExecutorTests {
     loop.stop()
   }
 
-  @Test("a task that enqueues itself endlessly doesn't block socket events")
+  @Test("a task that enqueues itself endlessly on an event loop doesn't block socket events")
   func fairness() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()
@@ -93,7 +93,7 @@ struct LoopTaskExecutorTests {
     loop.stop()
   }
 
-  @Test("enqueueing a job on the loop's own thread requires no wake-up")
+  @Test("enqueueing a job on the event loop's own thread requires no wake-up")
   func noWakeUp() async throws {
     let loop = try EventLoop()
     try loop.start(name: "lupine-test", handler: Probe(loop))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A mailbox with several senders and one reader")
 struct MailboxTests {
-  @Test("only posting a message to an empty mailbox requires a wake-up")
+  @Test("only posting a message to an empty mailbox requires a wake-up of the receiver")
   func wakesOnce() {
     let mailbox = Mailbox<Int>()
     var taken: [Int] = []
@@ -20,7 +20,7 @@ struct MailboxTests {
     #expect(taken.isEmpty)
   }
 
-  @Test("draining the mailbox into an array replaces the array's elements")
+  @Test("draining a mailbox into an array replaces the array's elements")
   func replaces() {
     let mailbox = Mailbox<Int>()
     var taken = [7, 8, 9]
@@ -34,7 +34,8 @@ struct MailboxTests {
     #expect(taken.isEmpty)
   }
 
-  @Test("messages of several senders arrive exactly once, and those of one sender arrive in order")
+  @Test(
+    "messages that several senders post to a mailbox arrive exactly once, and each sender's messages arrive in order")
   func manySenders() async {
     let mailbox = Mailbox<(sender: Int, number: Int)>()
     let (senders, messages) = (4, 2_000)

@@ -13,7 +13,7 @@ struct PollerTests {
     return Set(events.map { "\($0.token)\($0.isReadable ? "r" : "")\($0.isWritable ? "w" : "")" })
   }
 
-  @Test("a descriptor is reported as readable exactly when it has received bytes")
+  @Test("the poller reports a descriptor as readable exactly when it has received bytes")
   func readable() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -26,7 +26,7 @@ struct PollerTests {
     #expect(try ready(&poller).isEmpty)
   }
 
-  @Test("a descriptor is reported as writable unless its send buffer is full")
+  @Test("the poller reports a descriptor as writable unless the descriptor's send buffer is full")
   func writable() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -39,7 +39,7 @@ struct PollerTests {
     #expect(try ready(&poller) == ["8w"])
   }
 
-  @Test("a single wait reports every ready descriptor exactly once")
+  @Test("a single wait of the poller reports every ready descriptor exactly once")
   func many() throws {
     var poller = try Poller(batchMax: 2)
     let pairs = try (0..<20).map { _ in try SocketPair() }
@@ -56,7 +56,7 @@ struct PollerTests {
     }
   }
 
-  @Test("a descriptor's interest can be changed, even to the empty set")
+  @Test("the events that the poller watches a descriptor for can be changed, even to none")
   func modify() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -70,7 +70,7 @@ struct PollerTests {
     #expect(try ready(&poller).isEmpty)
   }
 
-  @Test("the disconnection of a peer is reported whatever the interest")
+  @Test("the poller reports a peer's disconnection, whatever events the descriptor is watched for")
   func hangUp() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -80,7 +80,7 @@ struct PollerTests {
     #expect(try ready(&poller) == ["5rw"])
   }
 
-  @Test("closing a descriptor ends its events, and events of a new descriptor with the same number have the new token")
+  @Test("closing a descriptor ends its events, and a new descriptor with the same number has events with the new token")
   func staleTokens() throws {
     // Numbers this high aren't reused by other tests in the meantime; some have thousands of connections.
     var limit = rlimit()
@@ -104,7 +104,7 @@ struct PollerTests {
     }
   }
 
-  @Test("waiting for events appends them to the given array")
+  @Test("waiting for the poller's events appends them to the given array")
   func appends() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -117,7 +117,8 @@ struct PollerTests {
   }
 
   @Test(
-    "waiting for events ends no earlier than the deadline if there are no events", arguments: [1, 300, 1_001, 2_500])
+    "the poller's wait for events ends no earlier than the deadline if there are no events",
+    arguments: [1, 300, 1_001, 2_500])
   func deadline(microseconds: Int) throws {
     var poller = try Poller()
     let now = Instant.now
@@ -129,7 +130,7 @@ struct PollerTests {
     #expect(events.isEmpty)
   }
 
-  @Test("the largest possible instant is a valid deadline")
+  @Test("the largest possible instant is a valid deadline for the poller")
   func farDeadline() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -140,7 +141,7 @@ struct PollerTests {
     #expect(events.map(\.token) == [3])
   }
 
-  @Test("if a descriptor can't be watched, the error contains the name of the system call")
+  @Test("if the poller can't watch a descriptor, the error contains the name of the system call")
   func errors() throws {
     let poller = try Poller()
     let pair = try SocketPair()

@@ -14,7 +14,7 @@ struct ThreadTests {
   }
 
   @Test(
-    "a thread runs its body, and its name is truncated to 15 bytes",
+    "a new thread runs its body, and the thread's name is truncated to 15 bytes",
     arguments: [
       ("lupine-test", "lupine-test"), ("exactly-15-byte", "exactly-15-byte"),
       ("more-than-15-bytes", "more-than-15-by"), ("né-wider-letters", "né-wider-lette"), ("", ""),
@@ -36,7 +36,7 @@ struct ThreadTests {
     #expect(isOther)
   }
 
-  @Test("a thread releases its body when it ends")
+  @Test("a thread releases its body closure when the thread ends")
   func releases() async throws {
     let (releases, continuation) = AsyncStream.makeStream(of: Void.self)
     try start(Tracer { continuation.yield() })

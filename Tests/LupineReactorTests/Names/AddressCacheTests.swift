@@ -20,7 +20,7 @@ struct AddressCacheTests {
     .success([SocketAddress(numeric: host, port: 0)].compactMap(\.self))
   }
 
-  @Test("addresses are cached for 60 s after their lookup started, and unknown names for 5 s")
+  @Test("the address cache keeps addresses for 60 s after their lookup started, and unknown names for 5 s")
   func ages() {
     for (answer, age) in [(found(), 60.0), (unknown, 5)] {
       var cache = make()
@@ -34,7 +34,7 @@ struct AddressCacheTests {
   }
 
   @Test(
-    "a temporary failure of a lookup isn't cached, and removes the cached addresses",
+    "the address cache doesn't keep a temporary failure of a lookup, which removes the cached addresses",
     arguments: ResolveError.Kind.allCases)
   func failures(kind: ResolveError.Kind) {
     var cache = make()
@@ -43,7 +43,7 @@ struct AddressCacheTests {
     #expect((cache.answer(for: "a", now: at(1)) == nil) == (kind != .unknownName))
   }
 
-  @Test("if a cache age or the size limit is zero or less, nothing is cached", arguments: [0, -1])
+  @Test("if a cache age or the size limit is zero or less, the address cache keeps nothing", arguments: [0, -1])
   func off(value: Int) {
     for change: (inout ResolverConfiguration) -> Void in [
       {
@@ -58,14 +58,14 @@ struct AddressCacheTests {
     }
   }
 
-  @Test("an extremely large cache age doesn't overflow")
+  @Test("an extremely large age limit of the address cache doesn't overflow")
   func endless() {
     var cache = make { $0.cacheAge = .seconds(Int64.max) }
     cache.store(found(), for: "a", askedAt: at(1))
     #expect(cache.answer(for: "a", now: at(1e9)) == found())
   }
 
-  @Test("if the cache is full, the least recently used name is removed")
+  @Test("if the address cache is full, the least recently used name is removed")
   func leastRecentlyUsed() {
     var cache = make { $0.cacheEntriesMax = 3 }
     for name in ["a", "b", "c"] { cache.store(found(), for: name, askedAt: at(0)) }
@@ -79,7 +79,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "d", now: at(1)) == found())
   }
 
-  @Test("the cache never contains more than 1,024 names, however many are looked up")
+  @Test("the address cache never contains more than 1,024 names, however many are looked up")
   func bounded() {
     var cache = make()
     for number in 0..<5_000 { cache.store(unknown, for: "\(number)", askedAt: at(0)) }
@@ -89,7 +89,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "3975", now: at(0)) == nil)
   }
 
-  @Test("a name that is removed from the cache isn't found any more, and leaves room for another one")
+  @Test("a name that is removed from the address cache isn't found any more, and leaves room for another name")
   func removal() {
     var cache = make { $0.cacheEntriesMax = 2 }
     for name in ["a", "b"] { cache.store(found(), for: name, askedAt: at(0)) }

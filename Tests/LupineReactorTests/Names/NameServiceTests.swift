@@ -71,7 +71,7 @@ struct NameServiceTests {
     service.lookUp(host, port: port, now: at(seconds)) { [record] in record.add(label, $0) }.map(Record.text)
   }
 
-  @Test("several waiters share the lookup of a name, and each receives the addresses with its own port")
+  @Test("several requests share the lookup of a name, and each receives the addresses with its own port")
   func coalesces() {
     let service = script.service()
     #expect(ask(service, "first", "Example.com", port: 80) == nil)
@@ -85,7 +85,7 @@ struct NameServiceTests {
     #expect(record.all.last == "other temporary")
   }
 
-  @Test("addresses are returned from the cache at once, for 60 s after the start of their lookup")
+  @Test("the name service returns addresses from its cache at once, for 60 s after the start of their lookup")
   func remembers() {
     let service = script.service()
     #expect(ask(service, "a", "x", at: 0) == nil)
@@ -95,7 +95,7 @@ struct NameServiceTests {
     #expect(script.asked.count == 2)
   }
 
-  @Test("an unknown name is cached for a short time, and a temporary failure isn't cached")
+  @Test("the name service caches an unknown name for a short time, and doesn't cache a temporary failure")
   func negative() {
     let service = script.service()
     #expect(ask(service, "a", "x", at: 0) == nil)
@@ -107,7 +107,7 @@ struct NameServiceTests {
     #expect(script.asked.count == 3)
   }
 
-  @Test("without a cache, a call after an answered lookup starts another lookup")
+  @Test("without an address cache, a call after an answered lookup starts another lookup")
   func noCache() {
     var configuration = ResolverConfiguration()
     configuration.cacheAge = .zero
@@ -119,7 +119,7 @@ struct NameServiceTests {
     #expect(record.all.count == 3)
   }
 
-  @Test("after a name is removed from the cache, the next call looks the name up again")
+  @Test("after a name is removed from the address cache, the next call looks the name up again")
   func forgets() {
     let service = script.service()
     _ = ask(service, "a", "x")
@@ -128,7 +128,8 @@ struct NameServiceTests {
     #expect(ask(service, "b", "x") == nil)
   }
 
-  @Test("an empty lookup result means an unknown name; a long one is limited to 64 addresses of alternating families")
+  @Test(
+    "an empty lookup result means an unknown name, and a long result is cut to 64 addresses of alternating families")
   func checked() throws {
     let service = script.service()
     _ = ask(service, "a", "none")
@@ -142,7 +143,7 @@ struct NameServiceTests {
     #expect(answer.count { $0.isIPv6 } == ResolverConfiguration.addressesMax / 2)
   }
 
-  @Test("only the first answer to a lookup counts, and a late answer isn't cached")
+  @Test("only the first answer to a name lookup counts, and a late answer isn't cached")
   func twice() {
     let service = script.service()
     _ = ask(service, "a", "x", at: 0)
@@ -157,7 +158,7 @@ struct NameServiceTests {
     #expect(record.all == ["a temporary", "b 192.0.2.2:80"])
   }
 
-  @Test("a lookup unanswered for 60 s fails as soon as any name is looked up")
+  @Test("a name lookup unanswered for 60 s fails as soon as any name is looked up")
   func silent() {
     let service = script.service()
     _ = ask(service, "a", "silent", at: 0)
@@ -174,7 +175,7 @@ struct NameServiceTests {
     #expect(record.all.count == 2)
   }
 
-  @Test("at most 10,000 waiters share the lookup of a name")
+  @Test("at most 10,000 waiting requests share the lookup of a name")
   func waiters() {
     let service = script.service()
     for _ in 0..<NameService.waitersMax { #expect(service.lookUp("x", port: 1, now: at(0)) { _ in } == nil) }
@@ -182,7 +183,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "y") == nil)
   }
 
-  @Test("a lookup may be answered synchronously, during the call that starts it")
+  @Test("a name lookup may be answered synchronously, during the call that starts it")
   func immediate() {
     let service = NameService(ResolverConfiguration()) { _, completion in
       completion(addresses("192.0.2.1"))
@@ -193,7 +194,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "x") == "192.0.2.1:80")
   }
 
-  @Test("releasing the service cancels its lookups, and answers that arrive later are ignored")
+  @Test("releasing the name service cancels its lookups, and answers that arrive later are ignored")
   func release() {
     var service: NameService? = script.service()
     if let service { _ = ask(service, "a", "x") }
@@ -203,7 +204,7 @@ struct NameServiceTests {
     #expect(record.all == [])
   }
 
-  @Test("the first host override that matches is used without a lookup")
+  @Test("the first host override that matches a name is used without a lookup")
   func overrides() throws {
     let one = try #require(SocketAddress(numeric: "192.0.2.1", port: 7))
     let two = try #require(SocketAddress(numeric: "2001:db8::2", port: 0))
@@ -251,7 +252,7 @@ struct NameServiceTests {
     return Record.text(answer)
   }
 
-  @Test("a custom resolver replaces the system's resolver, and errors of the custom resolver are reported")
+  @Test("a custom resolver replaces the system's resolver, and its errors are reported")
   func own() async {
     let service = service { host throws(ResolveError) in
       guard host == "known" else { throw ResolveError(.other, "not \(host)") }
@@ -261,7 +262,7 @@ struct NameServiceTests {
     #expect(await answer(service, "unknown") == "other")
   }
 
-  @Test("releasing the service cancels a custom resolver that never answers")
+  @Test("releasing the name service cancels a custom resolver that never answers")
   func cancelled() async {
     let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
     let (never, kept) = AsyncStream.makeStream(of: Never.self)

@@ -16,7 +16,7 @@ struct SystemResolverTests {
     }
   }
 
-  @Test("localhost is resolved to loopback addresses without a port")
+  @Test("the system resolver resolves localhost to loopback addresses without a port")
   func localhost() async throws {
     let addresses = try await look("localhost").get()
     #expect(!addresses.isEmpty)
@@ -25,7 +25,7 @@ struct SystemResolverTests {
     #expect(Set(addresses).count == addresses.count)
   }
 
-  @Test("a name under .invalid is reported as nonexistent (RFC 6761 §6.4)")
+  @Test("the system resolver reports a name under .invalid as nonexistent (RFC 6761 §6.4)")
   func unknown() async {
     switch await look("lupine.invalid") {
     case .success(let addresses): Issue.record("resolved to \(addresses)")
@@ -36,13 +36,13 @@ struct SystemResolverTests {
     }
   }
 
-  @Test("a name isn't truncated at a NUL that it contains")
+  @Test("the system resolver doesn't truncate a name at a NUL that the name contains")
   func nul() async {
     #expect(await look("localhost\0.x") == .failure(ResolveError(.unknownName, "the name contains a NUL")))
   }
 
   @Test(
-    "each error of getaddrinfo has a description and a kind",
+    "the system resolver maps each error of getaddrinfo to a description and a kind",
     arguments: [
       (EAI_NONAME, 0, .unknownName, "Name or service not known"),
       (-5, 0, .unknownName, "No address associated with hostname"),
@@ -60,7 +60,7 @@ struct SystemResolverTests {
     #expect(SystemResolver.error(code, errno: reason) == ResolveError(kind, text))
   }
 
-  @Test("many concurrent lookups are all answered")
+  @Test("the system resolver answers many concurrent lookups")
   func many() async {
     let resolver = SystemResolver()
     let answers = await withTaskGroup(of: Int.self) { group in
@@ -70,7 +70,7 @@ struct SystemResolverTests {
     #expect(answers.sorted() == Array(1...200))
   }
 
-  @Test("lookups are answered even if all resolver threads but one are blocked")
+  @Test("the system resolver answers lookups even if all of its threads but one are blocked")
   func heldUp() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)
@@ -88,7 +88,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { await end.next() }
   }
 
-  @Test("lookups that exceed the limit of threads wait in order, and are skipped if cancelled")
+  @Test("lookups that exceed the resolver's limit of threads wait in order, and are skipped if cancelled")
   func bounded() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)
@@ -119,7 +119,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { gate.signal() }
   }
 
-  @Test("consecutive lookups are answered, even if the resolver's threads end between them")
+  @Test("the system resolver answers consecutive lookups, even if its threads end between them")
   func sequence() async throws {
     let resolver = SystemResolver()
     for number in 1...50 {
@@ -128,7 +128,7 @@ struct SystemResolverTests {
     }
   }
 
-  @Test("a lookup started in the completion of another lookup is answered")
+  @Test("the system resolver answers a lookup started in the completion of another lookup")
   func nested() async {
     let resolver = SystemResolver()
     let answer = await withCheckedContinuation { continuation in

@@ -24,7 +24,7 @@ struct HappyEyeballsTests {
   }
 
   @Test(
-    "connection attempts alternate between address families, starting with the family of the first address",
+    "Happy Eyeballs alternates between address families, starting with the family of the first address",
     arguments: [
       ([], []),
       (["1.1.1.1"], ["1.1.1.1"]),
@@ -44,7 +44,7 @@ struct HappyEyeballsTests {
     #expect(tried == expected)
   }
 
-  @Test("the next connection attempt starts 250 ms after the previous one")
+  @Test("Happy Eyeballs starts the next connection attempt 250 ms after the previous one")
   func delay() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
@@ -57,7 +57,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 502) == "wait")
   }
 
-  @Test("if a connection attempt fails, the next one starts at once")
+  @Test("if a connection attempt fails, Happy Eyeballs starts the next attempt at once")
   func failure() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
@@ -67,7 +67,7 @@ struct HappyEyeballsTests {
   }
 
   @Test(
-    "if an attempt fails while a later one is in progress, the next one starts at once, without waiting for its delay")
+    "if a connection attempt fails while a later one is in progress, the next attempt starts without a delay")
   func earlyFailure() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
@@ -76,7 +76,8 @@ struct HappyEyeballsTests {
     #expect(step(&order, 300) == "::2")
   }
 
-  @Test("a postponed connection attempt is repeated at its scheduled time, and no other attempt starts before that")
+  @Test(
+    "Happy Eyeballs repeats a postponed connection attempt at its scheduled time, and starts no other attempt before")
   func postponed() throws {
     var order = try make(["::1", "1.1.1.1"])
     #expect(step(&order, 0) == "::1")
@@ -89,7 +90,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 12) == "exhausted")
   }
 
-  @Test("the addresses are exhausted only after every attempt has failed")
+  @Test("connecting to a host's addresses fails only after every attempt has failed")
   func exhaustion() throws {
     var order = try make(["::1", "1.1.1.1"])
     #expect(step(&order, 0) == "::1")
@@ -102,13 +103,13 @@ struct HappyEyeballsTests {
     #expect(step(&order, 9_000) == "exhausted")
   }
 
-  @Test("if there are no addresses to try, connecting fails immediately")
+  @Test("if there are no addresses to try, connecting to a host fails immediately")
   func nothing() throws {
     var order = try make([])
     #expect(step(&order, 0) == "exhausted")
   }
 
-  @Test("of thousands of addresses, at most 64 are tried")
+  @Test("of thousands of addresses of a host, Happy Eyeballs tries at most 64")
   func bounded() throws {
     var order = try make((0..<5_000).map { "2001:db8::\(String($0, radix: 16))" })
     var count = 0
@@ -117,7 +118,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 1_000_000) == "wait")
   }
 
-  @Test("if an attempt fails at once, the next one starts in the same iteration of the loop")
+  @Test("if a connection attempt fails at once, the next attempt starts in the same iteration of the event loop")
   func immediateFailures() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     for host in ["::1", "1.1.1.1", "::2"] {

@@ -16,7 +16,7 @@ struct SendFileTests {
   }
 
   @Test(
-    "only the requested part of a file is sent",
+    "sending a file sends only the requested part",
     arguments: [0..<100_000, 0..<1, 99_999..<100_000, 70_000..<70_500])
   func part(range: Range<Int>) throws {
     let temporary = try TemporaryFile(bytes)
@@ -31,7 +31,7 @@ struct SendFileTests {
     #expect(try server.receiveAll() == Array(bytes[range]))
   }
 
-  @Test("sending a file stops when the kernel's buffer is full, and can be continued from there")
+  @Test("sending a file stops when the kernel's buffer is full, and can be continued from that position")
   func backpressure() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -47,7 +47,8 @@ struct SendFileTests {
     #expect(received.indices.allSatisfy { received[$0] == bytes[$0 % bytes.count] })
   }
 
-  @Test("sending fails if the file is shorter than expected", arguments: [100_000, 100_001, UInt64(Int64.max), .max])
+  @Test(
+    "sending a file fails if the file is shorter than expected", arguments: [100_000, 100_001, UInt64(Int64.max), .max])
   func ended(offset: UInt64) throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -59,7 +60,7 @@ struct SendFileTests {
     if offset < 1 << 62 { #expect(error == .fileEnded(temporary.path)) }
   }
 
-  @Test("sending to a closed connection fails, without raising a signal then or later")
+  @Test("sending a file to a closed connection fails, without raising a signal then or later")
   func closed() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -78,7 +79,7 @@ struct SendFileTests {
   // Simulates sendfile(2) if the connection closes during the call, which no test can time. This runs in a separate process,
   // because the signal would end it.
   @Test(
-    "a file transfer that is interrupted by a lost connection returns the number of bytes sent, and raises no signal")
+    "sending a file on a connection that is then lost returns the number of bytes sent, and raises no signal")
   func cutOff() async {
     await #expect(processExitsWith: .success) {
       let sent = SystemCall.withoutBrokenPipeSignal(count: 10) {

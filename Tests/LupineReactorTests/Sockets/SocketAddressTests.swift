@@ -8,7 +8,7 @@ import Testing
 @Suite("SocketAddress")
 struct SocketAddressTests {
   @Test(
-    "a numeric address is parsed, and its description is the same address",
+    "a numeric socket address is parsed, and its description is the same address",
     arguments: [
       ("127.0.0.1", 80, "127.0.0.1:80", false),
       ("0.0.0.0", 0, "0.0.0.0:0", false),
@@ -29,7 +29,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "text that isn't a numeric address is refused",
+    "text that isn't a numeric socket address is refused",
     arguments: [
       "", "localhost", "example.com", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.4 ", " 1.2.3.4", "01.2.3.4x",
       "0x7f.0.0.1",
@@ -40,7 +40,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "the address of a Unix socket keeps its path or abstract name",
+    "a Unix socket's address keeps the path or abstract name",
     arguments: [
       "/run/x.sock", "x", "./@x", "@x", "@/a/b", "@\u{1}", "/tmp/é",
       String(repeating: "p", count: 107), "@" + String(repeating: "n", count: 107),
@@ -57,7 +57,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "the path of a Unix socket is refused if it is empty, too long or contains a NUL",
+    "a Unix socket's path is refused if it is empty, too long or contains a NUL",
     arguments: [
       "", "@", "/a\0b", "@a\0b", "\0abstract",
       String(repeating: "p", count: 108), "@" + String(repeating: "n", count: 108), String(repeating: "é", count: 54),
@@ -66,7 +66,7 @@ struct SocketAddressTests {
     #expect(SocketAddress(socketPath: path) == nil)
   }
 
-  @Test("changing the port of an address changes nothing else", arguments: ["127.0.0.1", "2001:db8::1"])
+  @Test("changing the port of a socket address changes nothing else", arguments: ["127.0.0.1", "2001:db8::1"])
   func withPort(_ host: String) throws {
     let address = try #require(SocketAddress(numeric: host, port: 0))
     let changed = address.withPort(8_080)
@@ -75,7 +75,7 @@ struct SocketAddressTests {
     #expect(changed.withPort(0) == address)
   }
 
-  @Test("addresses are equal even if their text was spelled differently")
+  @Test("socket addresses are equal even if their text was spelled differently")
   func equality() throws {
     let table: [(SocketAddress?, SocketAddress?, Bool)] = [
       (SocketAddress(numeric: "2001:db8::1", port: 1), SocketAddress(numeric: "2001:DB8:0::01", port: 1), true),
@@ -94,7 +94,7 @@ struct SocketAddressTests {
     }
   }
 
-  @Test("a link-local address keeps its scope, so that it can be connected to")
+  @Test("a link-local address keeps its scope, so that the client can connect to the address")
   func scope() throws {
     var v6 = sockaddr_in6()
     v6.sin6_family = sa_family_t(AF_INET6)
@@ -111,7 +111,7 @@ struct SocketAddressTests {
     #expect(address != SocketAddress(numeric: "::", port: 0))
   }
 
-  @Test("an address structure that is truncated, empty or of another family is refused", arguments: 0...15)
+  @Test("a socket address structure that is truncated, empty or of another family is refused", arguments: 0...15)
   func cutShort(length: Int) {
     for family in [AF_INET, AF_INET6, AF_UNIX, AF_NETLINK] {
       if family == AF_UNIX && length > 2 { continue }

@@ -14,7 +14,7 @@ struct SocketOptionsTests {
     return try Socket.pair(to: Socket.listen(onNumeric: "127.0.0.1"), options: options).client
   }
 
-  @Test("by default, writes aren't delayed, and an unreachable peer is detected after 150 s")
+  @Test("by default, a socket doesn't delay writes, and detects an unreachable peer after 150 s")
   func defaults() throws {
     let client = try client()
     #expect(client.option(CInt(IPPROTO_TCP), TCP_NODELAY) == 1)
@@ -25,7 +25,7 @@ struct SocketOptionsTests {
     #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == 0)
   }
 
-  @Test("socket options that are switched off aren't set")
+  @Test("socket options that the caller switches off aren't set")
   func off() throws {
     let client = try client {
       $0.noDelay = false
@@ -36,7 +36,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "durations are rounded up to the kernel's units, and limited to the kernel's ranges",
+    "durations in socket options are rounded up to the kernel's units, and limited to the kernel's ranges",
     arguments: [
       (.seconds(60), .seconds(5), 3, [60, 5, 3]),
       (.milliseconds(1_001), .nanoseconds(1), 1, [2, 1, 1]),
@@ -50,7 +50,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "the limit for unacknowledged data (TCP_USER_TIMEOUT) is set in milliseconds",
+    "a socket's limit for unacknowledged data (TCP_USER_TIMEOUT) is set in milliseconds",
     arguments: [
       (.seconds(30), 30_000), (.milliseconds(1), 1), (.nanoseconds(1), 1), (.zero, 1), (.seconds(Int64.max), .max),
     ] as [(Duration, CInt)])
@@ -59,7 +59,7 @@ struct SocketOptionsTests {
     #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == expected)
   }
 
-  @Test("the kernel's buffers have twice the requested size, as documented in socket(7)")
+  @Test("a socket's kernel buffers have twice the requested size, as documented in socket(7)")
   func buffers() throws {
     let client = try client {
       $0.sendBufferBytes = 32_768
@@ -69,7 +69,7 @@ struct SocketOptionsTests {
     #expect(client.option(SOL_SOCKET, SO_RCVBUF) == 32_768)
   }
 
-  @Test("the packets of a connection have the requested traffic class", arguments: ["127.0.0.1", "::1"])
+  @Test("a connection's packets have the requested traffic class", arguments: ["127.0.0.1", "::1"])
   func trafficClass(host: String) throws {
     let listener = try Socket.listen(onNumeric: host)
     var options = SocketOptions()
@@ -108,7 +108,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "if an interface is unknown or its name is too long, the error contains the name",
+    "if a connection's network interface is unknown or its name is too long, the error contains the name",
     arguments: ["lupine-none", "", "lo\0", "lo-longer-than-15-bytes"])
   func noInterface(name: String) {
     var options = SocketOptions()
@@ -116,7 +116,7 @@ struct SocketOptionsTests {
     expectFailure(options, SystemError(call: "setsockopt(SO_BINDTODEVICE, \(name))", code: ENODEV))
   }
 
-  @Test("if a local address doesn't belong to this machine, the error contains the address")
+  @Test("if a connection's local address doesn't belong to this machine, the error contains the address")
   func foreignAddress() {
     var options = SocketOptions()
     // TEST-NET-1 (RFC 5737).
@@ -125,7 +125,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "if a local address has another family than the peer's, the error contains both addresses",
+    "if a connection's local address has another family than the peer's, the error contains both addresses",
     arguments: ["::1", "@lupine"])
   func otherFamily(local: String) {
     var options = SocketOptions()

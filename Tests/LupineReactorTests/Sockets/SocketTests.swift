@@ -18,7 +18,7 @@ struct SocketTests {
     return try socket.receive(into: &buffer).map { Array(buffer[..<$0]) }
   }
 
-  @Test("both ends of a connection report the local and the peer's address", arguments: loopbacks)
+  @Test("both ends of a connection report their own and the peer's address", arguments: loopbacks)
   func addresses(host: String) throws {
     let listener = try Socket.listen(onNumeric: host)
     let (client, server) = try Socket.pair(to: listener)
@@ -31,7 +31,7 @@ struct SocketTests {
     #expect(listener.peerAddress == nil)
   }
 
-  @Test("bytes sent are echoed, and a read returns nil if no bytes are available")
+  @Test("a socket receives the bytes that the peer sends back, and a read returns nil if no bytes are available")
   func echo() throws {
     let (client, server) = try pair()
     #expect(try receive(client) == nil)
@@ -44,7 +44,7 @@ struct SocketTests {
     #expect(try receive(client) == nil)
   }
 
-  @Test("sending from an offset, and reading at an offset, leave the bytes before the offset unchanged")
+  @Test("sending from an offset of a buffer, and reading at an offset, leave the bytes before the offset unchanged")
   func offsets() throws {
     let (client, server) = try pair()
     #expect(try client.send([9, 8, 1, 2, 3], from: 2) == 3)
@@ -55,7 +55,7 @@ struct SocketTests {
     #expect(try receive(server) == [3])
   }
 
-  @Test("after the peer has stopped sending, a read returns no bytes, and writes still succeed")
+  @Test("after the peer has stopped sending, a socket read returns no bytes, and writes still succeed")
   func halfClose() throws {
     let (client, server) = try pair()
     server.shutdownSending()
@@ -65,7 +65,7 @@ struct SocketTests {
     #expect(try receive(server) == [5])
   }
 
-  @Test("send accepts no bytes while the kernel's buffer is full, and every accepted byte arrives")
+  @Test("a socket's send accepts no bytes while the kernel's buffer is full, and every accepted byte arrives")
   func backpressure() throws {
     let (client, server) = try pair()
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -83,7 +83,7 @@ struct SocketTests {
     #expect(isSame)
   }
 
-  @Test("a refused connection is reported by finishConnecting", arguments: loopbacks)
+  @Test("a socket's finishConnecting reports a refused connection", arguments: loopbacks)
   func refused(host: String) throws {
     // The socket is bound, so that no other process gets the port, but it doesn't listen.
     let address = try #require(SocketAddress(numeric: host, port: 0))
@@ -97,7 +97,7 @@ struct SocketTests {
     #expect(error?.isConnectionRefused == true)
   }
 
-  @Test("after a reset, reads and writes fail without raising a signal")
+  @Test("after a connection reset, reads and writes fail without raising a signal")
   func reset() throws {
     let client: Socket
     do {

@@ -17,7 +17,7 @@ struct UnixSocketTests {
   }()
 
   @Test(
-    "bytes are transferred in both directions over a socket path, even if TCP options are set",
+    "a Unix socket with a path transfers bytes in both directions, even if TCP options are set",
     arguments: [SocketOptions(), allOptions])
   func path(options: SocketOptions) throws {
     let folder = try TemporaryFolder()
@@ -25,7 +25,7 @@ struct UnixSocketTests {
     try expectEcho(Socket.listen(on: address), address, options)
   }
 
-  @Test("bytes are transferred in both directions over an abstract socket name")
+  @Test("a Unix socket with an abstract name transfers bytes in both directions")
   func abstract() throws {
     let address = try #require(SocketAddress(socketPath: "@lupine-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"))
     try expectEcho(Socket.listen(on: address), address, SocketOptions())
@@ -61,7 +61,7 @@ struct UnixSocketTests {
     #expect(clients.count == 2)
   }
 
-  @Test("connecting to a path fails if there is no socket or nothing listens on it")
+  @Test("connecting to a Unix socket's path fails if there is no socket or nothing listens on it")
   func nobody() throws {
     let folder = try TemporaryFolder()
     let address = try folder.socketAddress()

@@ -6,18 +6,18 @@ import Testing
 
 @Suite("SystemError")
 struct SystemErrorTests {
-  @Test("an error's description contains the system call and the reason")
+  @Test("a system error's description contains the system call and the reason")
   func description() {
     #expect(SystemError(call: "connect", code: ECONNREFUSED).description == "connect: Connection refused")
     #expect(SystemError.fileEnded("/a/b").description.hasPrefix("read /a/b: "))
   }
 
-  @Test("an unknown error code is described with its number", arguments: [-1, 99_999] as [Int32])
+  @Test("a system error with an unknown code is described with the code's number", arguments: [-1, 99_999] as [Int32])
   func unknown(code: Int32) {
     #expect(SystemError(call: "x", code: code).description.contains("\(code)"))
   }
 
-  @Test("an error's properties distinguish refused connections, resets and a lack of descriptors")
+  @Test("a system error's properties distinguish refused connections, resets and a lack of descriptors")
   func kinds() {
     let table: [(Int32, refused: Bool, reset: Bool, descriptors: Bool)] = [
       (ECONNREFUSED, true, false, false), (ECONNRESET, false, true, false), (EPIPE, false, true, false),

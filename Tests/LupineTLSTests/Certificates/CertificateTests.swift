@@ -33,7 +33,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "each name in a certificate is accepted as the host",
+    "the client accepts each name in a certificate as the host",
     arguments: [
       ("localhost", "localhost"), ("localhost", "LOCALHOST"), ("localhost", "localhost."),
       ("*.example.com", "www.example.com"),
@@ -43,14 +43,14 @@ struct CertificateTests {
   }
 
   @Test(
-    "an IP address in a certificate is accepted in each of its spellings",
+    "the client accepts an IP address in a certificate in each of the address's spellings",
     arguments: ["127.0.0.1", "::1", "[::1]", "0:0::1", "::1%lo"])
   func acceptedAddresses(host: String) throws {
     #expect(try refusal(of: authority.issue(addresses: ["127.0.0.1", "::1"]), host: host) == nil)
   }
 
   @Test(
-    "a host that isn't in the certificate causes a mismatch error",
+    "a host that isn't in the server's certificate causes a mismatch error",
     arguments: [
       ("other.example", "localhost"), ("example.com", "www.example.com"), ("*.example.com", "example.com"),
       ("*.example.com", "a.b.example.com"), ("w*.example.com", "www.example.com"), ("127.0.0.1", "127.0.0.1"),
@@ -62,7 +62,7 @@ struct CertificateTests {
     #expect(error.message.contains(certified))
   }
 
-  @Test("if an address isn't in the certificate, the error lists the certificate's names")
+  @Test("if an IP address isn't in the certificate, the error lists the certificate's names")
   func mismatchedAddress() throws {
     let error = try #require(
       try refusal(of: authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"]), host: "127.0.0.2"))
@@ -70,7 +70,7 @@ struct CertificateTests {
     #expect(error.message.contains("localhost, 127.0.0.1, ::1"))
   }
 
-  @Test("if a certificate has many names, the error lists the first eight")
+  @Test("if a mismatched certificate has many names, the error lists the first eight")
   func manyNames() throws {
     let names = (0..<300).map { "host\($0).example" }
     let error = try #require(try refusal(of: authority.issue(names: names)))
@@ -80,7 +80,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "the host isn't compared with the common name, even if there is no subject alternative name",
+    "the client doesn't compare the host with the common name, even if there is no subject alternative name",
     arguments: ["localhost", "127.0.0.1"])
   func commonNameOnly(host: String) throws {
     let error = try #require(try refusal(of: authority.issue(commonName: host), host: host))
@@ -104,7 +104,7 @@ struct CertificateTests {
     #expect(error.message.contains(/before 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
   }
 
-  @Test("a self-signed certificate is refused, and the error contains the name of its issuer")
+  @Test("the client refuses a self-signed certificate, and the error contains the issuer's name")
   func selfSigned() throws {
     let identity = try ThrowawayAuthority.selfSigned(commonName: "Lonely", names: ["localhost"])
     let error = try #require(try refusal(of: identity))
@@ -113,21 +113,21 @@ struct CertificateTests {
     #expect(error.message.contains("trustRoots"))
   }
 
-  @Test("a self-signed certificate is accepted if it is a trust root")
+  @Test("the client accepts a self-signed certificate that is a trust root")
   func selfSignedAndTrusted() throws {
     let identity = try ThrowawayAuthority.selfSigned(names: ["localhost"])
     let configuration = TLSConfiguration(trustRoots: [.pem(identity.certificatePEM)])
     #expect(try refusal(of: identity, configuration) == nil)
   }
 
-  @Test("a server's certificate that is itself a trust root is accepted, even without its authority")
+  @Test("the client accepts a server's certificate that is itself a trust root, even without its issuer")
   func pinnedLeaf() throws {
     let identity = try authority.issue(names: ["localhost"])
     #expect(try refusal(of: identity, TLSConfiguration(trustRoots: [.pem(identity.certificatePEM)])) == nil)
   }
 
   @Test(
-    "the error for an unknown authority contains its name, even if the server sends the authority's certificate",
+    "the error for an unknown authority contains the authority's name, even if the server sends its certificate",
     arguments: [false, true])
   func unknownAuthority(isSent: Bool) throws {
     let stranger = try ThrowawayAuthority(commonName: "A Stranger")
@@ -141,20 +141,21 @@ struct CertificateTests {
     #expect(error.message.contains("trustRoots"))
   }
 
-  @Test("the system's trust roots don't accept a test authority")
+  @Test("the client refuses a test authority's certificate if only the system's trust roots are trusted")
   func systemRoots() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"]), TLSConfiguration()))
     #expect(error.code == .unknownAuthority)
   }
 
-  @Test("an unknown authority is refused even if it has the same name as a trusted one")
+  @Test("the client refuses an unknown authority even if a trusted authority has the same name")
   func authorityOfTheSameName() throws {
     let impostor = try ThrowawayAuthority(commonName: "The Tests' CA")
     let error = try #require(try refusal(of: impostor.issue(names: ["localhost"])))
     #expect(error.code == .unknownAuthority)
   }
 
-  @Test("a certificate signed by a server's certificate is refused")
+  @Test(
+    "the client refuses a certificate that was signed with another server's certificate, which isn't an authority's")
   func serverAsAuthority() throws {
     let server = try authority.issue(names: ["evil.example"])
     let fake = try ThrowawayAuthority(signingWith: server).issue(names: ["localhost"])
@@ -166,7 +167,7 @@ struct CertificateTests {
     #expect(error.message.contains("localhost"))
   }
 
-  @Test("a certificate with a wrong signature is refused")
+  @Test("the client refuses a certificate with a wrong signature")
   func wrongSignature() throws {
     let foreignKey = try authority.issue(names: ["localhost"]).privateKeyPEM
     // The forged certificate has the trusted authority's name and identifiers, but a different key signed it.
@@ -179,7 +180,7 @@ struct CertificateTests {
     #expect(error.code == .certificateInvalid(verifyCode: 7))
   }
 
-  @Test("if a server's certificate is refused, the server receives an alert")
+  @Test("if the client refuses the server's certificate, the server receives an alert")
   func serverIsTold() throws {
     let stranger = try ThrowawayAuthority()
     let client = try Endpoint(client: trusting)
@@ -189,7 +190,7 @@ struct CertificateTests {
     #expect(outcome.server?.code == .alert(48))
   }
 
-  @Test("if verification is off, every certificate is accepted")
+  @Test("if certificate verification is off, the client accepts every certificate")
   func noVerification() throws {
     let configuration = TLSConfiguration(verification: .none)
     for identity in [

@@ -20,7 +20,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "private keys are read in each format, encrypted or not",
+    "the private key of a client certificate can be read in each format, encrypted or not",
     arguments: [
       (Vectors.rsaCertificate, Vectors.rsaPKCS8, nil), (Vectors.rsaCertificate, Vectors.rsaPKCS1, nil),
       (Vectors.rsaCertificate, Vectors.rsaPKCS1Encrypted, "sesame"), (Vectors.ecCertificate, Vectors.ecPKCS8, nil),
@@ -33,7 +33,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "the error for an encrypted key states whether the password is missing or wrong",
+    "the error for an encrypted private key states whether the password is missing or wrong",
     arguments: [Vectors.ecSEC1Encrypted, Vectors.ecPKCS8Encrypted])
   func passwords(key: [UInt8]) throws {
     let missing = try #require(
@@ -50,7 +50,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("if a key belongs to another certificate, the error contains the certificate's subject")
+  @Test("if a private key belongs to another certificate, the error contains the given certificate's subject")
   func mismatch() throws {
     let error = try #require(
       problem { () throws(TLSError) in
@@ -61,7 +61,7 @@ struct IdentityTests {
     #expect(error.message.contains("doesn't belong"))
   }
 
-  @Test("text without a certificate or without a key is refused")
+  @Test("text without a certificate or without a private key isn't accepted as a TLS identity")
   func nothing() {
     for (certificate, key) in [([], Vectors.ecPKCS8), (Vectors.ecCertificate, []), (Vectors.ecPKCS8, Vectors.ecPKCS8)] {
       let error = problem { () throws(TLSError) in try TLSIdentity(certificatePEM: certificate, privateKeyPEM: key) }
@@ -69,7 +69,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("a certificate and its key are read from two files or from one")
+  @Test("a client certificate and its key can be read from two files or from one")
   func files() throws {
     let certificate = try TemporaryFile(Vectors.ecCertificate)
     let key = try TemporaryFile(Vectors.ecPKCS8Encrypted)
@@ -83,7 +83,7 @@ struct IdentityTests {
     #expect(read.count == 1)
   }
 
-  @Test("if a file is missing or unsuitable, the error contains its path")
+  @Test("if a certificate or key file is missing or unsuitable, the error contains its path")
   func unreadableFiles() throws {
     for path in ["/nonexistent/client.pem", "/tmp", "/dev/zero"] {
       let error = try #require(problem { () throws(TLSError) in try TLSIdentity(certificateFile: path) })
@@ -93,7 +93,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "PKCS#12 archives with old and with new algorithms can be opened",
+    "the client can open PKCS#12 archives with old and with new algorithms",
     arguments: [
       (Vectors.modernArchive, "sesame"), (Vectors.legacyArchive, "sesame"), (Vectors.tripleDESArchive, "sesame"),
       (Vectors.archiveWithoutPassword, ""),
@@ -105,7 +105,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "a wrong password for an archive causes the error for a wrong password",
+    "a wrong password for a PKCS#12 archive causes the error for a wrong password",
     arguments: [Vectors.modernArchive, Vectors.legacyArchive],
     ["", "Sesame", "sesame "])
   func wrongArchivePassword(bytes: [UInt8], password: String) throws {
@@ -116,7 +116,7 @@ struct IdentityTests {
   }
 
   // This runs in a separate process, because other threads may read the environment while it is changed.
-  @Test("if OpenSSL's legacy provider is missing, the error for an archive with RC2 states a remedy")
+  @Test("if OpenSSL's legacy provider is missing, the error for a PKCS#12 archive with RC2 states a remedy")
   func missingLegacyProvider() async {
     await #expect(processExitsWith: .success) {
       setenv("OPENSSL_MODULES", "/nonexistent", 1)
@@ -130,7 +130,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("an archive without a key is refused, and so is a file that isn't an archive")
+  @Test("a PKCS#12 archive without a private key is refused, and so is a file that isn't an archive")
   func uselessArchives() throws {
     let certificateOnly = try #require(
       problem { () throws(TLSError) in try TLSIdentity(pkcs12: Vectors.archiveWithoutKey, password: "sesame") })
@@ -143,7 +143,7 @@ struct IdentityTests {
     #expect(zero.message.contains("NUL"))
   }
 
-  @Test("an archive that is truncated at any byte is refused")
+  @Test("a PKCS#12 archive that is truncated at any byte is refused")
   func cutArchives() {
     for count in 0..<Vectors.modernArchive.count {
       let cut = Array(Vectors.modernArchive.prefix(count))
@@ -152,7 +152,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("neither the description nor a dump of an identity contains the key or the password")
+  @Test("neither the description nor a dump of a TLS identity contains the private key or the password")
   func printing() throws {
     let identity = try TLSIdentity(
       certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecSEC1Encrypted, password: "sesame")
@@ -166,7 +166,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("identities with the same content are equal, and so are configurations with such identities")
+  @Test("TLS identities with the same content are equal, and so are TLS configurations with such identities")
   func equality() throws {
     let ec = try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecSEC1)
     let again = try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecPKCS8)
@@ -180,7 +180,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "a server that requires a client certificate receives the certificate with its chain",
+    "a server that requires a client certificate receives the certificate together with its chain",
     arguments: [TLSVersion.v1_2, .v1_3])
   func shown(version: TLSVersion) throws {
     let clients = try ThrowawayAuthority(commonName: "Clients' CA")
@@ -202,7 +202,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "a server that requires a client certificate refuses a missing one, and one of another authority",
+    "a server that requires a client certificate refuses a missing certificate, and one of another authority",
     arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     let clients = try ThrowawayAuthority(commonName: "Clients' CA")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The end of a TLS session")
 struct ClosureTests {
-  @Test("close_notify after data is reported as an orderly end", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("a TLS session reports close_notify after data as an orderly end", arguments: [TLSVersion.v1_2, .v1_3])
   func orderly(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()
     try server.write(Array("bye".utf8))
@@ -18,7 +18,7 @@ struct ClosureTests {
   }
 
   @Test(
-    "if the connection ends without close_notify, truncation is reported after the received data",
+    "if the connection ends without close_notify, the TLS session reports truncation after the received data",
     arguments: [TLSVersion.v1_2, .v1_3])
   func truncated(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()
@@ -32,7 +32,7 @@ struct ClosureTests {
     #expect(throws: error) { try client.read() }
   }
 
-  @Test("if the connection ends within a record, truncation is reported")
+  @Test("if the connection ends within a TLS record, the session reports truncation")
   func truncatedRecord() throws {
     let (client, server) = try Fixture().connected()
     client.receive(server.output())
@@ -46,7 +46,7 @@ struct ClosureTests {
   }
 
   @Test(
-    "after any part of a record, the session waits for the rest, and reports the connection's end as truncation",
+    "after any part of a record, a TLS session waits for the rest, and reports the connection's end as truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutRecord(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -82,7 +82,7 @@ struct ClosureTests {
     }
   }
 
-  @Test("a session that has sent close_notify can still read, but not write")
+  @Test("a TLS session that has sent close_notify can still read, but not write")
   func halfClosed() throws {
     let (client, server) = try Fixture().connected()
     client.close()
@@ -101,7 +101,7 @@ struct ClosureTests {
     #expect(client.received == Array("last words".utf8))
   }
 
-  @Test("closing a session before its handshake is complete sends nothing and ends the session")
+  @Test("closing a TLS session before its handshake is complete sends nothing and ends the session")
   func closedEarly() throws {
     let client = try Endpoint(client: TLSConfiguration(verification: .none))
     _ = try client.handshake()

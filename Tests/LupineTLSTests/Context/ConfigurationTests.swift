@@ -16,13 +16,13 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("a context can be created with the default settings")
+  @Test("a TLS context can be created with the default settings")
   func defaults() {
     #expect(problem(TLSConfiguration()) == nil)
   }
 
   @Test(
-    "unreadable trust roots are refused",
+    "a TLS configuration with unreadable trust roots is refused",
     arguments: [
       .file("/nonexistent/ca.pem"), .file("/dev/null"), .directory("/nonexistent/certs"), .pem([]),
       .pem(Array("no certificate".utf8)),
@@ -38,7 +38,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("trust roots can be read from a file, and each source may contain several trust roots")
+  @Test("a client's trust roots can be read from a file, and each source may contain several trust roots")
   func rootsFromFile() throws {
     let fixture = try Fixture()
     let other = try ThrowawayAuthority()
@@ -54,13 +54,13 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("a minimum version above the maximum version is refused")
+  @Test("a minimum TLS version above the maximum version is refused")
   func versionsInverted() {
     #expect(problem(TLSConfiguration(minimumVersion: .v1_3, maximumVersion: .v1_2))?.code == .configuration)
   }
 
   @Test(
-    "an application protocol's name must have 1 to 255 bytes",
+    "the name of an application protocol (ALPN) must have 1 to 255 bytes",
     arguments: [(0, false), (1, true), (255, true), (256, false)])
   func protocolNames(count: Int, isUsable: Bool) {
     let name = String(repeating: "x", count: count)
@@ -68,7 +68,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "a host name that would disable the host check, or can't be sent, is refused",
+    "a TLS session refuses a host name that would disable the host check or can't be sent",
     arguments: ["", ".", ".example.com", "a\0b", "a b", "ü.example", "a\nb", String(repeating: "a", count: 254)])
   func hostNames(host: String) throws {
     let context = try TLSContext(client: TLSConfiguration(verification: .none))
@@ -78,7 +78,7 @@ struct ConfigurationTests {
     #expect(!error.message.contains("\0"))
   }
 
-  @Test("a key that belongs to another certificate is refused")
+  @Test("a TLS server context is refused if its private key belongs to another certificate")
   func foreignKey() throws {
     let authority = try ThrowawayAuthority()
     let one = try authority.issue(names: ["a.example"])
@@ -89,7 +89,7 @@ struct ConfigurationTests {
     #expect(error.code == .configuration)
   }
 
-  @Test("configurations with different settings are different keys in a Set")
+  @Test("TLS configurations with different settings are different keys in a Set")
   func hashing() {
     let all: Set = [
       TLSConfiguration(), TLSConfiguration(), TLSConfiguration(verification: .none),

@@ -26,7 +26,8 @@ import Testing
   }
 
   @Test(
-    "OpenSSL works until the process ends, whichever call initialized it", arguments: FirstCall.allCases)
+    "OpenSSL works until the process has ended, whichever of the library's calls initialized it",
+    arguments: FirstCall.allCases)
   func lastsToTheEnd(first: FirstCall) async {
     await #expect(processExitsWith: .exitCode(7)) { [first = first as FirstCall] in
       // This function is registered before any of OpenSSL's exit handlers, so it runs after them.

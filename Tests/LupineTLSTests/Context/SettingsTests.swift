@@ -42,7 +42,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "AES-128-GCM is offered first if the processor has instructions for AES, unless the caller sets an order",
+    "the client offers AES-128-GCM first if the processor supports AES, unless the caller sets an order",
     .enabled(if: TLSContext.prefersAES128))
   func preferredCipher() throws {
     #expect(try info(.v1_3 ... .v1_3) { _ in }.cipherSuite == "TLS_AES_128_GCM_SHA256")
@@ -51,7 +51,7 @@ struct SettingsTests {
     #expect(try info(.v1_3 ... .v1_3) { $0.cipherSuites = suites }.cipherSuite == suites[0])
   }
 
-  @Test("the key exchange uses the first group in the list", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the TLS key exchange uses the first group in the configured list", arguments: [TLSVersion.v1_2, .v1_3])
   func groups(version: TLSVersion) throws {
     for (names, group) in [(["P-256", "X25519"], "secp256r1"), (["X25519", "P-256"], "x25519")] {
       #expect(try info(version...version) { $0.groups = names }.group == group)
@@ -59,7 +59,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "if OpenSSL doesn't support part of a cipher list, the error contains that part",
+    "if OpenSSL doesn't support part of a cipher list, the error contains the unsupported part",
     arguments: [
       ("ECDHE+AESGCM:ECHDE+CHACHA20", "ECHDE+CHACHA20"), ("nonsense", "nonsense"), ("AES128-SHA\0x", "AES128-SHA\0x"),
     ])
@@ -69,13 +69,15 @@ struct SettingsTests {
     #expect(error.message.contains("\"\(part)\""))
   }
 
-  @Test("a cipher list without any cipher is refused", arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
+  @Test(
+    "a TLS configuration whose cipher list contains no cipher is refused",
+    arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
   func noCiphers(list: String) {
     #expect(problem(TLSConfiguration(cipherList: list))?.message.contains("allows no cipher") == true)
   }
 
   @Test(
-    "if OpenSSL doesn't support a suite or a group, the error contains its name",
+    "if OpenSSL doesn't support a cipher suite or a group, the error contains its name",
     arguments: ["TLS_AES_129", "", "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384", "P-256:P-384", "P-257", "a\0"])
   func unknownNames(name: String) {
     let suites = problem(TLSConfiguration(cipherSuites: ["TLS_AES_128_GCM_SHA256", name]))
@@ -84,14 +86,14 @@ struct SettingsTests {
     #expect(groups?.message.contains("\"\(name)\"") == true)
   }
 
-  @Test("empty and repeated names of suites and groups are refused")
+  @Test("empty and repeated names of cipher suites and groups are refused")
   func emptyNames() {
     #expect(problem(TLSConfiguration(cipherSuites: []))?.code == .configuration)
     #expect(problem(TLSConfiguration(groups: []))?.code == .configuration)
     #expect(problem(TLSConfiguration(groups: ["P-256", "P-256"]))?.message.contains("twice") == true)
   }
 
-  @Test("if there is no common suite or group, the error for the server's alert lists the settings to check")
+  @Test("if there is no common cipher suite or group, the error for the server's alert lists the settings to check")
   func nothingInCommon() throws {
     let fixture = try Fixture(versions: .v1_2 ... .v1_2)
     var configuration = fixture.trusting
@@ -101,7 +103,7 @@ struct SettingsTests {
     #expect(outcome.client?.message.contains("cipher suite") == true)
   }
 
-  @Test("every configured trust root is used, but the system's trust roots only if they are included")
+  @Test("the client uses every configured trust root, but the system's trust roots only if they are included")
   func trustRoots() throws {
     let fixture = try Fixture()
     let other = try ThrowawayAuthority()
@@ -116,12 +118,12 @@ struct SettingsTests {
     #expect(try shakeHands(client, Endpoint(server: fixture.server)).client?.code == .unknownAuthority)
   }
 
-  @Test("an empty list of trust roots is refused")
+  @Test("a TLS configuration with an empty list of trust roots is refused")
   func noTrustRoots() {
     #expect(problem(TLSConfiguration(trustRoots: []))?.message.contains("trustRoots is empty") == true)
   }
 
-  @Test("the certificates in a directory prepared by openssl rehash are trusted")
+  @Test("the client trusts the certificates in a directory prepared by openssl rehash")
   func directory() throws {
     let fixture = try Fixture()
     let directory = "/tmp/lupine-tls-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
@@ -135,7 +137,7 @@ struct SettingsTests {
     _ = try fixture.connected(TLSContext(client: TLSConfiguration(trustRoots: [.directory(directory)])))
   }
 
-  @Test("the serverName setting replaces the host in SNI and in the certificate check")
+  @Test("the setting serverName replaces the host in SNI and in the certificate check")
   func serverName() throws {
     let fixture = try Fixture()
     var configuration = fixture.trusting
@@ -153,7 +155,7 @@ struct SettingsTests {
     #expect(problem(TLSConfiguration(serverName: ""))?.code == .configuration)
   }
 
-  @Test("if the host is an IP address, SNI isn't sent", arguments: ["127.0.0.1", "::1"])
+  @Test("if the host is an IP address, the client doesn't send SNI", arguments: ["127.0.0.1", "::1"])
   func noSNIForAddresses(host: String) throws {
     let client = try Endpoint(client: TLSConfiguration(verification: .none), host: host)
     _ = try client.handshake()
@@ -162,7 +164,9 @@ struct SettingsTests {
 
   // MARK: Key log
 
-  @Test("several contexts can append whole lines to one key log at the same time", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "several TLS contexts can append whole lines to one key log file at the same time",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func keyLog(version: TLSVersion) async throws {
     let file = try TemporaryFile(Array("# kept\n".utf8))
     let fixture = try Fixture(versions: version...version)
@@ -198,7 +202,7 @@ struct SettingsTests {
   }
 
   // This runs in a separate process, because other threads may read the environment while it is changed.
-  @Test("no environment variable switches the key log on")
+  @Test("no environment variable switches the TLS key log on")
   func keyLogEnvironment() async {
     await #expect(processExitsWith: .success) {
       let path = "/tmp/lupine-tls-keys-\(getpid())"
@@ -209,7 +213,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("only the owner of a key log can read it")
+  @Test("only the owner of a TLS key log file can read the file")
   func keyLogMode() throws {
     let file = try TemporaryFile()
     unlink(file.path)
@@ -222,14 +226,15 @@ struct SettingsTests {
     #expect(status.st_mode & 0o777 == 0o600)
   }
 
-  @Test("if a key log can't be used, the error contains its path", arguments: ["/nonexistent/keys", "/tmp"])
+  @Test(
+    "if a TLS key log file can't be used, the error contains the file's path", arguments: ["/nonexistent/keys", "/tmp"])
   func keyLogUnusable(path: String) throws {
     let error = try #require(problem(TLSConfiguration(keyLogFile: path)))
     #expect(error.code == .configuration)
     #expect(error.message.contains(path))
   }
 
-  @Test("configurations that differ in any setting are unequal")
+  @Test("TLS configurations that differ in any setting are unequal")
   func equality() throws {
     let all: Set = [
       TLSConfiguration(), TLSConfiguration(cipherList: "AESGCM"), TLSConfiguration(cipherSuites: ["a"]),

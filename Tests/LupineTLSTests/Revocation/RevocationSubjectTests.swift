@@ -27,7 +27,7 @@ struct RevocationSubjectTests {
     try #require(throws: RevocationProblem.self) { _ = try body() }.description
   }
 
-  @Test("the revocation of each certificate in a chain is checked, except for the trust anchor")
+  @Test("the client checks the revocation of each certificate in a chain except the trust anchor")
   func subjects() throws {
     let intermediate = try authority.issueAuthority()
     let leaf = try intermediate.issue(names: ["localhost"])
@@ -38,7 +38,7 @@ struct RevocationSubjectTests {
     #expect(RevocationSubject.subjects(ofChain: []).isEmpty)
   }
 
-  @Test("of a certificate's responders and revocation lists, at most two http addresses each are used")
+  @Test("of a certificate's OCSP responders and revocation lists, at most two http addresses each are used")
   func addresses() throws {
     let many = (1...4).map { "http://127.0.0.1/\($0)" }
     let named = try authority.issue(
@@ -65,7 +65,7 @@ struct RevocationSubjectTests {
     #expect(try subject.status(fromOCSP: undated) == .good(until: nil))
   }
 
-  @Test("a replayed OCSP response, which contains another request's nonce, is refused")
+  @Test("the client refuses a replayed OCSP response, which contains another request's nonce")
   func replayed() throws {
     let (first, second) = (try #require(subject.ocspRequest()), try #require(subject.ocspRequest()))
     #expect(first != second)
@@ -74,7 +74,7 @@ struct RevocationSubjectTests {
     _ = try subject.status(fromOCSP: replayed, answering: first)
   }
 
-  @Test("an OCSP response reports a revoked certificate as revoked; the status unknown decides nothing")
+  @Test("an OCSP response can report a certificate as revoked, and the status unknown decides nothing")
   func statuses() throws {
     guard case .revoked(let words) = try subject.status(fromOCSP: authority.ocspResponse(for: identity, .revoked))
     else {
@@ -91,7 +91,7 @@ struct RevocationSubjectTests {
   }
 
   @Test(
-    "an OCSP response that is outdated, about another certificate or of the wrong signer is ignored, even if revoked")
+    "an OCSP response that is outdated, for another certificate or wrongly signed is ignored, whatever its status")
   func lies() throws {
     let (foreign, other) = (try ThrowawayAuthority(), try authority.issue(names: ["localhost"]))
     let server = try authority.issue(commonName: "A server")
@@ -114,7 +114,7 @@ struct RevocationSubjectTests {
     _ = try subject.status(fromOCSP: authority.ocspResponse(for: identity, responder: delegate))
   }
 
-  @Test("a revocation list confirms a certificate that isn't on it, and refuses one that is on it")
+  @Test("a revocation list confirms a certificate that it doesn't list, and refuses a certificate that it lists")
   func lists() throws {
     let other = try authority.issue(names: ["localhost"])
     guard case .good(_?) = try subject.status(fromList: authority.revocationList(revoking: [other])) else {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("TLS between two conforming peers")
 struct HandshakeTests {
-  @Test("each peer receives the other's message", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("after a TLS handshake, each peer receives the other's message", arguments: [TLSVersion.v1_2, .v1_3])
   func echo(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let (client, server) = try fixture.connected()
@@ -22,7 +22,7 @@ struct HandshakeTests {
     #expect(client.received == Array("pong".utf8))
   }
 
-  @Test("the peers' ciphertext can arrive byte by byte", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("a TLS session accepts the peer's ciphertext byte by byte", arguments: [TLSVersion.v1_2, .v1_3])
   func byteByByte(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let client = try Endpoint(client: fixture.trusting)
@@ -39,7 +39,7 @@ struct HandshakeTests {
     #expect(client.received == Array("a slow answer".utf8))
   }
 
-  @Test("a single write accepts 1 MB")
+  @Test("a single write to a TLS session accepts 1 MB")
   func largeWrite() throws {
     let (client, server) = try Fixture().connected()
     let body = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
@@ -53,7 +53,7 @@ struct HandshakeTests {
     #expect(server.received == body)
   }
 
-  @Test("an empty write sends nothing")
+  @Test("an empty write to a TLS session sends nothing")
   func emptyWrite() throws {
     let (client, _) = try Fixture().connected()
     _ = client.output()
@@ -61,7 +61,7 @@ struct HandshakeTests {
     #expect(client.session.pendingOutputCount == 0)
   }
 
-  @Test("draining the output appends it to the caller's bytes")
+  @Test("draining a TLS session's output appends the output to the caller's bytes")
   func drainAppends() throws {
     let (client, _) = try Fixture().connected()
     _ = client.output()
@@ -73,7 +73,7 @@ struct HandshakeTests {
     #expect(bytes[3] == 23)
   }
 
-  @Test("the session's info contains the TLS version, the cipher suite with its number, and the application protocol")
+  @Test("a TLS session's info contains the version, the cipher suite with its number, and the application protocol")
   func info() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let client = try Endpoint(client: fixture.trusting)
@@ -101,7 +101,7 @@ struct HandshakeTests {
   }
 
   @Test(
-    "of the protocols that the client offers with ALPN, the server selects the one that it prefers",
+    "of the application protocols that the client offers with ALPN, the server selects the one that it prefers",
     arguments: [
       (["http/1.1"], ["http/1.1"], "http/1.1"),
       (["h2", "http/1.1"], ["http/1.1"], "http/1.1"),
@@ -118,7 +118,7 @@ struct HandshakeTests {
     #expect(server.info.applicationProtocol == chosen)
   }
 
-  @Test("if there is no common application protocol, the error contains the name of the setting")
+  @Test("if there is no common application protocol (ALPN), the error contains the name of the setting")
   func alpnWithoutCommonProtocol() throws {
     let fixture = try Fixture(protocols: ["h2"])
     let client = try Endpoint(client: fixture.trusting)

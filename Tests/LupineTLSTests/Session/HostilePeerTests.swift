@@ -27,7 +27,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "if the peer speaks another known protocol, the error contains the protocol's name",
+    "if the server speaks another known protocol instead of TLS, the error contains the protocol's name",
     arguments: [
       ("HTTP/1.1 400 Bad Request\r\n\r\n", "plain HTTP"), ("SSH-2.0-OpenSSH_9.2\r\n", "SSH"),
       ("220 mail.example ESMTP\r\n", "SMTP"), ("hello", "doesn't use TLS"), ("H", "doesn't use TLS"),
@@ -40,7 +40,7 @@ struct HostilePeerTests {
     #expect(error.message.contains(bytes.named))
   }
 
-  @Test("a TLS server that receives a plain HTTP request reports that it isn't TLS")
+  @Test("a TLS server that receives a plain HTTP request reports that the client doesn't use TLS")
   func plainRequest() throws {
     let server = try Endpoint(server: Fixture().server)
     server.receive(Array("GET / HTTP/1.1\r\n\r\n".utf8))
@@ -48,7 +48,7 @@ struct HostilePeerTests {
     #expect(error.code == .notTLS)
   }
 
-  @Test("a ServerHello with TLS 1.1 is refused with a version error")
+  @Test("the client refuses a ServerHello with TLS 1.1 with a version error")
   func oldServerHello() throws {
     // ServerHello (RFC 4346 §7.4.1.3): version, random, no session, TLS_RSA_WITH_AES_128_CBC_SHA, no compression.
     let hello: [UInt8] = [3, 2] + [UInt8](repeating: 7, count: 32) + [0, 0x00, 0x2F, 0]
@@ -61,7 +61,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "if an alert arrives instead of a ServerHello, the error contains the alert's number",
+    "if a TLS alert arrives instead of a ServerHello, the error contains the alert's number",
     arguments: [
       (40, .alert(40)), (70, .protocolVersion), (112, .alert(112)), (116, .alert(116)), (255, .alert(255)),
     ] as [(UInt8, TLSError.Code)])
@@ -71,7 +71,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "if the connection ends during the handshake, truncation is reported",
+    "if the connection ends during the TLS handshake, the session reports truncation",
     arguments: [[], [22, 3, 3], [22, 3, 3, 0, 90, 2]])
   func endDuringHandshake(bytes: [UInt8]) throws {
     let error = try #require(try failure(receiving: bytes))
@@ -79,7 +79,7 @@ struct HostilePeerTests {
     #expect(error.message.contains("during the TLS handshake"))
   }
 
-  @Test("random bytes instead of TLS always cause an error", arguments: 0..<200 as Range<UInt64>)
+  @Test("random bytes from a server instead of TLS always cause an error", arguments: 0..<200 as Range<UInt64>)
   func randomBytes(seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)
     var bytes = (0..<300).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -91,7 +91,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "if one bit of the server's handshake messages is changed, the handshake never completes",
+    "if one bit of the server's handshake messages is changed, the TLS handshake never completes",
     arguments: [TLSVersion.v1_2, .v1_3])
   func changedBits(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -130,7 +130,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "after any part of the server's handshake messages, the client waits for more, and reports the end as truncation",
+    "after any part of the server's TLS handshake, the client waits for more, and reports the end as truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutFlight(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -158,7 +158,8 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "if a peer sends more certificates than the limit, the error states a remedy", arguments: [TLSVersion.v1_2, .v1_3])
+    "if a server sends more certificates than the limit, the error states a remedy",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func longChain(version: TLSVersion) throws {
     let authority = try ThrowawayAuthority()
     let leaf = try authority.issue(names: ["localhost"])
@@ -176,7 +177,7 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("after the handshake, an alert of any kind ends the session", arguments: 0...255 as ClosedRange<UInt8>)
+  @Test("after the TLS handshake, an alert of any kind ends the session", arguments: 0...255 as ClosedRange<UInt8>)
   func clearAlert(number: UInt8) throws {
     let (client, _) = try Fixture().connected()
     // The alert isn't encrypted: only an attacker on the path could send it.
@@ -184,7 +185,7 @@ struct HostilePeerTests {
     #expect(throws: TLSError.self) { try client.read() }
   }
 
-  @Test("after the handshake, an altered record ends the session", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("after the TLS handshake, an altered record ends the session", arguments: [TLSVersion.v1_2, .v1_3])
   func tamperedRecord(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()
     client.receive(server.output())

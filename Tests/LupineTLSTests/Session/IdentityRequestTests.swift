@@ -17,7 +17,7 @@ struct IdentityRequestTests {
   }
 
   @Test(
-    "a client without a certificate reports the server's request for one, after the handshake or with a fatal alert",
+    "a client without a certificate reports the server's request for a certificate, even after a fatal alert",
     arguments: [TLSVersion.v1_2, .v1_3], [true, false])
   func reported(version: TLSVersion, isRequired: Bool) throws {
     let fixture = try fixture(version, isRequired: isRequired)
@@ -36,7 +36,9 @@ struct IdentityRequestTests {
     }
   }
 
-  @Test("of the authorities that a server names, only the first 256 are kept", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "of the authorities that a server names when requesting a client certificate, only the first 256 are kept",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func limited(version: TLSVersion) throws {
     for (count, kept) in [(256, 256), (257, 256)] {
       let named = Array(repeatElement(clients.certificatePEM, count: count).joined())
@@ -46,7 +48,9 @@ struct IdentityRequestTests {
     }
   }
 
-  @Test("a resumed session reports the request of its first handshake", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "a resumed TLS session reports the request for a client certificate in its first handshake",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func resumed(version: TLSVersion) throws {
     let fixture = try fixture(version, isRequired: false)
     let context = try TLSContext(client: fixture.trusting)
@@ -58,7 +62,7 @@ struct IdentityRequestTests {
   }
 
   @Test(
-    "no request for a certificate is reported if the client has one, or the server requests none",
+    "a client reports no request for a certificate if it sent a certificate or the server requested none",
     arguments: [true, false])
   func unreported(hasIdentity: Bool) throws {
     let own = try clients.issue(commonName: "A client", purpose: .client)

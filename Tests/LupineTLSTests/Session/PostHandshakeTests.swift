@@ -16,7 +16,7 @@ struct PostHandshakeTests {
     try client.read()
   }
 
-  @Test("requests for a key update are answered, and data continues to flow")
+  @Test("a TLS session answers requests for a key update, and data continues to flow")
   func keyUpdates() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
@@ -31,7 +31,7 @@ struct PostHandshakeTests {
     #expect(client.received.suffix(4) == Array("pong".utf8))
   }
 
-  @Test("a flood of key updates or session tickets without data ends the TLS session", arguments: [false, true])
+  @Test("a flood of TLS key updates or session tickets without data ends the session", arguments: [false, true])
   func flood(isOfTickets: Bool) throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
@@ -50,7 +50,7 @@ struct PostHandshakeTests {
     #expect(throws: TLSError.self) { try client.write([1]) }
   }
 
-  @Test("the number of unsent key update answers is limited, even if data arrives between the requests")
+  @Test("the number of a TLS session's unsent key update answers is limited, even if data arrives between requests")
   func unsentAnswers() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
@@ -68,7 +68,7 @@ struct PostHandshakeTests {
     #expect(most > 15 * 1024 && most <= 16 * 1024)
   }
 
-  @Test("a request to renegotiate is declined, and data continues to flow")
+  @Test("a TLS session declines a request to renegotiate, and data continues to flow")
   func renegotiation() throws {
     let fixture = try Fixture(versions: .v1_2 ... .v1_2)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
@@ -84,7 +84,7 @@ struct PostHandshakeTests {
   }
 
   @Test(
-    "after any amount of data, empty buffers have a limited size, and those of an idle session are small",
+    "after any amount of data, a TLS session's empty buffers have a limited size, and are small when idle",
     arguments: [TLSVersion.v1_2, .v1_3])
   func idleBuffers(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()
@@ -103,7 +103,7 @@ struct PostHandshakeTests {
     #expect(client.received.suffix(4) == Array("pong".utf8))
   }
 
-  @Test("the end of the connection without close_notify is an error, even after the buffer was reallocated")
+  @Test("after a TLS buffer was reallocated, the connection's end without close_notify is still an error")
   func endAfterShrinking() throws {
     let (client, server) = try Fixture().connected()
     try server.write([UInt8](repeating: 1, count: 1 << 16))

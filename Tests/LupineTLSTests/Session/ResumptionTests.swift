@@ -16,7 +16,9 @@ struct ResumptionTests {
     return client.info
   }
 
-  @Test("the second connection to a host resumes the TLS session of the first", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "the second connection to a host resumes the TLS session of the first connection",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func resumes(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let context = try TLSContext(client: fixture.trusting)
@@ -25,7 +27,7 @@ struct ResumptionTests {
     #expect(try visit(fixture, context).isResumed)
   }
 
-  @Test("a session of one context isn't resumed in another")
+  @Test("a TLS session of one context isn't resumed in another context")
   func contextsAreApart() throws {
     let fixture = try Fixture()
     #expect(try !visit(fixture, TLSContext(client: fixture.trusting)).isResumed)
@@ -42,7 +44,7 @@ struct ResumptionTests {
     #expect(outcome.client?.code == .hostMismatch)
   }
 
-  @Test("a connection to another server with the same name performs a full handshake")
+  @Test("a connection to another server with the same name performs a full TLS handshake")
   func serverThatForgot() throws {
     let fixture = try Fixture()
     let context = try TLSContext(client: fixture.trusting)
@@ -53,7 +55,7 @@ struct ResumptionTests {
     #expect(outcome.client?.code == .certificateExpired)
   }
 
-  @Test("sessions with 300 hosts don't exceed the store's limit, and the newest sessions are kept")
+  @Test("TLS sessions with 300 hosts don't exceed the session store's limit, and the newest sessions are kept")
   func manyHosts() throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["*.example.com"])
@@ -75,7 +77,7 @@ struct ResumptionTests {
     #expect(resumed == TLSSessionStore.defaultHostsMax)
   }
 
-  @Test("several threads can share a context")
+  @Test("several threads can share a TLS context")
   func threads() async throws {
     let fixture = try Fixture()
     let context = try TLSContext(client: fixture.trusting)

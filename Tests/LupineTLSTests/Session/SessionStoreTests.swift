@@ -31,7 +31,7 @@ struct SessionStoreTests {
     }
   }
 
-  @Test("a single-use session is removed when it is offered, and the new session's ticket replaces it")
+  @Test("a single-use TLS session is removed from the store when offered, and the new session's ticket replaces it")
   func singleUse() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore()
@@ -43,7 +43,7 @@ struct SessionStoreTests {
     #expect(store.count == 1)
   }
 
-  @Test("after the store has been emptied, no session is resumed")
+  @Test("after the TLS session store has been emptied, no session is resumed")
   func removeAll() throws {
     let fixture = try Fixture()
     let store = TLSSessionStore()
@@ -55,7 +55,7 @@ struct SessionStoreTests {
     #expect(try !fixture.visited(context).client.info.isResumed)
   }
 
-  @Test("contexts with equal configurations share their sessions", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("TLS contexts with equal configurations share their sessions", arguments: [TLSVersion.v1_2, .v1_3])
   func shared(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let store = TLSSessionStore()
@@ -66,7 +66,7 @@ struct SessionStoreTests {
     #expect(client.info.certificateChain.count == 1)
   }
 
-  @Test("a session is never resumed with other settings or on another port")
+  @Test("a TLS session is never resumed with other settings or on another port")
   func apart() throws {
     let fixture = try Fixture()
     let store = TLSSessionStore()
@@ -101,7 +101,7 @@ struct SessionStoreTests {
   }
 
   @Test(
-    "a session isn't resumed after its lifetime or after its certificate has expired",
+    "a TLS session isn't resumed after its lifetime or after its certificate has expired",
     arguments: [TLSVersion.v1_2, .v1_3],
     [
       // OpenSSL's servers announce a session lifetime of 2 hours.
@@ -123,7 +123,7 @@ struct SessionStoreTests {
     #expect(try !fixture.visited(context).client.info.isResumed)
   }
 
-  @Test("session resumption can be disabled", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the configuration can disable the resumption of TLS sessions", arguments: [TLSVersion.v1_2, .v1_3])
   func switchedOff(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let store = TLSSessionStore()
@@ -134,7 +134,7 @@ struct SessionStoreTests {
     #expect(store.count == 0)
   }
 
-  @Test("the store stays within its limits, and removes the least recently used host first")
+  @Test("the TLS session store stays within its limits, and removes the least recently used host first")
   func limits() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore(hostsMax: 3, sessionsPerHostMax: 1)
@@ -144,7 +144,7 @@ struct SessionStoreTests {
     #expect(Set(store.entries.map(\.port)) == [3, 1, 4])
   }
 
-  @Test("however many tickets a server sends, the store keeps no more sessions than its limit")
+  @Test("however many tickets a server sends, the TLS session store keeps no more sessions than its limit")
   func tickets() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore()
@@ -158,7 +158,7 @@ struct SessionStoreTests {
     #expect(store.count == TLSSessionStore.defaultSessionsPerHostMax)
   }
 
-  @Test("several threads with the same configuration create its context only once")
+  @Test("several threads with the same TLS configuration create its context only once")
   func contexts() async throws {
     let fixture = try Fixture()
     let contexts = TLSContexts()

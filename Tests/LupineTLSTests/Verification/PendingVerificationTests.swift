@@ -53,7 +53,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "nothing is sent to the server before the verdict, not even a client certificate",
+    "before the certificate verifier's verdict, nothing is sent to the server, not even a client certificate",
     arguments: [TLSVersion.v1_2, .v1_3])
   func silent(version: TLSVersion) throws {
     let own = try authority.issue(commonName: "A client", purpose: .client)
@@ -73,7 +73,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "if the verifier refuses, an alert ends the handshake, and nothing else is sent",
+    "if the certificate verifier refuses, an alert ends the TLS handshake, and nothing else is sent",
     arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     struct Unwanted: Error {}
@@ -94,7 +94,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "if the verifier decides as OpenSSL does, the handshake ends with OpenSSL's error",
+    "if the certificate verifier leaves the decision to OpenSSL, the handshake ends with OpenSSL's error",
     arguments: [TLSVersion.v1_2, .v1_3])
   func asFound(version: TLSVersion) throws {
     let other = try ThrowawayAuthority(commonName: "Another CA")
@@ -111,7 +111,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "the evidence contains the stapled OCSP response if one was requested for the verifier",
+    "the verifier's evidence contains the stapled OCSP response if one was requested for the verifier",
     arguments: [TLSVersion.v1_2, .v1_3])
   func staple(version: TLSVersion) throws {
     let response = try authority.ocspResponse(for: identity)
@@ -131,7 +131,7 @@ struct PendingVerificationTests {
     #expect(try shakeHands(client, server).client == nil)
   }
 
-  @Test("a verifier's consultation is decided by the first answer, and doesn't take place for a refused certificate")
+  @Test("the first answer decides a certificate verifier's consultation, which is skipped for a refused certificate")
   func consulted() throws {
     typealias Answer = @Sendable (Result<CertificateVerifier.Decision, any Error>) -> Void
     let (client, server) = try pair(.v1_3)
@@ -164,7 +164,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "a verifier that is declared quick for the host is called during the handshake",
+    "a certificate verifier that is declared quick for the host is called during the TLS handshake",
     arguments: [TLSVersion.v1_2, .v1_3])
   func quick(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -174,7 +174,9 @@ struct PendingVerificationTests {
     #expect(outcome.client?.message.contains("seen") == true)
   }
 
-  @Test("a server that the verifier refuses can't request a client certificate", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "a server that the certificate verifier refuses can't request a client certificate",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func identityRequestOfStranger(version: TLSVersion) throws {
     let (client, _) = try pair(version, clientAuthority: authority.certificatePEM)
     client.resolve(try verdict({ .refuse(reason: "no") }, client))
@@ -183,7 +185,8 @@ struct PendingVerificationTests {
     #expect(client.requestedAuthorities == nil)
   }
 
-  @Test("an alert before the verdict ends the handshake without a reply and without a request for a certificate")
+  @Test(
+    "an alert before the verifier's verdict ends the handshake without a reply or a request for a client certificate")
   func earlyAlert() throws {
     let own = try authority.issue(commonName: "A client", purpose: .client)
     let client = try TLSIdentity(certificatePEM: own.certificatePEM, privateKeyPEM: own.privateKeyPEM)

@@ -37,7 +37,7 @@ struct ReverificationTests {
     try #require(try evidence(of: identity).sentChain.first)
   }
 
-  @Test("verifying without a host reports the more serious problem that a wrong host name had hidden")
+  @Test("verifying a certificate without a host reports the more serious problem that a wrong host name had hidden")
   func worseBehindHost() throws {
     let expired = try evidence(of: authority.issue(names: ["other.example"], validity: .expired))
     #expect(expired.problem?.code == .hostMismatch)
@@ -54,7 +54,7 @@ struct ReverificationTests {
       try evidence(of: stranger.issue(names: ["other.example"])).verify(host: nil).problem?.code == .unknownAuthority)
   }
 
-  @Test("a chain that is valid for another host is accepted for that host, and if no host is given")
+  @Test("a certificate chain that is valid for another host is accepted for that host, and if no host is given")
   func wrongNameOnly() throws {
     let evidence = try evidence(of: authority.issue(names: ["other.example"], addresses: ["192.0.2.1"]))
     #expect(evidence.problem?.code == .hostMismatch)
@@ -66,7 +66,7 @@ struct ReverificationTests {
     #expect(evidence.verify(host: "").problem?.code == .configuration)
   }
 
-  @Test("an IP address is compared with the certificate only if the address is given as the host")
+  @Test("the verifier compares an IP address with the certificate only if the caller gives the address as the host")
   func addressAskedFor() throws {
     let evidence = try evidence(of: authority.issue(names: ["localhost"]), host: "127.0.0.1")
     #expect(evidence.problem?.code == .hostMismatch)
@@ -74,14 +74,14 @@ struct ReverificationTests {
     #expect(evidence.verify(host: nil).problem == nil)
   }
 
-  @Test("verifying evidence again also checks the certificate's purpose")
+  @Test("verifying a server's certificate again also checks the certificate's purpose")
   func purpose() throws {
     let client = try evidence(of: authority.issue(names: ["other.example"], purpose: .client))
     #expect(client.problem != nil)
     #expect(client.verify(host: nil).problem != nil)
   }
 
-  @Test("if anchors are given, they replace the trust roots")
+  @Test("trust anchors that the caller gives for verifying a certificate again replace the trust roots")
   func anchors() throws {
     let selfSigned = try ThrowawayAuthority.selfSigned(names: ["localhost"])
     let evidence = try evidence(of: selfSigned)
@@ -100,13 +100,13 @@ struct ReverificationTests {
     #expect(bad.problem?.code == .configuration && bad.chain.isEmpty)
   }
 
-  @Test("an expired certificate is refused even if it is given as an anchor")
+  @Test("an expired certificate is refused even if the caller gives it as a trust anchor")
   func expiredAnchor() throws {
     let evidence = try evidence(of: ThrowawayAuthority.selfSigned(names: ["localhost"], validity: .expired))
     #expect(evidence.verify(host: nil, anchors: evidence.sentChain).problem?.code == .certificateExpired)
   }
 
-  @Test("an intermediate certificate can be given as an anchor")
+  @Test("an intermediate certificate can be given as a trust anchor")
   func intermediateAnchor() throws {
     let intermediate = try authority.issueAuthority()
     let evidence = try evidence(of: intermediate.issue(names: ["localhost"]), sending: intermediate.certificatePEM)
@@ -125,7 +125,7 @@ struct ReverificationTests {
     return try forger.issue(names: names)
   }
 
-  @Test("the verified chain ends before the first wrong signature, even if the names in the chain match")
+  @Test("the verified certificate chain ends before the first wrong signature, even if the names in the chain match")
   func forgedChain() throws {
     let evidence = try evidence(of: forge(names: ["localhost"]), sending: authority.certificatePEM)
     #expect(evidence.builtChain.count == 2)
@@ -135,7 +135,7 @@ struct ReverificationTests {
     #expect(evidence.verify(host: nil, anchors: [evidence.sentChain[1]]).problem != nil)
   }
 
-  @Test("unrelated certificates that a server sends don't become part of the chain")
+  @Test("unrelated certificates that a server sends don't become part of the verified chain")
   func foreignCertificate() throws {
     let evidence = try evidence(of: authority.issue(names: ["localhost"]), sending: stranger.certificatePEM)
     #expect(evidence.sentChain.count == 2)
@@ -143,7 +143,7 @@ struct ReverificationTests {
     #expect(!evidence.verification.chain.contains(evidence.sentChain[1]))
   }
 
-  @Test("evidence can be used after its handshake and context have ended, and by several threads at the same time")
+  @Test("the verifier's evidence can be used after its handshake and context have ended, and by several threads")
   func threads() async throws {
     let evidence = try evidence(of: authority.issue(names: ["localhost"]))
     let problems = await withTaskGroup(of: Bool.self) { group in
@@ -157,7 +157,7 @@ struct ReverificationTests {
     let description = "not today"
   }
 
-  @Test("if a verifier throws, the certificate is refused, and the TLS error contains the thrown error")
+  @Test("if a certificate verifier throws, the certificate is refused, and the TLS error contains the thrown error")
   func thrown() throws {
     let identity = try authority.issue(names: ["localhost"])
     let server = try TLSContext(
@@ -172,7 +172,7 @@ struct ReverificationTests {
     #expect(error == error.map { TLSError(code: $0.code, message: $0.message) })
   }
 
-  @Test("a public key is read only from a well-formed certificate")
+  @Test("a certificate's public key can be read only if the certificate is well-formed")
   func publicKeys() throws {
     let own = try der(authority.identity)
     let key = try #require(publicKey(ofCertificate: own))

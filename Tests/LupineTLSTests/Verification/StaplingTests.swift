@@ -33,7 +33,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "a stapled response with the status good is accepted", arguments: [TLSVersion.v1_2, .v1_3],
+    "the client accepts a stapled OCSP response with the status good", arguments: [TLSVersion.v1_2, .v1_3],
     [TLSConfiguration.OCSPStapling.checked, .required])
   func good(version: TLSVersion, mode: TLSConfiguration.OCSPStapling) throws {
     for hashIsSHA256 in [false, true] {
@@ -45,7 +45,8 @@ struct StaplingTests {
   }
 
   @Test(
-    "a server without a stapled response is accepted unless one is required", arguments: [TLSVersion.v1_2, .v1_3])
+    "the client accepts a server without a stapled OCSP response unless one is required",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func missing(version: TLSVersion) throws {
     #expect(try visit([], .ignored, version: version).info.stapledOCSP == .notAsked)
     #expect(try visit([], .checked, version: version).info.stapledOCSP == .absent)
@@ -56,7 +57,7 @@ struct StaplingTests {
     #expect(refused.server?.code == .alert(113))
   }
 
-  @Test("a must-staple certificate without a stapled response is refused, unless stapling is ignored")
+  @Test("the client refuses a must-staple certificate without a stapled OCSP response, unless stapling is ignored")
   func mustStaple() throws {
     let strict = try authority.issue(names: ["localhost"], mustStaple: true)
     let refused = try visit([], .checked, identity: strict)
@@ -67,7 +68,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "a stapled response with a status other than good is refused, and the error contains the status",
+    "the client refuses a stapled OCSP response with a status other than good, and the error contains the status",
     arguments: [(.revoked, .revoked), (.unknown, .unknownCertificate)]
       as [(ThrowawayAuthority.OCSPStatus, TLSError.OCSPProblem)],
     [TLSVersion.v1_2, .v1_3])
@@ -80,7 +81,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "the validity of a stapled response is checked, with a tolerance of five minutes for clock differences",
+    "the client checks the validity of a stapled OCSP response, with five minutes of tolerance for clock differences",
     arguments: [
       (-3600, -400, .expired), (-3600, -200, nil), (200, 3600, nil), (400, 3600, .notYetValid),
       (-9 * 86400, nil, nil), (-11 * 86400, nil, .expired), (-60, -120, .malformed),
@@ -92,13 +93,13 @@ struct StaplingTests {
     if let error { #expect(error.message.contains("thisUpdate 20")) }
   }
 
-  @Test("a stapled response for another certificate is refused")
+  @Test("the client refuses a stapled OCSP response for another certificate")
   func otherCertificate() throws {
     let other = try authority.issue(names: ["localhost"])
     #expect(try visit(authority.ocspResponse(for: other), .checked).error?.code == .ocsp(.otherCertificate))
   }
 
-  @Test("a separate responder may sign responses only if the certificate's issuer has certified the responder")
+  @Test("a separate OCSP responder may sign responses only if the certificate's issuer has certified the responder")
   func signers() throws {
     let delegate = try authority.issue(commonName: "A responder", purpose: .ocspResponder)
     let delegated = try authority.ocspResponse(for: identity, responder: delegate)
@@ -117,7 +118,7 @@ struct StaplingTests {
     }
   }
 
-  @Test("another trusted authority can't sign OCSP responses for this authority's certificates")
+  @Test("the client refuses an OCSP response that another trusted authority signed instead of the certificate's issuer")
   func otherTrustedAuthority() throws {
     let other = try ThrowawayAuthority()
     let staple = try authority.ocspResponse(for: identity, responder: other.identity)
@@ -125,7 +126,7 @@ struct StaplingTests {
     #expect(try visit(staple, .checked, trusting: roots).error?.code == .ocsp(.untrusted))
   }
 
-  @Test("responses for the certificates of an intermediate authority must be signed by that authority")
+  @Test("OCSP responses for the certificates of an intermediate authority must be signed by that authority")
   func intermediate() throws {
     let intermediate = try authority.issueAuthority()
     let leaf = try intermediate.issue(names: ["localhost"])
@@ -141,7 +142,7 @@ struct StaplingTests {
       ).error == nil)
   }
 
-  @Test("if only the server's certificate is trusted, and not its issuer, a stapled response is untrusted")
+  @Test("if only the server's certificate is trusted, and not its issuer, a stapled OCSP response is untrusted")
   func pinned() throws {
     let seen = try visit(
       authority.ocspResponse(for: identity), .checked, trusting: [.pem(identity.certificatePEM)])
@@ -149,14 +150,14 @@ struct StaplingTests {
     #expect(try visit([], .checked, trusting: [.pem(identity.certificatePEM)]).error == nil)
   }
 
-  @Test("if the responder refused its request, the error contains the responder's status")
+  @Test("if an OCSP responder refused a request, the error contains the responder's status")
   func refusal() throws {
     let seen = try visit(ThrowawayAuthority.ocspRefusal(status: 3), .checked)
     #expect(seen.error?.code == .ocsp(.refused(status: 3)))
     #expect(seen.error?.message.contains("trylater") == true)
   }
 
-  @Test("a stapled response that is truncated, altered or followed by other bytes is never considered good")
+  @Test("a stapled OCSP response that is truncated, altered or followed by other bytes is never considered good")
   func damaged() throws {
     let staple = try authority.ocspResponse(for: identity)
     var generator = SplitMix64(seed: 7)
@@ -184,7 +185,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "a resumed session reports that its certificate was checked in an earlier session",
+    "a resumed TLS session reports that its certificate was checked in an earlier session",
     arguments: [TLSVersion.v1_2, .v1_3])
   func resumed(version: TLSVersion) throws {
     let server = try TLSContext(
@@ -204,7 +205,7 @@ struct StaplingTests {
     }
   }
 
-  @Test("requiring stapling is refused if verification is disabled")
+  @Test("requiring OCSP stapling is refused if certificate verification is disabled")
   func withoutVerification() throws {
     let error = #expect(throws: TLSError.self) {
       try TLSContext(client: TLSConfiguration(verification: .none, ocspStapling: .checked))

@@ -21,7 +21,8 @@ struct VerifierTests {
   }
 
   @Test(
-    "the verifier receives a valid chain both as sent and as built by OpenSSL", arguments: [TLSVersion.v1_2, .v1_3])
+    "the certificate verifier receives a valid chain both as sent and as built by OpenSSL",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func goodChain(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let seen = VerifierRecord()
@@ -41,7 +42,9 @@ struct VerifierTests {
     _ = try fixture.connected(TLSContext(client: pinned))
   }
 
-  @Test("the verifier receives OpenSSL's error, and can overrule it", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "the certificate verifier receives OpenSSL's error, and can overrule the error",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func overruled(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let seen = VerifierRecord()
@@ -55,7 +58,7 @@ struct VerifierTests {
     #expect(outcome.client?.code == .unknownAuthority)
   }
 
-  @Test("the verifier receives a host name mismatch as a problem in its evidence")
+  @Test("the certificate verifier receives a host name mismatch as a problem in its evidence")
   func hostMismatch() throws {
     let fixture = try Fixture()
     let seen = VerifierRecord()
@@ -68,7 +71,7 @@ struct VerifierTests {
   }
 
   @Test(
-    "a refusal by the verifier ends the handshake with the verifier's reason, even if the chain is valid",
+    "a refusal by the certificate verifier ends the handshake with the verifier's reason, even if the chain is valid",
     arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -86,7 +89,7 @@ struct VerifierTests {
   }
 
   @Test(
-    "the verifier isn't called for a resumed session, and no session is resumed with another verifier",
+    "the certificate verifier isn't called for a resumed session, and no session is resumed with another verifier",
     arguments: [TLSVersion.v1_2, .v1_3])
   func resumption(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -104,7 +107,7 @@ struct VerifierTests {
     #expect(outcome.client?.code == .refusedByVerifier)
   }
 
-  @Test("a verifier is equal only to itself")
+  @Test("a certificate verifier is equal only to itself")
   func equality() {
     let one = CertificateVerifier { _ in .asFound }
     let two = CertificateVerifier { _ in .asFound }
@@ -114,7 +117,7 @@ struct VerifierTests {
     #expect(TLSConfiguration(verifier: one) != TLSConfiguration(verifier: two))
   }
 
-  @Test("setting a verifier is refused if verification is disabled, because the verifier would never be called")
+  @Test("setting a certificate verifier is refused if verification is disabled, because it would never be called")
   func withoutVerification() {
     let error = #expect(throws: TLSError.self) {
       try TLSContext(client: TLSConfiguration(verification: .none, verifier: CertificateVerifier { _ in .accept }))

@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("a stored body of several megabytes is read from its file no faster than the reader's receive window permits")
+  @Test("the session reads a stored body of several megabytes no faster than the caller's receive window permits")
   func longBody() async throws {
     try await withCache(memory: 1_000, disk: 100_000_000) { fixture async throws in
       fixture.script.on("/a") { _, _ in
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("a stored response that can't be marked as invalidated is deleted")
+  @Test("the session deletes a stored response that can't be marked as invalidated")
   func failedInvalidation() async throws {
     try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
       fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "ETag": "\"1\""])

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("requests for a URL that is already being requested share one response, and the origin receives one request")
+  @Test("requests for a URL that is already being requested share its cached response, and the origin gets one request")
   func collapsed() async throws {
     try await withCache { fixture async throws in
       let gate = Gate()
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("requests that wait while a stored response is validated are served after the 304")
+  @Test("requests that wait while the cache validates a stored response are served after the 304")
   func validated() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(
-    "if a response can't serve the requests that wait for it, they stop waiting at once",
+    "if a response can't serve the requests that wait for that response, the requests stop waiting at once",
     arguments: [
       (["Cache-Control": "no-store"], 200), (["Cache-Control": "no-cache"], 200), ([:], 200), (["Vary": "*"], 200),
       (["Cache-Control": "max-age=60"], 500),
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("after a response that couldn't be shared, requests for its URL are sent concurrently")
+  @Test("after a response that the cache couldn't share, requests for its URL are sent concurrently")
   func unshared() async throws {
     try await withCache { fixture async throws in
       let (gate, outcomes) = (Gate(), Outcomes())
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("requests that a response can't serve stop waiting before its body has arrived")
+  @Test("requests that wait for a response that turns out not to be shareable stop waiting before its body has arrived")
   func early() async throws {
     let (head, body) = (Gate(), Gate())
     let count = Atomic(0)
@@ -161,7 +161,7 @@ import Testing
       })
   }
 
-  @Test("a waiting request that needs another variant stops waiting at once")
+  @Test("a request that waits for another request's response stops waiting at once if it needs another variant")
   func variants() async throws {
     try await withCache { fixture async throws in
       let gate = Gate()
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test("if the first request is cancelled, the next one is sent, and the others wait for its response")
+  @Test("if the request whose response others wait for is cancelled, the next one is sent, and the others keep waiting")
   func canceled() async throws {
     try await withCache { fixture async throws in
       let (gate, second) = (Gate(), Gate())
@@ -196,7 +196,8 @@ import Testing
   }
 
   @Test(
-    "if the first request fails or its response is incomplete, the waiting requests are sent", arguments: [false, true])
+    "if the request whose response others wait for fails or is cut short, the waiting requests are sent",
+    arguments: [false, true])
   func failed(hasHead: Bool) async throws {
     let gate = Gate()
     let count = Atomic(0)
@@ -230,7 +231,7 @@ import Testing
       })
   }
 
-  @Test("if the first request is suspended, the waiting requests no longer wait for it")
+  @Test("if the request whose response others wait for is suspended, the others no longer wait for that response")
   func suspended() async throws {
     try await withCache { fixture async throws in
       let gate = Gate()
@@ -246,7 +247,7 @@ import Testing
     }
   }
 
-  @Test("cancelling a waiting request doesn't affect the others")
+  @Test("cancelling a request that waits for another request's response doesn't affect the others")
   func canceledWaiter() async throws {
     try await withCache { fixture async throws in
       let gate = Gate()

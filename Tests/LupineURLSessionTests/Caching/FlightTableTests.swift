@@ -14,7 +14,7 @@ import Testing
     return table
   }
 
-  @Test("the first request for a URI is sent, and later requests for the URI wait for its response")
+  @Test("the cache sends the first request for a URI, and lets later requests for the URI wait for its response")
   func joining() {
     var table = FlightTable<Member>()
     let roles = [("a", 0), ("a", 1), ("b", 2), ("a", 3)].map { table.join($0.0, Member(id: $0.1)) }
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "the end of the leading request releases all requests that wait for it, and the next request for the URI leads",
+    "the end of a URI's first request releases all requests waiting for it, and the next request for the URI is sent",
     arguments: [true, false])
   func ending(isStored: Bool) {
     var table = table(3)
@@ -32,7 +32,7 @@ import Testing
     #expect(table.join("a", Member(id: 3)) == .leads)
   }
 
-  @Test("cancelling the leading request makes the first waiting request lead, until none is left")
+  @Test("if a URI's first request is cancelled, the first waiting request is sent in its place, until none is left")
   func cancellation() {
     var table = table(3)
     #expect(table.end("a", of: 0, .canceled).promoted?.id == 1)
@@ -42,7 +42,8 @@ import Testing
     #expect(last.promoted == nil && last.released.isEmpty && table.begin("a", 9))
   }
 
-  @Test("a response head releases the waiting requests that the response can't serve, and others like them don't wait")
+  @Test(
+    "a response head releases the waiting requests that the response can't serve, and later such requests don't wait")
   func announcing() {
     var table = table(4)
     #expect(table.announce("a", of: 0) { $0.id == 2 || $0.id == 5 }.map(\.id) == [1, 3])
@@ -53,7 +54,7 @@ import Testing
     #expect(table.end("a", of: 2, .stored).released.map(\.id) == [5, 6])
   }
 
-  @Test("if the latest response for a URI couldn't be shared, requests for the URI don't wait until one is shared")
+  @Test("if a URI's latest response couldn't be shared, requests for the URI don't wait until a response is shared")
   func unshared() {
     var table = FlightTable<Member>()
     table.note("a", isShared: false)
@@ -68,7 +69,7 @@ import Testing
     #expect(table.join("b", Member(id: 5)) == .leads && table.join("c0", Member(id: 6)) == .goesAlone)
   }
 
-  @Test("leave returns true only for a request that is waiting for the URI's response")
+  @Test("removing a request from a URI's waiting requests returns true only if the request was waiting")
   func leaving() {
     var table = table(3)
     #expect(table.leave("a", 1) && !table.leave("a", 1) && !table.leave("a", 0) && !table.leave("b", 2))

@@ -42,7 +42,7 @@ import Testing
     .init(policy: .reloadRevalidatingCacheData, stored: .none, version: 0, asks: "unconditionally"),
   ]
 
-  @Test("the cache policy decides between the stored response and the origin", arguments: table)
+  @Test("a request's cachePolicy decides between the stored response and the origin", arguments: table)
   func policy(expected: Expectation) async throws {
     try await withCache { fixture async throws in
       try await prepare(fixture, expected.stored)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("a fresh immutable response is served without validation")
+  @Test("the session serves a fresh immutable response without validation")
   func immutable() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one", ["Cache-Control": "max-age=60, immutable", "ETag": "\"1\""])
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("returnCacheDataDontLoad follows a stored redirect, but fails rather than going to the network")
+  @Test("returnCacheDataDontLoad follows a stored redirect, but fails rather than sending a request")
   func unanswerableRedirect() async throws {
     try await withCache(delegate: HostSetter()) { fixture async throws in
       fixture.script.on("/a", "", ["Location": "/b", "Cache-Control": "max-age=60"], status: 302)

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct SessionCacheTests {
-  @Test("a fresh response is served with its age and without a request to the origin", arguments: [0, 10_000_000])
+  @Test("the session serves a fresh stored response with its age and without a request", arguments: [0, 10_000_000])
   func fresh(disk: Int) async throws {
     try await withCache(disk: disk) { fixture async throws in
       fixture.script.on("/a", "one")
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("a stale response is validated, and a 304 updates its fields and its lifetime", arguments: [0, 10_000_000])
+  @Test("a 304 to a validation updates the stored response's fields and its lifetime", arguments: [0, 10_000_000])
   func validated(disk: Int) async throws {
     try await withCache(disk: disk) { fixture async throws in
       fixture.script.on("/a") { request, number in
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("a new version of a resource replaces the stored one")
+  @Test("a new version of a resource replaces the stored version")
   func replaced() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a") { _, number in
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("variants that differ in the fields listed in Vary are stored separately")
+  @Test("the session's cache stores variants that differ in the fields listed in Vary separately")
   func variants() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a") { request, _ in
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("HEAD, ranges and the caller's own conditions are answered from a stored response")
+  @Test("the session answers HEAD, range and the caller's conditional requests from a stored response")
   func parts() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "0123456789", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("a coded body is stored decoded, and the response head is stored as received", arguments: [0, 10_000_000])
+  @Test("the session's cache stores a compressed body decoded, and the head as received", arguments: [0, 10_000_000])
   func coded(disk: Int) async throws {
     try await withCache(memory: disk == 0 ? 1_000_000 : 0, disk: disk) { fixture async throws in
       let text = String(repeating: "lupine ", count: 1_000)
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("a stored redirect is followed without a request to its origin")
+  @Test("the session follows a stored redirect without a request to its origin")
   func redirect() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "moved", ["Location": "/b", "Cache-Control": "max-age=60"], status: 301)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("an error response is stored only if it has an explicit lifetime")
+  @Test("the session's cache stores an error response only if the response has an explicit lifetime")
   func errors() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "gone", ["Last-Modified": "Mon, 01 Jan 2001 00:00:00 GMT"], status: 404)
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("with only-if-cached, a request for which nothing is stored gets a 504")
+  @Test("with only-if-cached, a request for which nothing is stored gets a 504 from the cache")
   func onlyIfCached() async throws {
     try await withCache { fixture async throws in
       #expect(try await fixture.load("/a", ["Cache-Control": "only-if-cached"]).head.statusCode == 504)
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("with stale-if-error, a stale response is served instead of a 503, or if the origin can't be reached")
+  @Test("with stale-if-error, the session serves a stale response instead of a 503, or if the origin can't be reached")
   func staleIfError() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one", ["Cache-Control": "max-age=60, stale-if-error=60"])
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test("an incomplete response isn't stored, whether the origin or the caller ended it")
+  @Test("the session's cache doesn't store an incomplete response, whether the origin or the caller ended it")
   func incomplete() async throws {
     let (clock, directory) = (CacheClock(), CacheDirectory())
     let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, folder: directory.path) { clock.now }
@@ -198,7 +198,7 @@ import Testing
       })
   }
 
-  @Test("an incomplete response to a validation in the background isn't stored")
+  @Test("the session's cache doesn't store an incomplete response to a validation in the background")
   func incompleteValidation() async throws {
     let (clock, directory) = (CacheClock(), CacheDirectory())
     let count = Atomic(0)
@@ -227,7 +227,7 @@ import Testing
       })
   }
 
-  @Test("a trailer section isn't stored, and its fields aren't served")
+  @Test("the session's cache doesn't store a response's trailer section, and doesn't serve its fields")
   func trailers() async throws {
     try await withCache { fixture async throws in
       let origin = try OriginServer { peer in
@@ -247,7 +247,7 @@ import Testing
   }
 
   @Test(
-    "a successful unsafe request removes the stored responses for its URL, whatever kind of task sends it",
+    "a successful unsafe request, with any kind of task, removes the stored responses for the request's URL",
     arguments: ["data", "upload", "download"])
   func invalidation(task: String) async throws {
     let others = ["/created", "/changed", "/unrelated"]
@@ -279,7 +279,7 @@ import Testing
     }
   }
 
-  @Test("downloads and uploads are always sent to the origin, and their responses aren't stored")
+  @Test("download and upload tasks are always sent to the origin, and their responses aren't cached")
   func bypass() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one")
@@ -297,7 +297,7 @@ import Testing
   }
 
   @Test(
-    "the metrics of a cached response report the cache and no connection, and those of a validation a connection")
+    "task metrics report .localCache and no connection for a cached response, and .networkLoad for a validation")
   func metrics() async throws {
     let collector = MetricsCollector()
     try await withCache(delegate: collector) { fixture async throws in
@@ -316,7 +316,7 @@ import Testing
   }
 
   @Test(
-    "the default configuration uses the shared cache, an ephemeral one a separate cache in memory, and nil no cache")
+    "a default session uses the shared cache, an ephemeral one its own memory cache, and one with urlCache nil none")
   func configurations() async throws {
     let own = URLSessionConfiguration.ephemeral.urlCache
     #expect(own != nil && own !== URLSessionConfiguration.ephemeral.urlCache && own?.diskCapacity == 0)
@@ -331,7 +331,7 @@ import Testing
     }
   }
 
-  @Test("resetting a session removes its stored responses")
+  @Test("resetting a session removes the cache's stored responses")
   func reset() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one")

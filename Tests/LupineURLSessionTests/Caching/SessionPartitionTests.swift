@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SessionPartitionTests {
   @Test(
-    "a response is served only to its own session if the request has credentials or a cookie, or if it sets a cookie",
+    "a response that sets a cookie, or whose request has credentials or a cookie, is served only to its own session",
     arguments: ["Authorization", "Cookie", "Set-Cookie", "user information"])
   func personal(what: String) async throws {
     try await withCache(disk: 1_000_000, { $0.httpCookieStorage = nil }) { fixture async throws in
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "within a session, requests with different credentials don't share responses",
+    "within a session, requests with different credentials don't share cached responses",
     arguments: ["Authorization", "Cookie"])
   func users(field: String) async throws {
     try await withCache({ $0.httpCookieStorage = nil }) { fixture async throws in
@@ -53,7 +53,8 @@ import Testing
     }
   }
 
-  @Test("a field that the caller declares secret separates users, and responses to it are served only to its session")
+  @Test(
+    "a request field that the caller declares secret separates users in the cache, which then serves only its session")
   func secretFields() async throws {
     func configure(_ configuration: URLSessionConfiguration) { configuration.redirectRule.secretFields = ["x-api-key"] }
     try await withCache(disk: 1_000_000, configure) { fixture async throws in
@@ -74,7 +75,8 @@ import Testing
     }
   }
 
-  @Test("Digest users don't share responses, but the same user with a new Digest response gets the stored response")
+  @Test(
+    "Digest users don't share cached responses, but the same user with a new Digest response gets the stored response")
   func digestUsers() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a") { request, _ in
@@ -92,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("Digest users whose names and realms contain spaces don't share responses")
+  @Test("Digest users whose names and realms contain spaces don't share cached responses")
   func digestSpaces() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a") { _, number in
@@ -122,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("a session with an address policy shares no responses with other sessions, in either direction or by files")
+  @Test("a session with an address policy shares no cached responses with other sessions, in memory or by files")
   func addressPolicy() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in
       for path in ["/a", "/b"] {
@@ -152,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("requests with different client certificates don't share responses")
+  @Test("requests with different client certificates don't share cached responses")
   func identities() throws {
     let authority = try ThrowawayAuthority()
     let cache = SessionCache(URLCache(memoryCapacity: 1_000, diskCapacity: 0).stores)
@@ -199,7 +201,7 @@ import Testing
     }
   }
 
-  @Test("a response to a request with cookies from the session's storage is served only to that session")
+  @Test("a cached response to a request with cookies from the session's storage is served only to that session")
   func storedCookies() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/login", "", ["Set-Cookie": "a=b; Path=/", "Cache-Control": "no-store"])
@@ -215,7 +217,7 @@ import Testing
     }
   }
 
-  @Test("a response without credentials and cookies is served to all sessions that use the cache")
+  @Test("a cached response without credentials and cookies is served to all sessions that use the cache")
   func anonymous() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one")
@@ -248,7 +250,7 @@ import Testing
     }
   }
 
-  @Test("a stored response doesn't set its cookies again when it is served, but a 304 does")
+  @Test("serving a stored response doesn't set its cookies again, but a 304 that revalidates the response sets its own")
   func servedCookies() async throws {
     try await withCache({ $0.httpCookieStorage = HTTPCookieStorage() }) { fixture async throws in
       fixture.script.on("/a") { _, number in

@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "the delegate decides about storing after the body and before the metrics, but not about a cached response")
+    "the delegate decides about storing a response between its body and its metrics, but not about a cached response")
   func order() async throws {
     let decider = Decider { $0 }
     try await withCache(delegate: decider) { fixture async throws in
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("a response that the delegate refuses to store isn't stored")
+  @Test("a response that the delegate refuses to store isn't in the cache afterward")
   func refused() async throws {
     let decider = Decider { _ in nil }
     try await withCache(delegate: decider) { fixture async throws in
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("after the delegate has refused to store a response, requests for its URL are sent concurrently")
+  @Test("after the delegate has refused to store a response, requests for the response's URL are sent concurrently")
   func refusedTogether() async throws {
     let decider = Decider { _ in nil }
     let gate = Gate()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("the policy allowedInMemoryOnly keeps a response out of the files, and notAllowed keeps it out of the cache")
+  @Test("the storage policy allowedInMemoryOnly keeps a response out of the files, and notAllowed out of the cache")
   func storagePolicies() async throws {
     for (policy, count) in [(URLCache.StoragePolicy.allowedInMemoryOnly, 1), (.notAllowed, 2)] {
       let decider = Decider {
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("a response that is validated in the background keeps its earlier storage policy and user info")
+  @Test("a stored response that is validated in the background keeps its earlier storage policy and user info")
   func background() async throws {
     let decider = Decider {
       CachedURLResponse(
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("a response changed by the delegate is served as changed, if HTTP's rules permit storing that")
+  @Test("a response that the delegate changed is served as changed, if HTTP's rules permit storing that response")
   func changed() async throws {
     let decider = Decider { proposed in
       guard let head = proposed.response as? HTTPURLResponse, let url = head.url,
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test("a new response that could never be served removes the stored response that it replaces")
+  @Test("a new response that the cache could never serve removes the stored response that the new one replaces")
   func neverServedReplacement() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in
       fixture.script.on("/a", "one")
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test("a response larger than a twentieth of the capacity isn't stored, even if it is streamed")
+  @Test("a response larger than a twentieth of the cache's capacity isn't stored, even if it is streamed")
   func limits() async throws {
     try await withCache(memory: 100_000) { fixture async throws in
       for (path, count) in [("/a", 5_000), ("/b", 5_001)] {

@@ -36,7 +36,7 @@ import Testing
 
   private func text(_ cached: CachedURLResponse?) -> String? { cached.map { String(decoding: $0.data, as: UTF8.self) } }
 
-  @Test("a stored response is found in memory, and by another cache that uses the same directory")
+  @Test("URLCache finds a stored response in memory, and another cache with the same directory also finds the response")
   func roundTrip() throws {
     let first = cache()
     let long = String(repeating: "x", count: 100_000)
@@ -69,7 +69,7 @@ import Testing
     #expect(text(loaded) == "decoded")
   }
 
-  @Test("a later response replaces an earlier one, but variants are stored separately")
+  @Test("in URLCache, a later response replaces an earlier one, but variants are stored separately")
   func variants() throws {
     for cache in [cache(), cache(memory: 0), cache(disk: 0)] {
       try cache.storeCachedResponse(response("1"), for: request())
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("a response that a private cache must not store isn't stored")
+  @Test("URLCache doesn't store a response that a private cache must not store")
   func refused() throws {
     let cache = cache()
     try cache.storeCachedResponse(response("", ["Cache-Control": "no-store"]), for: request())
@@ -104,7 +104,7 @@ import Testing
     #expect(cache.currentDiskUsage == 0)
   }
 
-  @Test("a response stored only in memory isn't in the directory, and an earlier one is removed from there")
+  @Test("URLCache keeps a response that is stored only in memory out of the directory, and deletes an earlier file")
   func memoryOnly() throws {
     let cache = cache()
     try cache.storeCachedResponse(response("1"), for: request())
@@ -115,7 +115,7 @@ import Testing
     #expect(try cache.cachedResponse(for: request()) == nil)
   }
 
-  @Test("if a response can't be written to a file, only the file that it replaces is deleted")
+  @Test("if URLCache can't write a response to a file, only the file that it replaces is deleted")
   func unwritable() throws {
     let cache = cache(disk: 20_000)
     let vary = ["Vary": "Accept-Language"]
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(
-    "the cache's usage stays within its capacities, even if they change; with disk capacity 0 it has no directory")
+    "URLCache stays within its capacities, even if they change, and has no directory if the disk capacity is 0")
   func capacities() throws {
     let memoryOnly = cache(disk: 0)
     try memoryOnly.storeCachedResponse(response("1"), for: request())
@@ -151,7 +151,7 @@ import Testing
     #expect(cache.currentMemoryUsage <= 4000 && cache.currentDiskUsage <= 4000)
   }
 
-  @Test("responses stored since a date, or all responses, can be removed from memory and disk")
+  @Test("URLCache can remove the responses stored since a date, or all responses, from memory and disk")
   func removal() throws {
     let cache = cache()
     try cache.storeCachedResponse(response("1"), for: request("/1"))
@@ -166,7 +166,7 @@ import Testing
     #expect(cache.currentMemoryUsage == 0 && cache.currentDiskUsage == 0)
   }
 
-  @Test("a cache whose directory can't be used stores responses only in memory")
+  @Test("a URLCache whose directory can't be used stores responses only in memory")
   func unusableDirectory() throws {
     let cache = URLCache(
       memoryCapacity: 100_000, diskCapacity: 100_000, directory: URL(filePath: "/proc/none/cache"))
@@ -175,7 +175,7 @@ import Testing
     #expect(cache.currentDiskUsage == 0)
   }
 
-  @Test("a response that is removed while its file is being read isn't put back into memory")
+  @Test("URLCache doesn't put a response back into memory that is removed while its file is being read")
   func removalWhileReading() throws {
     let later = cache()
     try cache().storeCachedResponse(response("1"), for: request())
@@ -193,7 +193,7 @@ import Testing
     #expect(try later.cachedResponse(for: request()) == nil)
   }
 
-  @Test("the cache's methods for data tasks use the task's request")
+  @Test("URLCache's methods for data tasks use the task's request")
   func tasks() async throws {
     let session = URLSession(configuration: .ephemeral)
     defer { session.invalidateAndCancel() }
@@ -232,7 +232,7 @@ import Testing
     #expect(counting.lookupCount == 1 && cache.memoryCapacity == 100_000)
   }
 
-  @Test("the shared cache can be replaced")
+  @Test("the shared URLCache can be replaced")
   func shared() {
     let before = URLCache.shared
     #expect(before === URLCache.shared)

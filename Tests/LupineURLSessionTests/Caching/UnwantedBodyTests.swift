@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(
-    "a redirect is followed at once even if its body is endless, silent or long, and isn't stored then",
+    "the session follows a redirect at once if its body is endless, silent or long, and doesn't store the redirect",
     arguments: ["endless", "silent", "long"])
   func redirect(kind: String) async throws {
     let redirectCount = Atomic(0)
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("a redirect whose short body arrives after the head is stored")
+  @Test("the session stores a redirect whose short body arrives after the head")
   func splitRedirect() async throws {
     let redirectCount = Atomic(0)
     try await withOrigin { peer in
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("a validation in the background ends once its body is too long to be stored")
+  @Test("a validation of a stored response in the background ends once the body is too long to be stored")
   func validation() async throws {
     let count = Atomic(0)
     let isClosed = Gate()
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("once a response turns out to be too long to be stored, the requests that wait for it are sent")
+  @Test("once a response turns out to be too long for the cache, the requests that wait for the response are sent")
   func tooLong() async throws {
     let (hasBegun, head, body) = (Gate(), Gate(), Gate())
     let count = Atomic(0)

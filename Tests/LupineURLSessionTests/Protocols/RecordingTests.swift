@@ -45,7 +45,7 @@ import Testing
     return recording.archive
   }
 
-  @Test("a recorded archive contains every exchange in order, and no credentials")
+  @Test("a recorded HTTP archive (HAR) contains every exchange in order, and no credentials")
   func credentials() async throws {
     let archive = try await record(Recording()) { session, origin in
       var request = origin.request("/login?api_key=s3cret-key", "POST")
@@ -72,7 +72,7 @@ import Testing
     #expect(archive.entries[2].response.content.text == "item")
   }
 
-  @Test("a JSON body that can't be parsed, and a multipart body, are removed from an archive entirely")
+  @Test("the recorder removes a JSON body that can't be parsed, and a multipart body, from a HAR archive entirely")
   func unreadable() async throws {
     let archive = try await record(Recording()) { session, origin in
       var request = origin.request("/unreadable", "POST")
@@ -88,7 +88,7 @@ import Testing
     #expect(archive.entries.first?.response.content.text == Redaction.replacement)
   }
 
-  @Test("secret values are removed from JSON whose objects repeat a key, and from JSON in UTF-16")
+  @Test("the recorder removes secret values from JSON whose objects repeat a key, and from JSON in UTF-16")
   func hiddenKeys() async throws {
     let archive = try await record(Recording()) { session, origin in
       for path in ["/repeated", "/utf-16"] { _ = try await session.data(for: origin.request(path)) }
@@ -115,7 +115,7 @@ import Testing
     for entry in archive.entries { #expect(entry.response.content.text == #"[{"token":"REMOVED","user":"ada"}]"#) }
   }
 
-  @Test("an archive is written as JSON in the format HAR 1.2, and can be read again")
+  @Test("a recorded archive is written as JSON in the format HAR 1.2, and can be read again")
   func file() async throws {
     let archive = try await record(Recording()) { session, origin in
       _ = try await session.data(for: origin.request("/bytes"))
@@ -130,7 +130,7 @@ import Testing
     #expect(archive.entries.first?.response.content.encoding == "base64")
   }
 
-  @Test("an archive can be replayed without a network, including redirects and repeated requests")
+  @Test("a recorded archive can be replayed without a network, including redirects and repeated requests")
   func replay() async throws {
     var base = ""
     let archive = try await record(Recording()) { session, origin in
@@ -224,7 +224,7 @@ import Testing
     #expect(recording.archive.entries.map(\.request.postData?.text) == ["stream"])
   }
 
-  @Test("an archive written by another program can be read, even with unknown fields or without optional ones")
+  @Test("a HAR archive that another program wrote can be read, even with unknown fields or without optional ones")
   func foreign() async throws {
     let json = """
       {"log": {"version": "1.2", "pages": [], "creator": {"name": "browser", "version": "9"}, "entries": [
@@ -242,7 +242,7 @@ import Testing
     #expect(data == Data("hi".utf8) && (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X") == "y")
   }
 
-  @Test("a request that failed is recorded without a response, and replayed as a lost connection")
+  @Test("a request that failed is recorded in the archive without a response, and replayed as a lost connection")
   func failure() async throws {
     let recording = Recording()
     let session = URLSession(configuration: recording.configuration())

@@ -24,7 +24,7 @@ import Testing
     try await body(stubs, session)
   }
 
-  @Test("a request is answered by the matching rule that was added last, with its status, fields and body")
+  @Test("a stubbed request is answered by the matching rule that was added last, with its status, fields and body")
   func rules() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .status(500))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("a rule uses its replies in turn, and repeats the last one")
+  @Test("a stub rule uses its replies in turn, and repeats the last reply")
   func sequence() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .any, with: .text("1"), .text("2"))
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "a pattern can match the method, host, path, query, fields and body",
+    "a stub rule's pattern can match the method, host, path, query, fields and body of a request",
     arguments: [
       (RequestPattern.post("/a/b"), true), (.get("/a/b"), false), (.any.host("API.example.com"), true),
       (.any.host("example.com"), false), (.any.path("/a/*"), true), (.any.path("/a"), false),
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a request that no rule matches fails, and the error lists the rules that nearly match")
+  @Test("a request that no stub rule matches fails, and the error lists the rules that nearly match")
   func unmatched() async throws {
     try await withStubs { stubs, session in
       let first = await error { try await session.data(for: request("/a?token=secret")) }
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("redirects between stubs are followed, and credentials aren't passed to another origin")
+  @Test("the session follows redirects between stubs, and doesn't pass credentials to another origin")
   func redirect() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .post("/old"), with: .redirect(to: "/new"))

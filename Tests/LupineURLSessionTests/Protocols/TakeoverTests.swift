@@ -80,7 +80,7 @@ private final class FieldStub: URLProtocol, @unchecked Sendable {
 
 @Suite(.timeLimit(.minutes(10))) struct TakeoverTests {
   @Test(
-    "a data task can become a download task with the same number and the whole body in its file",
+    "a data task can become a download task with the same identifier and the whole body in its file",
     arguments: [0, 5, 3_000_000])
   func becomeDownload(byteCount: Int) async throws {
     let delegate = TakeoverDelegate()
@@ -103,7 +103,7 @@ private final class FieldStub: URLProtocol, @unchecked Sendable {
     }
   }
 
-  @Test("a download task that was a data task can be cancelled, and its session can end")
+  @Test("a download task that a data task became can be cancelled, and its session can end")
   func cancelDownload() async throws {
     let delegate = TakeoverDelegate()
     let (sent, go) = (Gate(), Gate())
@@ -131,7 +131,9 @@ private final class FieldStub: URLProtocol, @unchecked Sendable {
     }
   }
 
-  @Test("a redirect that the delegate refuses is delivered as the response with its body", arguments: [0, 7, 200_000])
+  @Test(
+    "a redirect that the session's delegate refuses is delivered as the response with its body",
+    arguments: [0, 7, 200_000])
   func refusedRedirect(byteCount: Int) async throws {
     let delegate = TakeoverDelegate(.allow)
     try await withServer { _ in
@@ -153,7 +155,7 @@ private final class FieldStub: URLProtocol, @unchecked Sendable {
     }
   }
 
-  @Test("after a redirect, a URL protocol can answer the request, and receives no secrets of the first origin")
+  @Test("after a redirect, a URLProtocol can answer the request, and receives no secrets of the first origin")
   func protocolAfterRedirect() async throws {
     let delegate = TakeoverDelegate(.allow, followsRedirects: true)
     try await withServer { request in

@@ -139,7 +139,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a URL protocol can deliver its response in parts or on another thread")
+  @Test("a URLProtocol can deliver its response in parts or on another thread")
   func answers() async throws {
     try await withStubs { session in
       let (pieces, response) = try await session.data(from: url("http://a.stub/pieces"))
@@ -149,7 +149,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a URL protocol can also answer downloads, uploads, delegates and sequences of bytes")
+  @Test("a URLProtocol can also answer downloads, uploads, tasks with delegates, and sequences of bytes")
   func kinds() async throws {
     let delegate = NotingDelegate()
     try await withStubs(delegate: delegate) { session in
@@ -173,7 +173,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a redirect from a URL protocol is followed by a protocol or the network, and reported to the delegate")
+  @Test("a redirect from a URLProtocol is followed by a protocol or the network, and reported to the delegate")
   func redirects() async throws {
     let delegate = NotingDelegate()
     try await withServer {
@@ -191,7 +191,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("if a URL protocol redirects endlessly, the task fails")
+  @Test("if a URLProtocol redirects endlessly, the task fails")
   func redirectLoop() async throws {
     final class Loop: URLProtocol, @unchecked Sendable {
       class override func canInit(with request: URLRequest) -> Bool { request.url?.host == "loop" }
@@ -210,7 +210,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("the error of a URL protocol becomes the task's error, whatever its type")
+  @Test("the error of a URLProtocol becomes the task's error, whatever its type")
   func errors() async throws {
     try await withStubs { session in
       let lost = await outcome { session.dataTask(with: URL(string: "http://a.stub/fails")!, completionHandler: $0) }
@@ -225,7 +225,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("only the first response and the first end that a URL protocol reports have an effect")
+  @Test("only the first response and the first end that a URLProtocol reports have an effect")
   func repetition() async throws {
     let delegate = NotingDelegate()
     try await withStubs(delegate: delegate) { session in
@@ -289,7 +289,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("while a task is suspended, its URL protocol's response isn't delivered")
+  @Test("while a task is suspended, the response of its URLProtocol isn't delivered")
   func suspension() async throws {
     try await withHeld { session, gates, delegate in
       let task = session.dataTask(with: try url("http://a.stub/held"))
@@ -309,7 +309,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("the session's protocol classes are tried in order, and then the registered ones, latest first")
+  @Test("the session tries its protocolClasses in order, and then the registered URLProtocol classes, latest first")
   func order() async throws {
     final class First: Named, @unchecked Sendable {}
     final class Second: Named, @unchecked Sendable {}
@@ -337,7 +337,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a URL protocol receives the session's fields, and requests that no protocol handles are sent")
+  @Test("a URLProtocol receives the session's fields, and requests that no protocol handles are sent")
   func requests() async throws {
     try await withServer {
       .text($0.fields.first("S") ?? "none")
@@ -354,7 +354,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a test's URLProtocolClient needs only the methods that the test checks")
+  @Test("a URLProtocolClient in a test needs only the methods that the test checks")
   func ownClient() async throws {
     final class Client: NSObject, URLProtocolClient {
       let notes = Notes()
@@ -368,7 +368,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     #expect(client.notes.all == ["a", "b", "c", "ignored"])
   }
 
-  @Test("a property set on a request is kept in the request's copies, and doesn't affect equality")
+  @Test("a URLProtocol property set on a request is kept in the request's copies, and doesn't affect equality")
   func properties() throws {
     let plain = URLRequest(url: try url("http://a.stub/"))
     let marked = NSMutableURLRequest(plain)

@@ -7,7 +7,7 @@ import Testing
 struct ClientConnectionTests {
   private let response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".latin1
 
-  @Test("a new connection is idle, and produces no events")
+  @Test("a new client connection is idle, and produces no events")
   func fresh() throws {
     var connection = ClientConnection(limits: Limits())
     var cursor = 0
@@ -40,7 +40,7 @@ struct ClientConnectionTests {
     }
   }
 
-  @Test("a connection isn't reused after a request with Connection: close")
+  @Test("the client doesn't reuse a connection after a request with Connection: close")
   func clientCloses() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: true)
@@ -49,7 +49,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("a connection is closed if the response ends before the request was completely sent")
+  @Test("the client closes a connection if the response ends before the request was completely sent")
   func requestUnfinished() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "POST", closes: false)
@@ -57,7 +57,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("a connection isn't reused after a request that wasn't reported as sent, even if the one before it was")
+  @Test("a connection isn't reused after a request that wasn't completely sent, even if the request before it was")
   func requestSentIsForgotten() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -81,7 +81,7 @@ struct ClientConnectionTests {
     try expectClose(nil, reading: rest, &connection)
   }
 
-  @Test("bytes on an idle connection cause an error, both before the first request and after it")
+  @Test("bytes on an idle connection cause an error, both before the first request and after a response")
   func unsolicited() throws {
     var fresh = ClientConnection(limits: Limits())
     expectError(.unsolicitedBytes(count: response.count), response, &fresh)
@@ -95,7 +95,7 @@ struct ClientConnectionTests {
     expectIdle(used, false)
   }
 
-  @Test("after an error, every later call throws the same error")
+  @Test("after a parsing error on a connection, every later call throws the same error")
   func finalError() {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -105,14 +105,14 @@ struct ClientConnectionTests {
     expectNothingTruncated(&connection)
   }
 
-  @Test("if an idle connection is closed, the next response fails as a head truncated after 0 bytes")
+  @Test("if the peer closes an idle connection, the next response fails as a head truncated after 0 bytes")
   func closeWhileIdle() {
     var connection = ClientConnection(limits: Limits())
     expectNothingTruncated(&connection)
     expectIdle(connection, false)
   }
 
-  @Test("if the connection ends after the last byte of the body, the response is complete")
+  @Test("if the connection ends after the last byte of the response's body, the response is complete")
   func closeBehindBody() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -126,7 +126,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("the range of a body's bytes is relative to the given span, and begins after the head")
+  @Test("the parser gives the range of a body's bytes relative to the given span, and the range begins after the head")
   func bodyRanges() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)

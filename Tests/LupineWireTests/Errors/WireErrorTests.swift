@@ -6,7 +6,7 @@ import Testing
 @Suite("WireError")
 struct WireErrorTests {
   @Test(
-    "quoted bytes are shortened, and escaped so that they can't control a terminal or reorder the line",
+    "error messages shorten received bytes, and escape any that could control a terminal or reorder the line",
     arguments: [
       ("x", "\"x\""), (String(repeating: "x", count: 64), "\"" + String(repeating: "x", count: 64) + "\""),
       (String(repeating: "x", count: 65), "\"" + String(repeating: "x", count: 64) + "…\""),
@@ -24,7 +24,7 @@ struct WireErrorTests {
   }
 
   @Test(
-    "the error for an exceeded limit contains the limit and the name of its setting",
+    "the error for an exceeded parsing limit contains the limit and the name of its setting",
     arguments: [
       (.headTooLarge(limit: 987), "headBytesMax"), (.tooManyFields(limit: 987), "fieldLinesMax"),
       (.tooManyInformational(limit: 987), "informationalMax"), (.chunkLineTooLong(limit: 987), "chunkLineBytesMax"),

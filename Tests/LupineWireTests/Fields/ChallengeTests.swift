@@ -13,13 +13,13 @@ struct ChallengeTests {
     return fields
   }
 
-  @Test("each field line is parsed into its challenges", arguments: ChallengeVector.all)
+  @Test("each WWW-Authenticate field line is parsed into its challenges", arguments: ChallengeVector.all)
   func vectors(_ vector: ChallengeVector) {
     #expect(fields(vector.lines).challenges("www-authenticate") == vector.challenges)
     if vector.lines.count == 1 { #expect(Challenge.parse(vector.lines[0]) == vector.challenges) }
   }
 
-  @Test("a field line that is cut off at any byte is parsed into the first schemes of the whole line")
+  @Test("a challenge field line that is cut off at any byte is parsed into the first schemes of the whole line")
   func prefixes() {
     for line in ChallengeVector.all.flatMap(\.lines) {
       let schemes = Challenge.parse(line).map(\.scheme)
@@ -32,7 +32,8 @@ struct ChallengeTests {
     }
   }
 
-  @Test("schemes and parameters are found case-insensitively, and the first of several equal parameters is returned")
+  @Test(
+    "challenge schemes and parameters are found case-insensitively, and the first of several equal parameters is used")
   func lookup() {
     let challenge = Challenge.parse("bAsIc REALM=\"a\", realm=\"b\"")[0]
     #expect(challenge.isOf(scheme: "Basic") && !challenge.isOf(scheme: "Basi") && !challenge.isOf(scheme: "Basic2"))
@@ -40,7 +41,7 @@ struct ChallengeTests {
     #expect(Challenge(scheme: "Foo", content: .token68("realm=")).realm == nil)
   }
 
-  @Test("challenges and parameters that exceed the limits are dropped")
+  @Test("authentication challenges and parameters that exceed the limits are dropped")
   func limits() {
     let schemes = (0..<100).map { "s\($0) a=b" }
     let kept = schemes.prefix(Limits.challengesMax).map { String($0.prefix { $0 != " " }) }
@@ -59,7 +60,7 @@ struct ChallengeTests {
   }
 
   @Test(
-    "parsing a hostile field line takes time linear in the line's length",
+    "parsing a hostile challenge field line takes time linear in the line's length",
     arguments: [
       (",", 10_000, 0), ("a", 65_536, 1), ("\"", 65_535, 0), ("\"", 65_536, 0), ("=", 65_536, 0), ("\u{0}", 65_536, 0),
       ("\\", 65_536, 0), (" ", 65_536, 0), ("\"\\", 32_768, 0), ("a ", 32_768, 16), ("a b", 21_845, 16),
@@ -76,7 +77,7 @@ struct ChallengeTests {
 @Suite("BasicCredentials")
 struct BasicCredentialsTests {
   @Test(
-    "a user name and a password are encoded as an Authorization field's value",
+    "a user name and a password are encoded as the value of a Basic Authorization field",
     arguments: [
       // RFC 7617 §2 and §2.1.
       ("Aladdin", "open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123£", "Basic dGVzdDoxMjPCow=="),
@@ -88,7 +89,7 @@ struct BasicCredentialsTests {
   }
 
   @Test(
-    "Base64 pads input whose length isn't a multiple of three bytes",
+    "the Base64 encoder pads input whose length isn't a multiple of three bytes",
     // RFC 4648 §10.
     arguments: [
       ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
@@ -101,13 +102,13 @@ struct BasicCredentialsTests {
   }
 
   @Test(
-    "text that isn't valid Base64 isn't decoded",
+    "the Base64 decoder refuses text that isn't valid Base64",
     arguments: ["A", "AAAAA", "AB", "AAB", "A-", "A A", "=A"])
   func malformedBase64(text: String) {
     #expect(Base64.decode(text) == nil)
   }
 
-  @Test("Base64 encodes every byte with the alphabet of RFC 4648 §4")
+  @Test("the Base64 encoder encodes every byte with the alphabet of RFC 4648 §4")
   func alphabet() {
     let bytes: [UInt8] = [0xFB, 0xEF, 0xBE, 0xFF, 0xFF, 0xFF, 0, 0, 0]
     #expect(Base64.encode(bytes) == "++++////AAAA" && Base64.decode("++++////AAAA") == bytes)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Content-Range")
 struct ContentRangeTests {
   @Test(
-    "a valid Content-Range is parsed",
+    "the parser accepts each valid form of Content-Range",
     arguments: [
       // The RFC's own examples.
       ("bytes 42-1233/1234", .bytes(first: 42, last: 1233, completeLength: 1234)),
@@ -31,7 +31,7 @@ struct ContentRangeTests {
   }
 
   @Test(
-    "a Content-Range that isn't exactly one range is refused",
+    "the parser refuses a Content-Range that isn't exactly one range",
     arguments: [
       "", " ", "bytes", "bytes ", "bytes 0", "bytes 0-", "bytes 0-1", "bytes 0-1/", "bytes -1/2", "bytes -/2",
       "bytes 0/2", "bytes *", "bytes */", "bytes */*", "bytes *-1/2", "bytes 0-*/2", "bytes 0-1/2/3",
@@ -53,7 +53,7 @@ struct ContentRangeTests {
     #expect(ContentRange(text) == nil)
   }
 
-  @Test("of all Content-Range values with small numbers, only the valid ones are parsed")
+  @Test("of all Content-Range values with small numbers, the parser accepts only the valid ones")
   func exhaustive() {
     for first in 0..<6 as Range<UInt64> {
       for last in 0..<6 as Range<UInt64> {

@@ -7,7 +7,7 @@ import Testing
 struct FieldsTests {
   private let fields: Fields = ["Host": "h", "Accept": "a", "accept": "b", "X": "", "ACCEPT": "a"]
 
-  @Test("field lines keep their order and spelling")
+  @Test("field lines keep their order and the spelling of their names")
   func order() {
     #expect(fields.map(\.name) == ["Host", "Accept", "accept", "X", "ACCEPT"])
     #expect(fields.map(\.value) == ["h", "a", "b", "", "a"])
@@ -24,7 +24,7 @@ struct FieldsTests {
   }
 
   @Test(
-    "looking up a field that is missing returns nil", arguments: ["", "accep", "accept1", "àccept", "Ho\u{17F}t", "h"])
+    "looking up a missing field returns nil", arguments: ["", "accep", "accept1", "àccept", "Ho\u{17F}t", "h"])
   func missing(name: String) {
     #expect(fields.first(name) == nil)
     #expect(fields.all(name) == [])
@@ -32,7 +32,7 @@ struct FieldsTests {
     #expect(!fields.contains(name))
   }
 
-  @Test("valueBytes returns the received bytes of a value that isn't UTF-8")
+  @Test("valueBytes returns the received bytes of a field value that isn't UTF-8")
   func valueBytes() throws {
     let wire = "HTTP/1.1 200 OK\r\nName:  M\u{FC}ller \r\nEmpty:\r\nname: \u{80}\r\nContent-Length: 0\r\n\r\n".latin1
     let head = try #require(Transcript(of: [wire[...]], method: "GET", peerCloses: false).head)
@@ -50,7 +50,7 @@ struct FieldsTests {
     #expect(fields.contains("x"))
   }
 
-  @Test("names aren't equal if they differ by 0x20 in characters that aren't letters")
+  @Test("field names aren't equal if they differ by 0x20 in characters that aren't letters")
   func caseBit() {
     let fields: Fields = ["a[": "1", "a{": "2", "a@": "3", "a`": "4"]
     #expect(fields.all("A[") == ["1"])
@@ -70,7 +70,7 @@ struct FieldsTests {
     #expect(fields.wireLines == ["Host: h", "X: ", "Accept: c"])
   }
 
-  @Test("changing a copy of the fields doesn't change the original")
+  @Test("changing a copy of a message's fields doesn't change the original")
   func copies() {
     var copy = fields
     copy.remove("host")
@@ -79,7 +79,7 @@ struct FieldsTests {
   }
 
   @Test(
-    "fields are equal if their lines have the same order, the same values, and names that differ only in case",
+    "two sets of fields are equal if their lines have the same order and values, and names equal except for case",
     arguments: [
       (["A": "1", "B": "2"], ["a": "1", "b": "2"], true), ([:], [:], true),
       (["A": "1", "B": "2"], ["B": "2", "A": "1"], false), (["A": "1"], ["A": "1", "B": "2"], false),
@@ -92,7 +92,7 @@ struct FieldsTests {
     #expect((right == left) == areEqual)
   }
 
-  @Test("fields are equal regardless of field lines that were removed earlier")
+  @Test("two sets of fields are equal regardless of field lines that were removed earlier")
   func equalityAfterRemoval() {
     var left: Fields = ["Secret": "x", "A": "1"]
     left.remove("secret")

@@ -9,7 +9,7 @@ private let now: Int64 = 1_768_478_400
 @Suite("HTTPDate")
 struct HTTPDateTests {
   @Test(
-    "a valid HTTP date is parsed",
+    "the parser accepts a valid HTTP date in each of its formats",
     arguments: [
       // The RFC's own example in its three formats.
       ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
@@ -31,7 +31,7 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "a value that isn't exactly an HTTP date is refused",
+    "the parser refuses a value that isn't exactly an HTTP date",
     arguments: [
       "", " ", "0", "784111777", "Sun", "Sun,", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
       // Wrong case, white space and number of digits.
@@ -60,7 +60,7 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "the two-digit year of an RFC 850 date is taken as at most 50 years in the future",
+    "the parser takes the two-digit year of an RFC 850 date as at most 50 years in the future",
     arguments: [
       // Now is 2026-01-15 12:00:00.
       ("15-Jan-76 12:00:00", now, "2076"), ("15-Jan-76 12:00:01", now, "1976"), ("14-Jan-76 23:59:59", now, "2076"),
@@ -76,7 +76,7 @@ struct HTTPDateTests {
     #expect(read.description.split(separator: " ")[3] == year)
   }
 
-  @Test("a written date is parsed to the same date, for every day of 400 years and many seconds of a day")
+  @Test("a written HTTP date is parsed to the same date, for every day of 400 years and many seconds of a day")
   func roundTrip() {
     for seconds in stride(from: Int64(43_199), to: 12_622_780_800, by: 86_400) {
       expectRoundTrip(seconds)
@@ -93,7 +93,7 @@ struct HTTPDateTests {
     }
   }
 
-  @Test("consecutive days are in ascending order, and have the right names of the week")
+  @Test("consecutive HTTP dates are in ascending order, and have the right names of the days of the week")
   func order() throws {
     let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     for day in 0..<1000 {
@@ -117,7 +117,7 @@ struct HTTPDateTests {
 @Suite("Retry-After")
 struct RetryAfterTests {
   @Test(
-    "Retry-After is parsed as a delay or a date, and converted to seconds",
+    "a Retry-After field is parsed as a delay or a date, and converted to seconds",
     arguments: [
       ("0", 0), ("120", 120), ("007", 7), ("2147483648", 2_147_483_648), ("2147483649", 2_147_483_648),
       ("99999999999999999999999", 2_147_483_648), ("Thu, 15 Jan 2026 12:01:40 GMT", 100),
@@ -130,13 +130,13 @@ struct RetryAfterTests {
   }
 
   @Test(
-    "a Retry-After value that is neither a delay nor a date is refused",
+    "the parser refuses a Retry-After value that is neither a delay nor a date",
     arguments: ["", " ", "-1", "+1", "1.5", "1 ", " 1", "0x10", "1s", "1,2", "١", "soon", "Sun, 06 Nov 1994"])
   func refused(text: String) {
     #expect(RetryAfter(text, now: now) == nil)
   }
 
-  @Test("if the clock has an extreme value, the delay doesn't overflow")
+  @Test("if the clock has an extreme value, the delay from a Retry-After date doesn't overflow")
   func extremes() throws {
     let date = try #require(RetryAfter("Thu, 15 Jan 2026 12:00:00 GMT", now: now))
     #expect(date.delaySeconds(now: .min) == Limits.delaySecondsMax)

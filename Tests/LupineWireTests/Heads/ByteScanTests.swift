@@ -7,7 +7,7 @@ import Testing
 
 @Suite("ByteScan")
 struct ByteScanTests {
-  @Test("the first control character and the end of a token are found, for each byte at each of 40 positions")
+  @Test("scanning finds the first control character and the end of a token, for each byte at each of 40 positions")
   func everyByteEverywhere() {
     for count in 0...40 {
       var bytes = [UInt8](repeating: 0x61, count: count)
@@ -23,7 +23,7 @@ struct ByteScanTests {
   }
 
   @Test(
-    "a control character is found at the same position whatever bytes surround it",
+    "scanning finds a control character at the same position, whatever bytes surround the character",
     arguments: [0x20, 0x7E, 0x7F, 0x80, 0x9F, 0xA0, 0xFF, 0] as [UInt8])
   func neighbours(filler: UInt8) {
     for byte in UInt8.min...UInt8.max {
@@ -36,13 +36,13 @@ struct ByteScanTests {
     }
   }
 
-  @Test("a scan begins at the given position")
+  @Test("scanning for control characters begins at the given position")
   func starts() {
     let bytes = Array("ab\r\ncdefghijklmnop\u{7F}qrs\tuvwxyz\0".utf8)
     for start in 0...bytes.count { expectAgreement(bytes, from: start) }
   }
 
-  @Test("scanning random bytes gives the same result as a simple loop")
+  @Test("scanning random bytes for control characters gives the same result as a simple loop")
   func random() {
     var random = SplitMix64(seed: 1)
     for _ in 0..<5000 {
@@ -53,7 +53,7 @@ struct ByteScanTests {
     }
   }
 
-  @Test("a field name with letters, digits and punctuation is scanned to its end")
+  @Test("scanning a field name with letters, digits and punctuation stops at the name's end")
   func names() {
     for name in ["A", "ETag", "Content-Type", "X-Request-Id-64", "p3p", "!#$%&'*+-.^_`|~", "a_long.name~With*all+"] {
       for end in [":", " ", "\r\n", "(", "\u{7F}", "é"] { expectAgreement(Array("\(name)\(end): value".utf8)) }

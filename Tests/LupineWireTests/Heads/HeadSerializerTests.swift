@@ -5,7 +5,9 @@ import Testing
 
 @Suite("HeadSerializer")
 struct HeadSerializerTests {
-  @Test("each head in the table is written exactly as expected, or refused as expected", arguments: RequestVector.all)
+  @Test(
+    "the serializer writes each request head in the test table exactly as expected, or refuses the head as expected",
+    arguments: RequestVector.all)
   func vectors(_ vector: RequestVector) throws {
     switch vector.outcome {
     case .refused(let error): expect(vector.head, throws: error)
@@ -17,7 +19,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "a written head, split anywhere and followed by another request, is parsed to the same fields",
+    "a serialized request head, split anywhere and followed by another request, is parsed to the same fields",
     arguments: RequestVector.all.filter { $0.wire != nil })
   func readAgain(_ vector: RequestVector) throws {
     let bytes = Array(try #require(vector.wire).utf8)
@@ -41,14 +43,14 @@ struct HeadSerializerTests {
     }
   }
 
-  @Test("a head is appended to the bytes already in the buffer")
+  @Test("the serializer appends a request head to the bytes already in the buffer")
   func appends() throws {
     var output = Array("abc".utf8)
     try HeadSerializer.append(RequestHead(method: "GET", target: "/"), to: &output)
     #expect(output == Array("abcGET / HTTP/1.1\r\n\r\n".utf8))
   }
 
-  @Test("a field that was removed isn't written")
+  @Test("the serializer doesn't write a field that was removed")
   func removedField() throws {
     var fields: Fields = ["A": "1", "Secret": "x", "B": "2", "SECRET": "y"]
     fields.remove("secret")
@@ -61,7 +63,7 @@ struct HeadSerializerTests {
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
   static let ascii = (UInt8(0)..<128).map { ($0, String(Unicode.Scalar($0))) }
 
-  @Test("a method or field name is refused if it contains an ASCII character that isn't allowed in a token")
+  @Test("the serializer refuses a method or field name with an ASCII character that isn't allowed in a token")
   func methodsAndNames() {
     for (byte, text) in Self.ascii {
       let inMethod = RequestHead(method: "G\(text)T", target: "/")
@@ -72,7 +74,7 @@ struct HeadSerializerTests {
     }
   }
 
-  @Test("a request target is refused if it contains an ASCII character that isn't visible")
+  @Test("the serializer refuses a request target with an ASCII character that isn't visible")
   func targets() {
     for (byte, text) in Self.ascii {
       let isVisible = byte > 0x20 && byte < 0x7F
@@ -82,7 +84,7 @@ struct HeadSerializerTests {
     }
   }
 
-  @Test("a field value is refused if it contains a control character other than HTAB")
+  @Test("the serializer refuses a field value with a control character other than HTAB")
   func values() {
     for (byte, text) in Self.ascii {
       let isAllowed = byte >= 0x20 && byte != 0x7F || byte == 0x09
@@ -93,7 +95,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "a field line that is written on its own is refused for the same characters as in a head, anywhere in its value",
+    "the serializer refuses the same characters in a single field line as in a head, anywhere in the value",
     arguments: ["b%", "%b", "b%c", "\tb%c", "b\tc%d", "b\t%"])
   func lines(value: String) {
     for (byte, text) in Self.ascii {

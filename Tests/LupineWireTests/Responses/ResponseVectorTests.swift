@@ -6,7 +6,8 @@ import Testing
 @Suite("Tables of responses")
 struct ResponseVectorTests {
   @Test(
-    "each response in the table has the expected outcome when it is fed in one piece", arguments: ResponseVector.all)
+    "the parser gives each response in the test table the expected outcome if it arrives in one piece",
+    arguments: ResponseVector.all)
   func whole(_ vector: ResponseVector) {
     let transcript = vector.transcript([vector.bytes[...]])
     vector.check(transcript)
@@ -14,13 +15,14 @@ struct ResponseVectorTests {
   }
 
   @Test(
-    "each response in the table has the expected outcome when it is fed byte by byte", arguments: ResponseVector.all)
+    "the parser gives each response in the test table the expected outcome if it arrives byte by byte",
+    arguments: ResponseVector.all)
   func byteByByte(_ vector: ResponseVector) {
     vector.check(vector.transcript(vector.bytes.singly))
   }
 
   @Test(
-    "each response in the table has the expected outcome when it is split in two at any position",
+    "the parser gives each response in the test table the expected outcome if it is split in two anywhere",
     arguments: ResponseVector.all)
   func everySplit(_ vector: ResponseVector) {
     // The few vectors above 512 bytes repeat one line or letter; about 64 splits suffice for these.
@@ -31,7 +33,7 @@ struct ResponseVectorTests {
   }
 
   @Test(
-    "if another response follows one in the table, the connection becomes unusable",
+    "if another response follows a response in the test table, the connection becomes unusable",
     arguments: ResponseVector.all.filter(\.endsWithoutClose))
   func anotherBehind(_ vector: ResponseVector) {
     let another = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc".latin1
@@ -41,7 +43,7 @@ struct ResponseVectorTests {
     vector.check(vector.transcript(bytes.singly), close: .unsolicitedBytes)
   }
 
-  @Test("the tables have at least 400 responses, 80 requests and 140 URIs, without duplicates")
+  @Test("the test tables have at least 400 responses, 80 requests and 140 URIs, without duplicates")
   func distinct() {
     let names = ResponseVector.all.map(\.name)
     #expect(Set(names).count == names.count)

@@ -8,7 +8,7 @@ import Testing
 struct URIResolvingTests {
   // RFC 3986 §5.4.1, except "g:h", whose scheme is unsupported.
   @Test(
-    "a normal example of RFC 3986 §5.4 is resolved",
+    "each normal example of RFC 3986 §5.4 is resolved to the URI in the RFC",
     arguments: [
       ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
       ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q#s"),
@@ -23,7 +23,7 @@ struct URIResolvingTests {
 
   // RFC 3986 §5.4.2, for strict parsers.
   @Test(
-    "an abnormal example of RFC 3986 §5.4 is resolved",
+    "each abnormal example of RFC 3986 §5.4 is resolved to the URI in the RFC",
     arguments: [
       ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"), ("/../g", "http://a/g"),
       ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"),
@@ -37,7 +37,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a reference is resolved against the given base URI",
+    "a URI reference is resolved against the given base URI",
     arguments: [
       // Absolute references, and those with an authority only, whose dot segments are removed (§5.2.2).
       ("https://a/b?c", "http://x/y", "http://x/y"),
@@ -81,7 +81,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a reference inherits the base's fragment unless it has its own",
+    "a URI reference inherits the base's fragment unless the reference has its own",
     arguments: [
       ("/x", "f"), ("https://h/x", "f"), ("//h/x", "f"), ("", "f"), ("?q", "f"),
       ("/x#g", "g"), ("https://h/x#g", "g"), ("//h/x#g", "g"), ("#g", "g"), ("/x#", ""), ("https://h/#", ""),
@@ -93,7 +93,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a reference without a host keeps the base's Unix socket, and one with a host doesn't",
+    "a URI reference without a host keeps the base's Unix socket, and one with a host doesn't",
     arguments: [
       ("/x", "http+unix://%2Frun%2Fa/x"), ("../x?y", "http+unix://%2Frun%2Fa/x?y"), ("", "http+unix://%2Frun%2Fa/b/c"),
       ("?q#f", "http+unix://%2Frun%2Fa/b/c?q#f"), ("http+unix://%2frun%2fa/../d", "http+unix://%2Frun%2Fa/d"),
@@ -118,14 +118,14 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a resolved reference contains no user information",
+    "a resolved URI reference contains no user information",
     arguments: ["/x", "", "//h/x", "http://u:p@h/", "//u:p@a/x", "#f"])
   func userInformation(reference: String) throws {
     #expect(try URI("http://u:p@a/b").resolving(reference).userInfo == nil)
   }
 
   @Test(
-    "a reference that resolves to a URI that can't be requested is refused",
+    "a URI reference that resolves to a URI that can't be requested is refused",
     arguments: [
       ("g:h", .unsupportedScheme("g")), ("javascript:alert(1)", .unsupportedScheme("javascript")),
       ("file:///x", .unsupportedScheme("file")), ("http:g", .malformedHost("g")), ("http:", .malformedHost("")),

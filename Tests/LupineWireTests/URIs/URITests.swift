@@ -22,12 +22,12 @@ struct URITests {
     #expect(again.userInfo == nil && again.description == uri.description)
   }
 
-  @Test("text that isn't a URI that can be requested is refused", arguments: URIVector.refused)
+  @Test("the parser refuses text that isn't a URI that can be requested", arguments: URIVector.refused)
   func refused(text: String, error: URIError) {
     #expect(throws: error) { try URI(text) }
   }
 
-  @Test("HeadSerializer accepts the target of every parsed URI")
+  @Test("the serializer of request heads accepts the target of every parsed URI")
   func targetsCanBeSent() throws {
     for value in UInt32(0x20)..<0x250 where value != 0x7F {
       let scalar = try #require(Unicode.Scalar(value))
