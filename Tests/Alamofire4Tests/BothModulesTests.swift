@@ -7,7 +7,7 @@ import LupineOrigin
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct BothModulesTests {
-  @Test("both modules send requests in one program, and their types can be distinguished by the module's name")
+  @Test("Alamofire4 and Lupine can send requests in one program, and the module names distinguish their types")
   func requests() async throws {
     let server = try OriginServer.serving { DemoRoutes.reply(to: $0) }
     let five = try await AF.request("\(server.url)/json").serializingString().value
@@ -22,7 +22,7 @@ import Testing
     #expect(request.session === Alamofire.SessionManager.default.session)
   }
 
-  @Test("if both modules add the same member to a Foundation type, Lupine's member is called")
+  @Test("if Alamofire4 and Lupine add the same member to a Foundation type, Lupine's member is called")
   func members() throws {
     let request = try URLRequest(url: "http://localhost/", method: .get)
     #expect(request.url == (try "http://localhost/".asURL()))

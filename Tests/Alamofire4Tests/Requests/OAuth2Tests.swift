@@ -66,7 +66,7 @@ final class OAuth2Handler: RequestAdapter, RequestRetrier {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct OAuth2Tests {
-  @Test("ten concurrent requests that fail with 401 cause one token refresh, and then succeed")
+  @Test("ten concurrent requests that are answered with 401 cause a single token refresh, and then succeed")
   func refresh() async throws {
     let refreshes = Shared(0)
     let refused = Shared(0)

@@ -46,7 +46,7 @@ import Testing
     #expect(response.request == nil && response.response == nil)
   }
 
-  @Test("after success, a request provides its task and a delegate that holds the body, and its error is nil")
+  @Test("a successful request provides its task, a delegate that contains the body, and no error")
   func taskAndDelegate() async {
     let request = manager.request("\(server.url)/json")
     _ = await request.finished()
@@ -77,7 +77,7 @@ import Testing
     #expect(await request.finished().response?.statusCode == 200)
   }
 
-  @Test("the closure passed to stream receives the body, and the request doesn't collect the body in memory")
+  @Test("the closure that is passed to stream receives the body, and the request doesn't collect the body in memory")
   func stream() async {
     let received = Shared(Data())
     let request = manager.request("\(server.url)/big?bytes=100000").stream { part in received.update { $0.append(part) }
@@ -87,7 +87,7 @@ import Testing
     #expect(response.data == nil && response.error == nil)
   }
 
-  @Test("progress reaches the length of the response's body, and the progress handler is called")
+  @Test("a request's progress reaches the length of the response's body, and the progress handler is called")
   func progress() async {
     let last = Shared<Int64>(0)
     let queue = DispatchQueue(label: "progress")
@@ -119,7 +119,7 @@ import Testing
     #expect((await request.finished().error as? URLError)?.code == .cancelled)
   }
 
-  @Test("resume, suspend, cancel and completion post notifications that contain the task")
+  @Test("a request posts a notification with its task when it is resumed, suspended, cancelled and completed")
   func notifications() async {
     typealias Names = Notification.Name.Task
     let manager = makeManager()
@@ -187,7 +187,7 @@ import Testing
     #expect(received.value == [nil])
   }
 
-  @Test("debugPrint shows a curl command, and print shows the method, the URL and the status code")
+  @Test("debugPrint shows a request's curl command, and print shows the method, the URL and the status code")
   func descriptions() async {
     let request = manager.request("\(server.url)/json", headers: ["X-Test": "a b"])
     _ = await request.finished()
@@ -197,7 +197,7 @@ import Testing
     #expect(request.description == "GET \(server.url)/json (200)")
   }
 
-  @Test("deallocating a manager cancels its requests")
+  @Test("deallocating a SessionManager cancels its requests")
   func deinitialization() async {
     var owner: SessionManager? = makeManager()
     let request = owner?.request("\(server.url)/slow")

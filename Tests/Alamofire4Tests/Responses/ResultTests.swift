@@ -12,7 +12,7 @@ import Testing
   private let success = Result<Int>.success(1)
   private let failure = Result<Int>.failure(First())
 
-  @Test("a Result has either a value or an error")
+  @Test("a Result of Alamofire 4 has either a value or an error")
   func cases() throws {
     #expect(success.isSuccess && !success.isFailure && success.value == 1 && success.error == nil)
     #expect(failure.isFailure && !failure.isSuccess && failure.value == nil && failure.error is First)

@@ -21,7 +21,7 @@ import Testing
     return reason
   }
 
-  @Test("every serializer returns the request's error if the request failed")
+  @Test("each response serializer returns the request's error if the request has failed")
   func errors() throws {
     let data = Data("{}".utf8)
     #expect(Request.serializeResponseData(response: nil, data: data, error: Failure()).error is Failure)
@@ -32,7 +32,7 @@ import Testing
       Request.serializeResponsePropertyList(options: [], response: nil, data: data, error: Failure()).error is Failure)
   }
 
-  @Test("for the status codes 204 and 205, serializers accept an empty body", arguments: [204, 205])
+  @Test("response serializers accept an empty body with the status codes 204 and 205", arguments: [204, 205])
   func empty(status: Int) throws {
     let head = try head(status)
     #expect(Request.serializeResponseData(response: head, data: nil, error: nil).value == Data())
@@ -41,7 +41,7 @@ import Testing
     #expect(Request.serializeResponsePropertyList(options: [], response: head, data: nil, error: nil).value is NSNull)
   }
 
-  @Test("serializing a missing body fails; so does serializing an empty body as JSON or as a property list")
+  @Test("serializing a missing body fails, and so does serializing an empty body as JSON or as a property list")
   func missing() throws {
     guard case .inputDataNil? = reason(Request.serializeResponseData(response: nil, data: nil, error: nil).error) else {
       return #expect(Bool(false))
@@ -68,7 +68,7 @@ import Testing
     #expect(error?.failedStringEncoding == .utf8)
   }
 
-  @Test("serializing malformed JSON or a malformed property list fails, with the parser's error as underlying error")
+  @Test("serializing malformed JSON or a malformed property list fails with the parser's error as the underlying error")
   func malformed() {
     let data = Data("{".utf8)
     let json = Request.serializeResponseJSON(options: [], response: nil, data: data, error: nil).error as? AFError
@@ -78,7 +78,7 @@ import Testing
     #expect(list?.isResponseSerializationError == true && list?.underlyingError != nil)
   }
 
-  @Test("responseJSON and responsePropertyList deliver the decoded objects")
+  @Test("responseJSON and responsePropertyList deliver the objects that they decode")
   func objects() async throws {
     let list = try PropertyListSerialization.data(fromPropertyList: ["a": "b"], format: .xml, options: 0)
     let server = try OriginServer.serving { request in

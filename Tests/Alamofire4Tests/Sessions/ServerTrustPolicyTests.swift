@@ -47,7 +47,7 @@ import Testing
     #expect(error != nil && error?.code != .cancelled)
   }
 
-  @Test("if a policy distrusts the server, the request is cancelled, and the underlying error states the reason")
+  @Test("if a trust policy refuses the server, the request is cancelled, and the underlying error states the reason")
   func refusal() async {
     let error = await response(.performDefaultEvaluation(validateHost: true)).error as? URLError
     #expect(error?.code == .cancelled)
@@ -56,11 +56,11 @@ import Testing
     #expect(await !isTrusted(.performRevokedEvaluation(validateHost: true, revocationFlags: 0)))
   }
 
-  @Test("disableEvaluation trusts every server")
+  @Test("the trust policy disableEvaluation trusts every server")
   func disabled() async { #expect(await isTrusted(.disableEvaluation)) }
 
   @Test(
-    "the customEvaluation closure receives the host, and its result decides whether the server is trusted",
+    "the customEvaluation closure receives the host, and the closure's result decides whether the server is trusted",
     arguments: [true, false])
   func custom(isTrusted expected: Bool) async {
     let hosts = Shared<[String]>([])
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "pinned certificates act as trust anchors if the chain is validated, or else are compared with those received")
+    "pinned certificates are trust anchors if the chain is validated, and are otherwise compared with the server's")
   func certificates() async {
     func pins(_ certificate: SecCertificate, chain: Bool, host: Bool = true) -> ServerTrustPolicy {
       .pinCertificates(certificates: [certificate], validateCertificateChain: chain, validateHost: host)
@@ -103,7 +103,7 @@ import Testing
     #expect(await !isTrusted(pins(leaf, chain: true)))
   }
 
-  @Test("if validateHost is true, the certificate must be valid for the host")
+  @Test("a trust policy with validateHost requires a certificate that is valid for the host")
   func hosts() async throws {
     let identity = try ServerIdentity.throwaway(names: ["other.example"], addresses: [])
     let server = try OriginServer.serving(tls: identity) { _ in .text("trusted") }
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("sessionDidReceiveChallenge is called with the server trust challenge, and its result decides")
+  @Test("the closure sessionDidReceiveChallenge receives the server trust challenge, and its result decides")
   func closure() async throws {
     let hosts = Shared<[String]>([])
     for (disposition, isTrusted) in [
@@ -146,7 +146,7 @@ import Testing
     withExtendedLifetime(later) {}
   }
 
-  @Test("if a policy refuses the server, the challenge closure isn't called")
+  @Test("if a trust policy refuses the server, the delegate's challenge closure isn't called")
   func closureAndPolicy() async {
     let count = Shared(0)
     for (policy, isTrusted) in [
@@ -163,7 +163,8 @@ import Testing
     #expect(count.value == 1)
   }
 
-  @Test("certificates and keys can be read from a bundle, and a subclass can choose the policy for a host")
+  @Test(
+    "ServerTrustPolicy reads certificates and keys from a bundle, and a manager's subclass can choose a host's policy")
   func bundles() async throws {
     #expect(ServerTrustPolicy.certificates().count == ServerTrustPolicy.publicKeys().count)
     final class Choosing: ServerTrustPolicyManager {

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("the delegate's subscript returns the request of a task until the task has completed")
+  @Test("SessionDelegate's subscript returns the request of a task until the task has completed")
   func requests() async throws {
     let request = manager.request("\(server.url)/slow")
     let task = try #require(request.task)
@@ -35,7 +35,7 @@ import Testing
     #expect(delegate[task] == nil)
   }
 
-  @Test("setting the delegate's closures on several threads loses none of them, and doesn't deadlock")
+  @Test("setting SessionDelegate's closures on several threads loses no closure, and doesn't deadlock")
   func concurrentChanges() {
     let delegate = SessionDelegate()
     let lost = Shared(0)
@@ -56,7 +56,7 @@ import Testing
     #expect(lost.value == 0)
   }
 
-  @Test("the redirection closure decides whether a redirect is followed, changed or refused")
+  @Test("SessionDelegate's redirection closure decides whether a redirect is followed, changed or refused")
   func redirects() async {
     #expect(await manager.request("\(server.url)/redirect").finished().response?.url?.path == "/json")
     delegate.taskWillPerformHTTPRedirection = { _, _, _, request in
@@ -69,7 +69,7 @@ import Testing
     #expect(await manager.request("\(server.url)/redirect").finished().response?.statusCode == 302)
   }
 
-  @Test("if both forms of a closure are set, the one with a completion handler is called")
+  @Test("if both forms of a SessionDelegate closure are set, the form with a completion handler is called")
   func redirectsWithCompletion() async {
     let calls = Shared(0)
     delegate.taskWillPerformHTTPRedirection = { _, _, _, request in
@@ -83,7 +83,7 @@ import Testing
     #expect(calls.value == 0)
   }
 
-  @Test("a challenge for a request is passed to the closures before the request's credential is used")
+  @Test("a challenge for a request is passed to SessionDelegate's closures before the request's credential is used")
   func challenges() async {
     let calls = Shared<[String]>([])
     let credential = URLCredential(user: "u", password: "p", persistence: .none)
@@ -108,7 +108,7 @@ import Testing
     #expect(calls.value == ["task", "completion"])
   }
 
-  @Test("a challenge for a task without a request is passed to the session's closures")
+  @Test("a challenge for a task without a request is passed to SessionDelegate's session closures")
   func sessionChallenges() async throws {
     let calls = Shared<[String]>([])
     let credential = URLCredential(user: "u", password: "p", persistence: .none)
@@ -169,7 +169,7 @@ import Testing
     #expect(calls.value == ["kept", "completion"])
   }
 
-  @Test("a closure can replace the stream that provides an upload's body")
+  @Test("a SessionDelegate closure can replace the stream that provides an upload's body")
   func streams() async {
     func upload() async -> String? {
       await manager.upload(InputStream(data: Data("own".utf8)), to: "\(server.url)/echo").object()["body"]
@@ -183,7 +183,7 @@ import Testing
     #expect(await upload() == "completion")
   }
 
-  @Test("closures receive the progress of uploads and downloads, and the finished file of a download")
+  @Test("SessionDelegate's closures receive the progress of uploads and downloads, and the finished file of a download")
   func transfers() async throws {
     let counts = Shared<[String: Int64]>([:])
     delegate.taskDidSendBodyData = { _, _, _, total, _ in counts.update { $0["sent"] = total } }
@@ -201,7 +201,7 @@ import Testing
     #expect(counts.value == ["sent": 5_000, "written": 7_000, "file": 7_000])
   }
 
-  @Test("taskDidComplete is called once per request, with the error, before the response handlers")
+  @Test("SessionDelegate's taskDidComplete is called once per request, with the error, before the response handlers")
   func completion() async {
     let errors = Shared<[Bool]>([])
     delegate.taskDidComplete = { _, _, error in
@@ -218,7 +218,7 @@ import Testing
     #expect(errors.value == [false, true])
   }
 
-  @Test("the closures for converted tasks, resumed downloads, background events and the session's end are called")
+  @Test("SessionDelegate calls its closures for converted tasks, resumed downloads, background events and invalidation")
   func sessionEvents() async {
     let calls = Shared<[String]>([])
     let done = Gate()
@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  @Test("a subclass receives the delegate calls, and calling super keeps the default behavior")
+  @Test("a subclass of SessionDelegate receives the delegate calls, and calling super keeps the default behavior")
   func subclass() async {
     let delegate = Subclass()
     let manager = makeManager(delegate: delegate)

@@ -8,7 +8,7 @@ import Testing
 @testable import Alamofire4
 
 @Suite(.timeLimit(.minutes(5))) struct SessionManagerTests {
-  @Test("the default manager's requests contain the default header fields")
+  @Test("the requests of the default SessionManager contain the default header fields")
   func defaults() async throws {
     let server = try OriginServer.serving { request in
       .text(
@@ -25,7 +25,7 @@ import Testing
     #expect(SessionManager.multipartFormDataEncodingMemoryThreshold == 10_000_000)
   }
 
-  @Test("a manager can be created from a session only together with the session's own delegate")
+  @Test("a SessionManager can be created from a URLSession only together with the session's delegate")
   func sessions() async throws {
     let server = try demoServer()
     let delegate = SessionDelegate()
@@ -36,7 +36,7 @@ import Testing
     #expect(await manager.request("\(server.url)/json").finished().response?.statusCode == 200)
   }
 
-  @Test("creating a manager with trust policies fails if its session has already sent a request")
+  @Test("creating a SessionManager with trust policies fails if the URLSession has already sent a request")
   func latePolicies() async throws {
     let server = try demoServer()
     let delegate = SessionDelegate()
@@ -47,7 +47,7 @@ import Testing
     #expect(SessionManager(session: session, delegate: delegate, serverTrustPolicyManager: policies) == nil)
   }
 
-  @Test("setting different properties on several threads at the same time loses no value")
+  @Test("setting different properties of a SessionManager on several threads at the same time loses no value")
   func concurrentChanges() {
     let manager = makeManager()
     let lost = Shared(0)
@@ -82,7 +82,7 @@ import Testing
     #expect(isMain)
   }
 
-  @Test("deallocating a manager invalidates its session")
+  @Test("deallocating a SessionManager invalidates its URLSession")
   func deinitialization() async {
     let invalid = Gate()
     var manager: SessionManager? = makeManager()

@@ -50,7 +50,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: file.path))
   }
 
-  @Test("in a background session, even a form smaller than the threshold is sent from a file")
+  @Test("a background session sends even a form smaller than the memory threshold from a file")
   func background() async throws {
     let configuration = URLSessionConfiguration.background(withIdentifier: "test.multipart")
     configuration.lupineBackground.directory = folder.url
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "if a form can't be encoded, the result is an AFError, whatever the memory threshold",
+    "the result for a form that can't be encoded is an AFError, whatever the memory threshold",
     arguments: [0, 1_000] as [UInt64])
   func failure(threshold: UInt64) async {
     let missing = folder.url.appendingPathComponent("missing.txt")
@@ -77,7 +77,7 @@ import Testing
     #expect((error as? AFError)?.url == missing)
   }
 
-  @Test("an upload of a form replaces the Content-Type of its URLRequest")
+  @Test("an upload of a multipart form replaces the Content-Type of its URLRequest")
   func request() async throws {
     let request = try URLRequest(url: "\(server.url)/echo", method: .put, headers: ["Content-Type": "text/plain"])
     let manager = manager
@@ -91,7 +91,8 @@ import Testing
     #expect(upload.request?.value(forHTTPHeaderField: "Content-Type")?.hasPrefix("multipart/form-data") == true)
   }
 
-  @Test("the global function upload calls encodingCompletion on the main queue, with a failure for an invalid URL")
+  @Test(
+    "the global function upload calls encodingCompletion on the main queue, and passes a failure for an invalid URL")
   func global() async {
     let isInvalid = await withCheckedContinuation { continuation in
       Alamofire4.upload(multipartFormData: { _ in }, to: "") { result in

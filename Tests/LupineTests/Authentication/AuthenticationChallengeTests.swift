@@ -23,7 +23,7 @@ import Testing
       answering: (TaskAuthentication(SessionAuthentication(), storage: storage), EngineRequest(uri: try URI(url))))
   }
 
-  @Test("a Basic challenge contains the server, the realm, the authentication method and the response")
+  @Test("a Basic challenge contains the server, the realm, the authentication method and the failed response")
   func basic() throws {
     let url = try #require(URL(string: "https://H.example:8443/x"))
     let response = HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "the first Basic challenge is used, whatever its letter case and whichever field line contains it",
+    "the client uses the first Basic challenge, in any letter case and from any WWW-Authenticate line",
     arguments: [
       (["Digest realm=\"d\"", "bAsIc realm=b"], "b"), (["Bearer, Basic realm=\"b\""], "b"),
       (["Basic realm=\"b\", Basic realm=\"c\""], "b"), (["Basic charset=\"UTF-8\", REALM=b"], "b"),
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "a response without a known authentication scheme has no challenge",
+    "a response that offers no known authentication scheme causes no challenge",
     arguments: [
       [], [""], ["Bearer"], ["Digest realm=d"], ["realm=\"Basic\""], ["\"Basic realm=x\""],
       ["\"Digest realm=x\", Bearer"],
@@ -86,7 +86,7 @@ import Testing
     #expect(space.isAt(try #require(URL(string: "http://h.example"))))
   }
 
-  @Test("after each rejection, the next weaker offered scheme is used; after the last, no challenge remains")
+  @Test("each rejected protection space leads to a challenge with the next weaker scheme, until no scheme remains")
   func rejected() throws {
     let lines = ["Basic realm=b, Digest realm=d, nonce=n, qop=auth", "NTLM, Negotiate"]
     let methods = try (0..<5).map { try challenge(lines, rejected: $0)?.protectionSpace.authenticationMethod }
@@ -102,7 +102,7 @@ import Testing
     #expect(first.proposedCredential == me)
   }
 
-  @Test("the storage's default credential is proposed only for a challenge with the same protection space")
+  @Test("a challenge proposes the credential storage's default credential only for the same protection space")
   func proposed() throws {
     let storage = URLCredentialStorage()
     let space = URLProtectionSpace(
@@ -116,7 +116,7 @@ import Testing
     #expect(try challenge(["Basic realm=r"], at: "http://i.example/", storage: storage)?.proposedCredential == nil)
   }
 
-  @Test("a server on a Unix socket doesn't receive the credential of localhost over TCP")
+  @Test("a server on a Unix socket doesn't receive the credential that was stored for localhost over TCP")
   func socket() throws {
     let storage = URLCredentialStorage()
     let space = try #require(try challenge(["Basic realm=r"], at: "http://localhost/")).protectionSpace
@@ -128,7 +128,7 @@ import Testing
 
   // MARK: Answers
 
-  @Test("useCredential sends the given credential; if there is none, or it can't be sent, the 401 is delivered")
+  @Test("useCredential sends the given credential; without a credential that can be sent, the caller receives the 401")
   func useCredential() throws {
     let challenge = try #require(try challenge(["Basic"], failures: 3))
     #expect(challenge.outcome(of: .useCredential, credential: me) == .authorize("Basic bWU6cHc="))
@@ -177,7 +177,7 @@ import Testing
     #expect([200, 400, 403, 404].allSatisfy { advice($0) == nil })
   }
 
-  @Test("default handling sends the proposed credential once, and delivers a second 401")
+  @Test("performDefaultHandling sends the proposed credential once, and a second 401 is delivered to the caller")
   func defaultHandling() throws {
     let storage = URLCredentialStorage()
     let first = try #require(try challenge(["Basic"]))
@@ -191,14 +191,14 @@ import Testing
   }
 
   @Test(
-    "rejectProtectionSpace leads to the next offered scheme, but cancelling doesn't, even if a credential is passed")
+    "rejectProtectionSpace leads to the next scheme, and cancelAuthenticationChallenge doesn't, even with a credential")
   func rejection() throws {
     let challenge = try #require(try challenge(["Basic"]))
     #expect(challenge.outcome(of: .rejectProtectionSpace, credential: me) == .reject)
     #expect(challenge.outcome(of: .cancelAuthenticationChallenge, credential: me) == .cancel)
   }
 
-  @Test("user name and password are sent in UTF-8 (RFC 7617)")
+  @Test("Basic authentication encodes the user name and the password in UTF-8 (RFC 7617)")
   func charset() {
     let credential = URLCredential(user: "test", password: "123£", persistence: .none)
     #expect(credential.basicAuthorization == "Basic dGVzdDoxMjPCow==")
@@ -214,7 +214,8 @@ import Testing
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
   }
 
-  @Test("a challenge created by the caller has the given properties, and a copy can have another sender")
+  @Test(
+    "a URLAuthenticationChallenge has the properties passed to its initializer, and its copy can have another sender")
   func made() {
     let space = URLProtectionSpace(host: "h", port: 1, protocol: "http", realm: nil, authenticationMethod: nil)
     let (one, two) = (Sender(), Sender())

@@ -22,7 +22,7 @@ import Testing
     #expect(fixture.authenticator.refreshCount == 0)
   }
 
-  @Test("a request fails while there is no credential, and succeeds after one has been set")
+  @Test("a request fails while the interceptor has no credential, and succeeds after a credential has been set")
   func missingCredential() async throws {
     let fixture = InterceptorFixture(nil)
     let error = await #expect(throws: AuthenticationError.missingCredential) { try await fixture.adapted() }
@@ -32,7 +32,7 @@ import Testing
     #expect(fixture.interceptor.credential?.name == "a")
   }
 
-  @Test("requests that need a refreshed credential share one refresh, and then continue once each, in order")
+  @Test("requests that need a refreshed credential share one refresh, and then each continues once, in order")
   func proactiveRefresh() async throws {
     let fixture = InterceptorFixture(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
@@ -59,7 +59,7 @@ import Testing
     #expect(await answers.next() == "Bearer b")
   }
 
-  @Test("a new credential that requires a refresh itself is refreshed until the refresh window's limit is reached")
+  @Test("if each refreshed credential requires another refresh, refreshing stops at the refresh window's limit")
   func endlessRefresh() async throws {
     let fixture = InterceptorFixture(
       Token("a", requiresRefresh: true), refresh: .immediate { _ in .success(Token("b", requiresRefresh: true)) })
@@ -80,7 +80,7 @@ import Testing
     #expect(fixture.authenticator.refreshCount == 0)
   }
 
-  @Test("a request answered with 401 fails if there is no credential")
+  @Test("a request that was answered with 401 isn't retried if the interceptor has no credential")
   func refusedWithoutCredential() async throws {
     let fixture = InterceptorFixture(nil)
     try await withRefused(token: "a") { session, request in
@@ -97,7 +97,7 @@ import Testing
     #expect(fixture.authenticator.refreshCount == 0)
   }
 
-  @Test("all refused requests share one refresh, and are then retried in order")
+  @Test("requests that a server refused with the same credential share one refresh, and are then retried in order")
   func refusal() async throws {
     let fixture = InterceptorFixture(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("while the credential is being refreshed for refused requests, new requests use the current one")
+  @Test("while refused requests wait for a refresh, new requests use the current credential")
   func adaptingDuringRefresh() async throws {
     let fixture = InterceptorFixture(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("new and refused requests share one refresh, and then continue in order")
+  @Test("new requests and refused requests share one refresh of the credential, and then continue in order")
   func bothKinds() async throws {
     let expired = Atomic(false)
     let fixture = InterceptorFixture(Token("a") { expired.load(ordering: .relaxed) })
@@ -146,7 +146,7 @@ import Testing
 
   // MARK: Failed refreshes
 
-  @Test("after a failed refresh, refused requests fail at once until another request has been adapted")
+  @Test("after a failed refresh, refused requests fail without another refresh until a new request has been adapted")
   func failureBlocks() async throws {
     let fixture = InterceptorFixture(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("after a failed refresh for a refused request, the credential is still refreshed when it expires")
+  @Test("after a refused request's refresh has failed, the credential is still refreshed when it expires")
   func failureLetsProactiveRefreshBe() async throws {
     let expired = Atomic(false)
     let fixture = InterceptorFixture(Token("a") { expired.load(ordering: .relaxed) })
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("after a failed refresh for a new request, a refused request still starts a refresh")
+  @Test("after a new request's refresh has failed, a refused request still starts another refresh")
   func proactiveFailureLetsRefusalBe() async throws {
     let fixture = InterceptorFixture(Token("a", requiresRefresh: true))
     try await withRefused(token: "a") { session, request in
@@ -230,7 +230,7 @@ import Testing
 
   // MARK: The refresh window
 
-  @Test("a sixth refresh within 30 s is refused, and later it is permitted again")
+  @Test("the interceptor refuses a sixth refresh within 30 s, and permits a refresh again later")
   func window() async throws {
     let fixture = InterceptorFixture(
       Token("a", requiresRefresh: true), refresh: .immediate { _ in .failure(Mishap("no refresh")) })

@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationRaceTests {
-  @Test("authenticators and credentials may read the interceptor's credential while they are being called")
+  @Test("an authenticator or a credential that is called by the interceptor can read the interceptor's credential")
   func callsFromWithin() async throws {
     let fixture = Mutex<InterceptorFixture?>(nil)
     let names = Recorder<String?>()
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("if a credential's requiresRefresh sets another credential, the old one isn't refreshed")
+  @Test("if a credential's requiresRefresh replaces the interceptor's credential, the old credential isn't refreshed")
   func replacedWhileAsked() async throws {
     let fixture = Mutex<InterceptorFixture?>(nil)
     let made = InterceptorFixture(
@@ -85,7 +85,7 @@ import Testing
     fixture.withLock { $0 = nil }
   }
 
-  @Test("requests from many threads complete once each, and only one refresh runs at a time")
+  @Test("each request from many threads completes once, and the interceptor runs only one refresh at a time")
   func manyThreads() async throws {
     let running = Atomic(0)
     let runningMax = Atomic(0)

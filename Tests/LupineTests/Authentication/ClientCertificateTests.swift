@@ -117,7 +117,7 @@ import Testing
       challenge.previousFailureCount == 0 && challenge.failureResponse == nil && challenge.proposedCredential == nil)
   }
 
-  @Test("a client certificate with persistence none, chosen by a task's delegate, is used only for that task")
+  @Test("a client certificate that a task's delegate chose with persistence none is used only for that task")
   func perTask() async throws {
     let once = try Self.credential("client", .none)
     let own = TaskAnswers { _ in (.useCredential, once) }
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(
-    "if the delegate performs default handling, the request is sent without a client certificate",
+    "if the delegate chooses no client certificate, the request is sent without a certificate",
     arguments: [URLSession.AuthChallengeDisposition.performDefaultHandling, .rejectProtectionSpace, .useCredential])
   func declined(disposition: URLSession.AuthChallengeDisposition) async throws {
     let password = URLCredential(user: "me", password: "pw", persistence: .forSession)
@@ -142,7 +142,8 @@ import Testing
     #expect(try await visit(session(nil)).0 == 400)
   }
 
-  @Test("a delegate's second answer to a client certificate challenge has no effect, and isn't remembered")
+  @Test(
+    "a delegate's second answer to a client certificate challenge has no effect, and the session doesn't remember it")
   func twice() async throws {
     let credential = try Self.credential()
     let delegate = SessionAnswers({ _ in (.rejectProtectionSpace, nil) }, again: { _ in (.useCredential, credential) })
@@ -158,7 +159,7 @@ import Testing
     #expect(error?.code == .cancelled)
   }
 
-  @Test("a certificate that the server doesn't trust is sent only if the delegate chooses it")
+  @Test("a client certificate that the server doesn't trust is sent only if the delegate chooses it")
   func wrong() async throws {
     let credential = try Self.credential("client-unknown")
     let session = session(SessionAnswers { _ in (.useCredential, credential) })
@@ -193,7 +194,7 @@ import Testing
     #expect(delegate.count == 2)
   }
 
-  @Test("a credential with a client certificate, passed to authenticate(with:), answers the server's challenge")
+  @Test("a credential with a client certificate that is passed to authenticate(with:) answers the server's challenge")
   func alamofire() async throws {
     let configuration = URLSessionConfiguration.af.ephemeral
     configuration.engine.proxy = .none
@@ -206,7 +207,7 @@ import Testing
   }
 
   @Test(
-    "a refused client certificate isn't remembered, and a missing one that the server requires fails the request",
+    "a session doesn't remember a refused client certificate, and a request without a required certificate fails",
     arguments: [TLSVersion.v1_2, .v1_3])
   func refusals(version: TLSVersion) async throws {
     let (authority, foreign) = (try ThrowawayAuthority(), try ThrowawayAuthority())
@@ -271,7 +272,7 @@ import Testing
   }
 
   @Test(
-    "tasks without a client certificate share a connection to a server that doesn't require one",
+    "tasks without a client certificate share a connection to a server for which a certificate is optional",
     arguments: [TLSVersion.v1_2, .v1_3])
   func optional(version: TLSVersion) async throws {
     let authority = try ThrowawayAuthority()
@@ -298,7 +299,8 @@ import Testing
     }
   }
 
-  @Test("if the server requests a client certificate, the delegate is challenged, and no stale response is served")
+  @Test(
+    "if the server requests a client certificate, the delegate is challenged, and the cache serves no stale response")
   func stale() async throws {
     let authority = try ThrowawayAuthority()
     let server = try ServerIdentity(

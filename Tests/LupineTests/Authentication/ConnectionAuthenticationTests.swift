@@ -30,7 +30,7 @@ import Testing
   // MARK: NTLM
 
   @Test(
-    "NTLM's first message has no content, and requests without the credential don't use the authenticated connection",
+    "NTLM's first message is sent without the body, and requests without the credential don't use NTLM's connection",
     arguments: [false, true])
   func ntlm(isEncrypted: Bool) async throws {
     let server = NTLMServer()
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(
-    "if the NTLM challenge closes the connection or has too long a body, the handshake restarts once on a new connection",
+    "if an NTLM challenge closes the connection or has an oversized body, NTLM restarts once on a new connection",
     arguments: [false, true])
   func closedOnce(isLong: Bool) async throws {
     let server = NTLMServer()
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("if an authenticated connection is closed, a new one is authenticated with another handshake")
+  @Test("after the server has closed an NTLM connection, another NTLM handshake authenticates a new connection")
   func replaced() async throws {
     let server = NTLMServer()
     try await withOrigin { peer in
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("the storage's default credential reuses its authenticated connection without waiting for a challenge")
+  @Test("requests with the storage's default credential reuse the NTLM connection without waiting for a challenge")
   func preemptive() async throws {
     let server = NTLMServer()
     try await withOrigin { peer in
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(
-    "after a redirect to another origin, no NTLM message is sent there, and the authenticated connection isn't used")
+    "after a redirect to another origin, the request sends no NTLM message there, and doesn't use NTLM's connection")
   func redirected() async throws {
     let server = NTLMServer()
     try await withServer { request in
@@ -241,7 +241,7 @@ import Testing
   }
 
   @Test(
-    "after redirects to another origin and back, the authenticated connection isn't used without a new authentication")
+    "after redirects to another origin and back, a request no longer uses its authenticated connection")
   func left() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
     let task = TransferAuthentication(session, storage: nil)
@@ -274,7 +274,7 @@ import Testing
   }
 
   @Test(
-    "the security context is created for the server's host name, with a channel binding to the server's certificate")
+    "Negotiate authentication uses the server's host name, and a channel binding to the server's certificate")
   func binding() throws {
     let identity = try ServerIdentity.throwaway()
     let seen = Mutex<[String]>([])
@@ -290,7 +290,7 @@ import Testing
     #expect(seen.withLock { $0 } == ["h.example 0", "h.example 53"])
   }
 
-  @Test("if the security context can't be created, the error states the cause and the remedy")
+  @Test("if the Kerberos security context can't be created, the error states the cause and the remedy")
   func unable() throws {
     let session = SessionAuthentication(
       AuthenticationSources(context: { _, _ in Script(error: SecurityContextError("Install the package p.")) }))
@@ -303,7 +303,8 @@ import Testing
     #expect(error.code == .userAuthenticationRequired && error.localizedDescription.contains("the package p."))
   }
 
-  @Test("a 401 with a valid token from the server ends the authentication; a 401 with an invalid token fails it")
+  @Test(
+    "a 401 that contains the server's valid Negotiate token ends the authentication; an invalid token makes it fail")
   func refusedUser() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
     let authentication = begun(session)
@@ -319,7 +320,8 @@ import Testing
     }
   }
 
-  @Test("a server that keeps sending challenges after a successful authentication is answered only once more")
+  @Test(
+    "the client answers only one more challenge from a server that sends challenges after a successful authentication")
   func endless() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
     let authentication = begun(session)

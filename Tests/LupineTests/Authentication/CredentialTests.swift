@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "port 0 in a protection space is replaced with the protocol's default port",
+    "a protection space created with port 0 has the protocol's default port",
     arguments: [("http", 80), ("HTTPS", 443), ("ftp", 0), (nil, 0)] as [(String?, Int)])
   func defaultPort(scheme: String?, port: Int) {
     let space = URLProtectionSpace(host: "h", port: 0, protocol: scheme, realm: nil, authenticationMethod: nil)
@@ -148,7 +148,8 @@ import Testing
     #expect(storage.credentials(for: space)?.count == 3)
   }
 
-  @Test("a synchronizable credential is removed only if the option that permits its removal is true")
+  @Test(
+    "a storage removes a synchronizable credential only if the option for removing synchronizable credentials is true")
   func synchronizable() throws {
     let storage = URLCredentialStorage()
     let synchronizable = credential("a", "p", try #require(URLCredential.Persistence(rawValue: 3)))
@@ -163,7 +164,7 @@ import Testing
     #expect(storage.credentials(for: space) == nil)
   }
 
-  @Test("a credential storage posts a notification for each change, but not if nothing has changed")
+  @Test("a credential storage posts a notification for each change, and none if a call changes nothing")
   func notifications() {
     let storage = URLCredentialStorage()
     let count = Mutex(0)
@@ -191,7 +192,7 @@ import Testing
     expectChange(false) { storage.remove(credential("a"), for: space) }
   }
 
-  @Test("the methods of a credential storage with a task parameter access the same credentials as those without")
+  @Test("a credential storage's methods with a task parameter access the same credentials as its other methods")
   func tasks() throws {
     let storage = URLCredentialStorage()
     let session = URLSession(configuration: .ephemeral)

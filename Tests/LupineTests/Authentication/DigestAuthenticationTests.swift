@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("concurrent requests use different nonce counts, and stale nonces are answered without calling the delegate")
+  @Test("concurrent Digest requests use different nonce counts, and stale nonces are renewed without the delegate")
   func concurrent() async throws {
     let server = DigestServer(usesMax: 5)
     try await withServer(server.reply) { origin in
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("a default credential that has succeeded is sent preemptively while it remains the default")
+  @Test("a default Digest credential that has succeeded is sent preemptively while it remains the storage's default")
   func preemptive() async throws {
     let server = DigestServer()
     try await withServer(server.reply) { origin in

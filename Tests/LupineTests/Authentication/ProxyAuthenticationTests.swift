@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("the credential in the proxy's URL answers a Digest challenge, and its password is no longer sent preemptively")
+  @Test("after a proxy's Digest challenge, the client no longer sends the password in the proxy's URL in clear")
   func ownDigest() async throws {
     let server = DigestServer(isProxy: true)
     let basics = Atomic(0)
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "a proxy's challenge is answered with the storage's credential for the proxy, not with the request's own",
+    "the storage's credential for a proxy answers the proxy's challenge, and the request's credential doesn't",
     arguments: [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest], ["p", "wrong"])
   func stored(method: String, password: String) async throws {
     let server = DigestServer(isProxy: true)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("stale nonces of a proxy are renewed for eight concurrent requests without another challenge to the caller")
+  @Test("eight concurrent requests renew a proxy's stale nonces without another challenge to the caller")
   func stale() async throws {
     let server = DigestServer(usesMax: 5, isProxy: true)
     try await withServer(server.reply) { proxy in
@@ -118,7 +118,7 @@ import Testing
 
   private static let digestChallenge = Challenge.parse("Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
 
-  @Test("a response from one proxy isn't evaluated as a proof for a credential sent to another proxy")
+  @Test("a response from one proxy doesn't verify a Digest credential that was sent to another proxy")
   func otherProxy() throws {
     let session = SessionAuthentication()
     let authentication = ProxyAuthentication(session, storage: nil)
@@ -162,7 +162,7 @@ import Testing
     #expect(try schemes("http://h.example/", via: nil) == all)
   }
 
-  @Test("preparing a request may block its thread only if the request's proxy uses Negotiate")
+  @Test("preparing a request for a proxy may block the thread only if that proxy uses Negotiate")
   func mayBlock() throws {
     let session = SessionAuthentication()
     let (first, second) = (try Proxy("http://a.example:1"), try Proxy("http://b.example:1"))
@@ -176,7 +176,7 @@ import Testing
     #expect(!authentication.mayBlock(via: second) && !authentication.mayBlock(via: nil))
   }
 
-  @Test("a 407 from an origin, received without a proxy, isn't answered with a credential")
+  @Test("without a proxy, a 407 from an origin isn't answered with a credential")
   func originsChallenge() async throws {
     try await withServer { _ in
       Self.refusal("Basic realm=\"r\"")
@@ -194,7 +194,7 @@ import Testing
 
   // MARK: Tunnels
 
-  @Test("CONNECT is repeated with the storage's credential, and only requests with that credential use the tunnel")
+  @Test("after a 407, CONNECT is repeated with the storage's credential, and other requests don't use the tunnel")
   func tunnel() async throws {
     try await withTunnelProxy { request, _ in
       request.fields.first("Proxy-Authorization") == "Basic dTpw" ? nil : Self.refusal("Basic realm=\"r\"")
@@ -222,7 +222,7 @@ import Testing
   }
 
   @Test(
-    "a wrong credential for CONNECT fails the task; neither the password nor the proxy's response is delivered")
+    "a wrong credential for CONNECT fails the task, which delivers neither the password nor the proxy's response")
   func tunnelRefused() async throws {
     try await withTunnelProxy { _, _ in
       Self.refusal("Basic realm=\"r\"")
@@ -243,7 +243,7 @@ import Testing
   }
 
   @Test(
-    "a tunnel that was opened without the credential in the proxy's URL isn't used by requests with that credential")
+    "requests with the credential in the proxy's URL don't use a tunnel that was opened without a credential")
   func tunnelWithoutCredential() throws {
     let session = SessionAuthentication()
     let proxy = try Proxy("http://u:p@a.example:1")
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test("a 407 received through a tunnel comes from the origin, and isn't answered with the proxy's credential")
+  @Test("the proxy's credential doesn't answer a 407 that an origin sends through the proxy's tunnel")
   func insideTunnel() async throws {
     let seen = Mutex<[String]>([])
     try await withTunnelProxy { _, _ in
@@ -319,7 +319,9 @@ import Testing
     mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep { .proceed([1]) }
   }
 
-  @Test("NTLM's first message may be sent for several tunnels, but Negotiate's only for one", arguments: [false, true])
+  @Test(
+    "several tunnels may share NTLM's first message, but a Negotiate message may be used for only one tunnel",
+    arguments: [false, true])
   func tunnelsWithOneMessage(isNegotiate: Bool) throws {
     let proxy = try Proxy("http://a.example:1")
     let address = try #require(ProxyAddress(proxy))
@@ -342,7 +344,7 @@ import Testing
     }
   }
 
-  @Test("if another request uses the tunnel, a request's first Negotiate message is replaced, at most three times")
+  @Test("if another request takes the tunnel, a request's first Negotiate message is replaced, at most three times")
   func replacedMessage() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in EndlessContext() }))
     let authentication = ProxyAuthentication(session, storage: nil)

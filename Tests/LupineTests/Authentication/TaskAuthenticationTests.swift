@@ -62,7 +62,7 @@ import Testing
     #expect(parameter("nc", of: second.fields.first("Authorization")) == "00000002")
   }
 
-  @Test("no two concurrent requests have the same nonce count")
+  @Test("no two concurrent Digest requests have the same nonce count")
   func concurrentCounts() throws {
     let (request, challenge) = (try request(), try digest("nonce=n, qop=auth"))
     let counts = Mutex<[String?]>([])
@@ -73,7 +73,7 @@ import Testing
     #expect(Set(counts.withLock { $0 }).count == 200)
   }
 
-  @Test("requests with different credentials are authenticated separately")
+  @Test("Digest requests with different credentials use separate nonce counts")
   func credentials() throws {
     let you = URLCredential(user: "you", password: "pw", persistence: .forSession)
     let challenge = try digest("nonce=n, qop=auth")
@@ -85,7 +85,7 @@ import Testing
     #expect(parameter("nc", of: value) == "00000003")
   }
 
-  @Test("a body in memory is hashed for qop=auth-int; with a body from a file, the challenge can't be answered")
+  @Test("a Digest challenge with qop=auth-int can be answered for a body in memory, but not for a body from a file")
   func content() throws {
     var request = try request(method: "PUT")
     let challenge = try digest("nonce=n, qop=auth-int, algorithm=SHA-256")
@@ -113,7 +113,7 @@ import Testing
 
   // MARK: Stale nonces
 
-  @Test("a stale nonce is answered with the same credential, but a refused credential isn't sent again")
+  @Test("a task answers a stale Digest nonce with the same credential, but doesn't send a refused credential again")
   func stale() throws {
     let task = task()
     let request = try answered(task, try request())
@@ -127,7 +127,7 @@ import Testing
     #expect(task.renewed(afterStatus: 401, stale, to: request) == nil)
   }
 
-  @Test("a challenge with stale=true isn't answered if its realm differs or the request had no Digest credentials")
+  @Test("a task ignores stale=true in a challenge with another realm, or if the request had no Digest credentials")
   func foreignStale() throws {
     let stale = "realm=s, nonce=n2, qop=auth, stale=true"
     let task = task()
@@ -136,7 +136,7 @@ import Testing
     #expect(task.renewed(afterStatus: 401, fields("WWW-Authenticate", "Digest \(stale)"), to: request) == nil)
   }
 
-  @Test("a task answers only a limited number of consecutive stale nonces")
+  @Test("a task answers only a limited number of consecutive Digest challenges with stale=true")
   func endlessStale() throws {
     let task = task()
     let request = try answered(task, try request())
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test(
-    "another task's credential is sent preemptively only if it is the storage's default for the protection space")
+    "a task preemptively sends another task's Digest credential only if that is the storage's default credential")
   func preemptive() throws {
     _ = try answered(task(), try request())
     func prepared(_ request: EngineRequest) -> String? {
@@ -209,7 +209,7 @@ import Testing
 
   // MARK: Servers
 
-  @Test("a server with a wrong rspauth isn't trusted, and a correct server's next nonce is used")
+  @Test("a task refuses a Digest server with a wrong rspauth, and uses the nextnonce of a correct server")
   func verification() throws {
     let task = task()
     _ = try answered(task, try request())
@@ -219,7 +219,7 @@ import Testing
     #expect(!task.verify(fields("authentication-info", "rspauth=\"0\", nextnonce=\"n3\"")))
   }
 
-  @Test("after Digest was used, a Basic challenge from the same http origin is ignored")
+  @Test("after an http origin has used Digest, the client ignores a Basic challenge from the same origin")
   func downgrade() throws {
     _ = try answered(task(), try request())
     func challenge(_ url: String) throws -> URLAuthenticationChallenge? {
@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  @Test("above the limits, the least recently used authentications and origins are removed")
+  @Test("above the limits, the session forgets the least recently used Digest authentications and origins")
   func limits() throws {
     var spaces = DigestSpaces()
     let challenge = try digest("nonce=n, qop=auth")
@@ -259,7 +259,7 @@ import Testing
 
   // MARK: Challenges
 
-  @Test("the strongest offered scheme that has a default credential is chosen, or else the strongest of all")
+  @Test("a challenge uses the strongest scheme that has a default credential, or else the strongest scheme of all")
   func offers() throws {
     let lines = "Basic realm=r, Digest realm=r, nonce=n, qop=auth, Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
     func challenge() throws -> URLAuthenticationChallenge? {

@@ -54,7 +54,7 @@ import Testing
     #expect(!cURLDescription(of: request, configuration: [:], credential: colon).contains("-u"))
   }
 
-  @Test("for a request without a URL, a message is returned instead of a curl command")
+  @Test("cURLDescription returns a message instead of a curl command if the request has no URL")
   func noURL() throws {
     var request = try request()
     request.url = nil
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "a HEAD request adds --head, brackets in the URL add --globoff, and a field without a value ends with a semicolon")
+    "the curl command uses --head for HEAD, --globoff for brackets in the URL, and a semicolon for an empty field")
   func curlSpecialties() async throws {
     let head = try await words(of: request(method: .head))
     #expect(head == ["-v", "-X", "HEAD", "--head", "https://example.org/"].map { Data($0.utf8) })
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "curl never takes a URL for an option or a file name",
+    "curl never mistakes the URL in the curl command for an option or a file name",
     arguments: [
       ("-K/tmp/evil", ["--url", "-K/tmp/evil"]), ("--config=/tmp/evil", ["--url", "--config=/tmp/evil"]),
       ("-", ["--url", "-"]), ("@/tmp/evil", ["http://@/tmp/evil"]), ("example.org/-x", ["example.org/-x"]),
@@ -84,7 +84,7 @@ import Testing
     #expect(words == (["-v", "-X", "GET"] + last).map { Data($0.utf8) })
   }
 
-  @Test("a field whose name begins with @ is left out, because curl would read that file")
+  @Test("the curl command omits a field whose name begins with @, because curl would read a file with that name")
   func hostileFieldName() async throws {
     let words = try await words(of: request(headers: ["@/tmp/evil": "x", "@": "", "X": "@/tmp/evil", "-K": "y"]))
     #expect(
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "curl never takes a method, user name or cookie for an option or a file name",
+    "curl never mistakes a method, user name or cookie in the curl command for an option or a file name",
     arguments: ["-K/tmp/evil", "@/tmp/evil"])
   func hostileArguments(text: String) throws {
     let description = try cURLDescription(
@@ -136,7 +136,7 @@ import Testing
     "<(id)", ";id", "&", "|", "#", "$'\\x41'", "a\u{301}", "\t'!\\", "\\!", "$",
   ]
 
-  @Test("the shell passes the text of a body to curl unchanged", arguments: texts)
+  @Test("the curl command quotes a body's text so that the shell passes the text to curl unchanged", arguments: texts)
   func bodyText(text: String) async throws {
     let words = try await words(of: request(method: .post, body: Data(text.utf8)))
     #expect(words[3] == Data((text.hasPrefix("@") ? "--data-raw" : "-d").utf8))
@@ -144,14 +144,15 @@ import Testing
     #expect(words.count == 6)
   }
 
-  @Test("the shell passes the values of fields and the method to curl unchanged", arguments: texts)
+  @Test(
+    "the curl command quotes fields and the method so that the shell passes them to curl unchanged", arguments: texts)
   func fieldAndMethod(text: String) async throws {
     let words = try await words(of: request(method: HTTPMethod(rawValue: text), headers: ["X": text]))
     #expect(words == ["-v", "-X", text, "-H", "X: \(text)", "https://example.org/"].map { Data($0.utf8) })
   }
 
   @Test(
-    "bytes that aren't valid text are passed to curl unchanged",
+    "the curl command passes a body that isn't valid text to curl unchanged",
     arguments: [
       [0xFF], [0x00], [0xFF, 0x00, 0x41], [0x40, 0xFF], [0x40, 0x00], [0x2D, 0x00], [0xFE, 0x34, 0x35], [0x00, 0x31],
       [0xFF, 0x0A], [0xC3], Array(1...255), Array(0...255),
@@ -168,7 +169,7 @@ import Testing
   }
 
   @Test(
-    "a body of 128 KiB or more is passed to curl by printf, because it is too long for an argument",
+    "the curl command passes a body of 128 KiB or more through printf, because the body is too long for an argument",
     arguments: [131_071, 131_072, 300_000])
   func longBody(count: Int) async throws {
     let body = Data(repeating: UInt8(ascii: "%"), count: count)

@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("the curl command contains the session's fields, and is delivered after the request has been created")
+  @Test("the curl command contains the session's header fields, and is delivered after the request has been created")
   func toldWhenBuilt() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))

@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct CachePolicyTests {
   @Test(
-    "the cache policies that permit loading add no Cache-Control or Pragma field",
+    "cache policies that permit loading from the server add no Cache-Control or Pragma field to the request",
     arguments: [
       .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad, .reloadRevalidatingCacheData,
     ] as [URLRequest.CachePolicy])
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("the session's cache policy applies to requests that don't set their own")
+  @Test("the session's cache policy applies to requests that don't set a cache policy")
   func ofTheSession() async throws {
     let configuration = URLSessionConfiguration.forTests
     configuration.requestCachePolicy = .reloadIgnoringLocalAndRemoteCacheData
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("a request created with a cache policy uses the session's timeout unless it is created with a timeout too")
+  @Test("a request created with a cache policy but without a timeout uses the session's timeout")
   func timeouts() throws {
     let url = try #require(URL(string: "http://localhost"))
     #expect(URLRequest(url: url, cachePolicy: .returnCacheDataElseLoad).explicitTimeoutInterval == nil)

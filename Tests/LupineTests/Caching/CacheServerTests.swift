@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "a 304 revalidates a stored page; if the server doesn't confirm the stored variant, the page is loaded again",
+    "a 304 revalidates a stored page, and a page whose stored variant the server doesn't confirm is loaded again",
     arguments: [TestServer.nginx, .apache, .caddy])
   func validation(server: TestServer) async throws {
     try server.require()
@@ -48,7 +48,8 @@ import Testing
     }
   }
 
-  @Test("after PUT replaces a page, the new page is loaded; a 404 after DELETE isn't stored")
+  @Test(
+    "after a PUT replaces a page, the cache loads the new page, and after a DELETE, the cache doesn't store the 404")
   func changed() async throws {
     let url = try await TestServers.nginx + "/uploads/cache-\(UUID().uuidString)"
     try await keeping(makeSession()) { session async throws in

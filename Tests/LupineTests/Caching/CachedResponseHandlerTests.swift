@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("if a handler changes a response before it is stored, later requests get the changed response")
+  @Test("if a cached-response handler changes a response, the cache serves the changed response to later requests")
   func modified() async throws {
     let cacher = ResponseCacher.modify { _, proposed in
       CachedURLResponse(response: proposed.response, data: Data("changed".utf8), userInfo: ["by": "test"])
@@ -78,7 +78,9 @@ import Testing
     }
   }
 
-  @Test("the response of a stream is stored only if the handler permits it", arguments: [true, false])
+  @Test(
+    "the cache stores the response of a stream request only if the cached-response handler permits it",
+    arguments: [true, false])
   func streams(isStored: Bool) async throws {
     try await withFreshOrigin { origin async throws in
       try await keeping(makeSession(isStored ? .cache : .doNotCache)) { session async throws in
@@ -94,7 +96,7 @@ import Testing
   }
 
   @Test(
-    "a response from the cache causes the usual events except the caching decision, and its metrics report the cache")
+    "a cached response causes the usual events except the caching decision, and its metrics name the cache as source")
   func events() async throws {
     let decisions = Recorder<String>()
     let monitor = ClosureEventMonitor()

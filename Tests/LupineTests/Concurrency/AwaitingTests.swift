@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("a DataTask can suspend, resume and cancel its request")
+  @Test("a DataTask's suspend, resume and cancel methods suspend, resume and cancel its request")
   func dataTask() async throws {
     try await withServer { _ in
       .hold

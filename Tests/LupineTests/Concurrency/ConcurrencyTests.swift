@@ -9,7 +9,7 @@ import Testing
 @Suite struct ConcurrencyTests {
   private let queue = SerialQueue(DispatchQueue(label: "ConcurrencyTests"))
 
-  @Test("a value that was set before it is awaited can be awaited several times")
+  @Test("a response that is already available can be awaited several times")
   func setBefore() async {
     let box = ResponseBox<Int>(on: queue)
     box.fill(7)
@@ -17,7 +17,8 @@ import Testing
     #expect(await box.value(cancelling: nil) == 7)
   }
 
-  @Test("every waiter receives the value, whether it starts to wait before or after the value is set")
+  @Test(
+    "each of many tasks that await a response receives it, whether a task starts to wait before or after its arrival")
   func manyWaiters() async {
     let box = ResponseBox<Int>(on: queue)
     let waiters = 200

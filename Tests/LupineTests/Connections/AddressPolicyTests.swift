@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A session's address policy", .timeLimit(.minutes(10)))
 struct AddressPolicyTests {
-  @Test("a request to an address that the policy refuses fails with resourceUnavailable, and no connection is opened")
+  @Test("a request to an address that the address policy refuses fails with resourceUnavailable, without a connection")
   func error() async throws {
     try await withServer { _ in
       .text("")
@@ -27,7 +27,8 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("neither a redirect nor a redirect handler can reach an address that the policy refuses, and no retry is made")
+  @Test(
+    "no redirect and no redirect handler can reach an address that the address policy refuses, and no retry is made")
   func redirects() async throws {
     try await withServer { _ in
       .text("internal")

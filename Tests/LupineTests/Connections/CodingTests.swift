@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("content that can't be decoded fails with cannotDecodeContentData", arguments: try brokenBodies)
+  @Test("a request whose response can't be decoded fails with cannotDecodeContentData", arguments: try brokenBodies)
   func broken(body: Body) async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Encoding": body.coding], .bytes(body.bytes))
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "if refusesUnknownCodings is set, an unknown content coding fails with cannotDecodeContentData",
+    "if refusesUnknownCodings is set, a response with an unknown content coding fails with cannotDecodeContentData",
     arguments: unknownCodings)
   func unknownRefused(coding: String) async throws {
     try await withServer { _ in
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("decompression of a gzip bomb within gzip stops before it exhausts the memory")
+  @Test("the client stops decompressing a gzip bomb nested in gzip before the bomb exhausts the memory")
   func bomb() async throws {
     let once = try Self.gzip([UInt8](repeating: 0, count: 64 << 20))
     let twice = try Self.gzip(once)
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("an empty response with a content coding succeeds: to HEAD, with status 204, or with an empty body")
+  @Test("a response with a content coding but no content succeeds: to HEAD, with status 204, or with an empty body")
   func nothingToDecode() async throws {
     try await withServer { request in
       Reply(status: request.path == "/204" ? 204 : 200, fields: ["Content-Encoding": "gzip"])

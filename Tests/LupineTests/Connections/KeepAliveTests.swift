@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct KeepAliveTests {
-  @Test("consecutive requests use one connection unless the client or the server closes it")
+  @Test("consecutive requests use one connection unless the client or the server closes the connection")
   func reuse() async throws {
     try await withServer { request in
       request.path == "/close" ? Reply(fields: ["Connection": "close"], .bytes([1])) : .text("here")
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("a request that was suspended and resumed before its response is still replayed if the connection closes")
+  @Test("the client also replays a request that was suspended and resumed before a reused connection closed")
   func replayAfterSuspension() async throws {
     let (arrived, steered) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("no more connections are opened than httpMaximumConnectionsPerHost, and all waiting requests succeed")
+  @Test("a session opens at most httpMaximumConnectionsPerHost connections, and all waiting requests succeed")
   func limit() async throws {
     try await withServer { request in
       .text(request.path)

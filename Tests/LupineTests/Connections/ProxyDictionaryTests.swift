@@ -16,7 +16,8 @@ import Testing
     return try rules.proxy(for: try URI(url).origin)?.description
   }
 
-  @Test("nil as the proxy dictionary means the environment's proxy, and an empty dictionary means no proxy")
+  @Test(
+    "with nil as proxy dictionary, the session uses the environment's proxy, and with an empty dictionary, no proxy")
   func absence() throws {
     #expect(URLSessionConfiguration.default.connectionProxyDictionary == nil)
     #expect(try proxy(nil, for: "http://h/") == "http://environment:1")
@@ -26,7 +27,7 @@ import Testing
     #expect(try proxy(["Unknown": 1, 7: "p"], for: "http://h/") == nil)
   }
 
-  @Test("a request uses the proxy set for its scheme, or else the SOCKS proxy")
+  @Test("a request uses the proxy that the proxy dictionary sets for its scheme, or else the SOCKS proxy")
   func schemes() throws {
     let http: [AnyHashable: Any] = ["HTTPEnable": 1, "HTTPProxy": "a", "HTTPPort": 3128]
     let https: [AnyHashable: Any] = ["HTTPSEnable": true, "HTTPSProxy": "b", "HTTPSPort": "3129"]
@@ -43,14 +44,14 @@ import Testing
     #expect(try proxy(http.merging(socks) { $1 }, for: "https://h/") == "socks5h://[::1]:1081")
   }
 
-  @Test("a proxy without a port uses the default port of its type")
+  @Test("a proxy without a port in the proxy dictionary uses the default port of its type")
   func defaultPorts() throws {
     #expect(try proxy(["HTTPEnable": 1, "HTTPProxy": "a"], for: "http://h/") == "http://a:80")
     #expect(try proxy(["HTTPSEnable": 1, "HTTPSProxy": "a"], for: "https://h/") == "http://a:443")
     #expect(try proxy(["SOCKSEnable": 1, "SOCKSProxy": "a"], for: "http://h/") == "socks5h://a:1080")
   }
 
-  @Test("the hosts in the exceptions list and their subdomains use no proxy, with or without a wildcard")
+  @Test("hosts in the proxy dictionary's exceptions list and their subdomains use no proxy, with or without a wildcard")
   func exceptions() throws {
     let dictionary: [AnyHashable: Any] = [
       "HTTPEnable": 1, "HTTPProxy": "p", "ExceptionsList": ["*.local", "example.com", "10.0.0.0/8"],
@@ -64,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "an invalid proxy for http fails only http requests",
+    "an invalid http proxy in the proxy dictionary makes only http requests fail",
     arguments: [
       ["HTTPEnable": 1], ["HTTPEnable": 1, "HTTPProxy": ""], ["HTTPEnable": 1, "HTTPProxy": "a b"],
       ["HTTPEnable": 1, "HTTPProxy": 7], ["HTTPEnable": 1, "HTTPProxy": "p", "HTTPPort": 0],
@@ -77,7 +78,7 @@ import Testing
     #expect(try proxy(dictionary, for: "https://h/") == nil)
   }
 
-  @Test("connectionProxyDictionary returns the known keys that were set, and is nil after engine.proxy was set")
+  @Test("connectionProxyDictionary returns the known keys that were set, and returns nil after engine.proxy was set")
   func readBack() throws {
     let configuration = URLSessionConfiguration.default
     configuration.connectionProxyDictionary = [
@@ -97,7 +98,8 @@ import Testing
     #expect(configuration.connectionProxyDictionary == nil)
   }
 
-  @Test("a request is sent through the proxy with its credentials, but to an excepted host directly")
+  @Test(
+    "a request is sent through the proxy with the proxy's credentials, but directly to a host in the exceptions list")
   func request() async throws {
     try await withServer { request in
       .text("\(request.target) \(request.fields.first("Proxy-Authorization") ?? "-")")

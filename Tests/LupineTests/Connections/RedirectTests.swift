@@ -272,7 +272,7 @@ import Testing
     }
   }
 
-  @Test("the body of a redirect isn't delivered, and doesn't count toward the progress")
+  @Test("the body of a redirect isn't delivered, and doesn't count toward the request's progress")
   func bodyOfRedirect() async throws {
     try await withServer { request in
       request.path == "/"

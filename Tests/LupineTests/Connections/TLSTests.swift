@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("a certificate that isn't valid yet fails with serverCertificateNotYetValid")
+  @Test("a request to a server whose certificate isn't valid yet fails with serverCertificateNotYetValid")
   func notYetValid() async throws {
     let identity = try ServerIdentity.throwaway(validity: .notYetValid)
     try await withServer(tls: identity) { _ in
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("certificate verification can be disabled")
+  @Test("if certificate verification is disabled, a session accepts any certificate")
   func unverified() async throws {
     let url = try await TestServers.TLS.selfSigned.url
     try await withSession {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("if the connection closes during the TLS handshake, the error names the phase tls")
+  @Test("if the server closes the connection during the TLS handshake, the error's phase is tls")
   func closedInHandshake() async throws {
     try await withOrigin { peer in
       _ = try peer.receive()

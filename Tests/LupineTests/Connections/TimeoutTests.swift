@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
   @Test(
-    "if the server doesn't respond within the request's timeout, the error names the phase firstByte",
+    "if the server doesn't respond within the request's timeout, the error's phase is firstByte",
     arguments: [0.001, 0.05, 0.25])
   func firstByte(seconds: TimeInterval) async throws {
     try await withServer { _ in
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("if the body stalls, the error names the phase receive, and the received bytes are kept")
+  @Test("if a response's body stalls, the timeout error's phase is receive, and the received bytes remain available")
   func stalledBody() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("timeoutIntervalForResource includes all redirects of a request")
+  @Test("timeoutIntervalForResource limits the total time of a request, including all its redirects")
   func totalOverRedirects() async throws {
     try await withOrigin { peer in
       while let request = try peer.readRequest() {
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("if the server stops reading, the error names the phase send")
+  @Test("if the server stops reading a request's body, the timeout error's phase is send")
   func send() async throws {
     let done = Gate()
     try await withOrigin { peer in
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("if the server doesn't answer the TLS handshake, the error names the phase tls")
+  @Test("if the server doesn't answer the TLS handshake, the timeout error's phase is tls")
   func handshake() async throws {
     try await withOrigin { peer in
       _ = try peer.awaitClose()
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("if the host doesn't accept a connection, the error names the phase connect")
+  @Test("if the host doesn't accept a connection, the timeout error's phase is connect")
   func connect() async throws {
     let listener = try FullListener()
     try await withSession { session in
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(
-    "if a request gets no free connection in time, the error names the phase poolWait, and the next request succeeds")
+    "if a request gets no free connection in time, the error's phase is poolWait, and the next request succeeds")
   func poolWait() async throws {
     let arrived = Gate()
     let reply = Gate()
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test("while a request is suspended, its time limit doesn't run")
+  @Test("while a request is suspended, its timeout doesn't expire")
   func suspended() async throws {
     let rest = Gate()
     try await withOrigin { peer in
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test("after a suspended request is resumed, the time limit for waiting for a connection applies again")
+  @Test("after a suspended request is resumed, the timeout for waiting for a connection applies again")
   func suspendedWait() async throws {
     let arrived = Gate()
     try await withOrigin { peer in

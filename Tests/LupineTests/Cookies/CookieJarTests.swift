@@ -100,7 +100,7 @@ import Testing
     #expect(try bench.sent(to: "http://localhost/").isEmpty)
   }
 
-  @Test("cookies with longer paths are sent first; of equally long paths, those that were created first")
+  @Test("cookies with longer paths are sent first, and cookies with equally long paths in the order of their creation")
   func order() throws {
     var bench = Bench()
     try bench.set("a=1; Path=/")
@@ -183,7 +183,7 @@ import Testing
     #expect(bench.jar.count == 2)
   }
 
-  @Test("the cookies that were stored or replaced after a date can be removed")
+  @Test("a cookie jar can remove the cookies that were stored or replaced after a date")
   func removeSince() throws {
     var bench = Bench()
     try bench.set("a=1")
@@ -223,7 +223,7 @@ import Testing
     if refusal != nil { #expect(bench.all == "a=1") }
   }
 
-  @Test("over http, a cookie can be set if the Secure cookie with its name has a longer path or has expired")
+  @Test("a cookie can be set over http if the Secure cookie with the same name has a longer path or has expired")
   func notCovered() throws {
     var bench = Bench()
     try bench.set("a=1; Secure; Path=/login; Max-Age=60")
@@ -244,7 +244,7 @@ import Testing
     #expect(bench.all.hasPrefix("other=1; a20=1; ") && bench.all.hasSuffix("; a199=1"))
   }
 
-  @Test("above a domain's limit, the least recently used cookie is removed first")
+  @Test("above a domain's cookie limit, the cookie jar removes the least recently used cookie first")
   func leastRecentlyUsed() throws {
     var bench = Bench()
     try bench.set("first=1; Path=/first")
@@ -260,7 +260,7 @@ import Testing
     #expect(try bench.sent(to: "https://www.example.com/0").isEmpty)
   }
 
-  @Test("above a domain's limit, expired cookies are removed first, then those that aren't Secure")
+  @Test("above a domain's cookie limit, the cookie jar removes expired cookies first, then cookies that aren't Secure")
   func priorities() throws {
     var bench = Bench()
     try bench.set("session=1; Secure; Path=/s")
@@ -299,7 +299,8 @@ import Testing
     #expect(try bench.sent(to: "https://x19.example.co.uk/").hasSuffix("a179=1"))
   }
 
-  @Test("above a registrable domain's limit, expired cookies are removed first, then those that aren't Secure")
+  @Test(
+    "above a registrable domain's limit, the cookie jar removes expired cookies first, then cookies that aren't Secure")
   func prioritiesOfSite() throws {
     var bench = Bench()
     for number in 0..<100 { try bench.set("s\(number)=1; Secure", from: "https://www.example.com/") }
@@ -316,7 +317,7 @@ import Testing
     #expect(try bench.sent(to: "https://www.example.com/").split(separator: ";").count == 100)
   }
 
-  @Test("each name below a public suffix, the suffix itself and each IP address has its own cookie limit")
+  @Test("each domain below a public suffix, the suffix itself and each IP address has a separate cookie limit")
   func strangers() throws {
     var bench = Bench()
     let hosts = ["a.github.io", "b.github.io", "github.io", "10.0.0.1", "10.1.0.1", "[::1]"]
@@ -326,7 +327,8 @@ import Testing
     #expect(bench.jar.count == 900)
   }
 
-  @Test("above 3,300 cookies in a jar, the expired ones are removed, or else all but the 3,000 most recently used")
+  @Test(
+    "above 3,300 cookies, the cookie jar removes expired cookies, or else all but the 3,000 most recently used cookies")
   func total() throws {
     var bench = Bench()
     try bench.set("short=1; Max-Age=10", from: "https://short.com/")
@@ -344,7 +346,7 @@ import Testing
     #expect(try bench.sent(to: "https://newer.com/") == "a=newer")
   }
 
-  @Test("over http, a cookie can't use the name of a Secure cookie, but only while the Secure cookie is stored")
+  @Test("while a Secure cookie is stored, a server can't set a cookie with the same name over http")
   func secureNames() throws {
     var bench = Bench()
     try bench.set("a=1; Secure", from: "https://one.com/")
@@ -357,7 +359,7 @@ import Testing
     #expect(try bench.set("a=2", from: "http://two.com/") == nil)
   }
 
-  @Test("host names longer than 255 bytes have no cookies")
+  @Test("the cookie jar neither stores nor sends cookies for host names longer than 255 bytes")
   func longHost() throws {
     let long = Array(repeating: "a", count: 20_000).joined(separator: ".")
     #expect(try CookieSource("https://\(long).com/".asURL()) == nil)
@@ -367,7 +369,7 @@ import Testing
   }
 
   @Test(
-    "URLs with schemes other than http and https have no cookies",
+    "the cookie jar neither stores nor sends cookies for URLs with schemes other than http and https",
     arguments: ["file:///a", "ftp://a/", "data:,a", "mailto:a@b"])
   func otherSchemes(url: String) throws {
     #expect(try CookieSource(url.asURL()) == nil)

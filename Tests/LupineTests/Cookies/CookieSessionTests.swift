@@ -22,7 +22,7 @@ import Testing
     #expect(seen == cookies, sourceLocation: sourceLocation)
   }
 
-  @Test("httpbin receives its cookies, including those set by a redirect, until it deletes them")
+  @Test("httpbin receives the cookies that it has set, also with a redirect, until it deletes them")
   func httpbin() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -101,7 +101,9 @@ import Testing
     }
   }
 
-  @Test("cookies are stored from responses with any status", arguments: [200, 201, 304, 401, 403, 404, 407, 500, 503])
+  @Test(
+    "a session stores the cookies of responses with any status code",
+    arguments: [200, 201, 304, 401, 403, 404, 407, 500, 503])
   func statuses(status: Int) async throws {
     try await withAnswers { origin, session in
       _ = await session.request(origin.url + query(("set", "a=1"), ("status", "\(status)"))).outcome()
@@ -147,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("a redirect within a host keeps the request's own Cookie field, and adds the cookies set meanwhile")
+  @Test("after a redirect within a host, the request sends its explicit Cookie field and the cookies set meanwhile")
   func sameHost() async throws {
     try await withAnswers { origin, session in
       let url = origin.url + query(("set", "a=1"), ("set", "own=2"), ("to", "/next"))
@@ -156,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("all ports of a host share their cookies, but a request's own Cookie field isn't sent to another port")
+  @Test("all ports of a host share cookies, but a redirect to another port drops the request's explicit Cookie field")
   func otherPort() async throws {
     try await withServer(Self.answer) { other in
       try await withAnswers { origin, session in
@@ -199,7 +201,7 @@ import Testing
     }
   }
 
-  @Test("if httpShouldSetCookies is false, a session sends no cookies, but stores them")
+  @Test("if httpShouldSetCookies is false, a session stores the cookies of responses, but sends none")
   func notSet() async throws {
     try await withAnswers {
       $0.httpShouldSetCookies = false
@@ -210,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("with the accept policy never, a session stores no cookies, but sends those already stored")
+  @Test("with the cookie accept policy never, a session stores no new cookies, but sends those already stored")
   func noneAccepted() async throws {
     let storage = HTTPCookieStorage()
     try await withAnswers {
@@ -237,7 +239,7 @@ import Testing
     }
   }
 
-  @Test("cookies aren't stored if the request's mainDocumentURL is at another site")
+  @Test("a session stores no cookies from a response if the request's mainDocumentURL is at another site")
   func mainDocument() async throws {
     try await withAnswers { origin, session in
       let elsewhere = try "https://example.com/".asURL()
@@ -248,7 +250,7 @@ import Testing
     }
   }
 
-  @Test("sessions that have the same storage share its cookies")
+  @Test("sessions with the same cookie storage share its cookies")
   func shared() async throws {
     let storage = HTTPCookieStorage()
     try await withAnswers {
@@ -300,7 +302,7 @@ import Testing
     }
   }
 
-  @Test("each of many concurrent requests stores its cookie")
+  @Test("a session stores the cookie of each of many concurrent responses")
   func parallel() async throws {
     try await withAnswers { origin, session in
       try await withThrowingTaskGroup(of: Void.self) { group in

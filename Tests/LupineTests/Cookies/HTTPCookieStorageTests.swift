@@ -31,7 +31,7 @@ import Testing
 
   private var names: [String] { storage.cookies?.map(\.name) ?? [] }
 
-  @Test("cookies in a storage can be found, replaced and deleted")
+  @Test("a cookie storage can find, replace and delete its cookies")
   func lifecycle() throws {
     #expect(storage.cookies == [] && storage.isEmpty)
     try storage.setCookie(cookie("a"))
@@ -82,7 +82,7 @@ import Testing
     #expect(storage.cookies?.last?.isSecure == true)
   }
 
-  @Test("the accept policy decides which cookies are stored")
+  @Test("a cookie storage's accept policy decides which cookies it stores")
   func policy() throws {
     #expect(storage.cookieAcceptPolicy == .always)
     let other = try "https://other.org/".asURL()
@@ -104,7 +104,7 @@ import Testing
     #expect(names == ["a", "b", "c", "d"])
   }
 
-  @Test("a cookie with a port list is returned only for URLs with one of these ports")
+  @Test("a cookie storage returns a cookie with a port list only for URLs whose port is in the list")
   func ports() throws {
     let cookie = HTTPCookie(
       properties: [.name: "a", .value: "1", .domain: "h", .path: "/", .port: "80,8080", .version: "1"])
@@ -121,7 +121,7 @@ import Testing
     #expect(storage.cookies(for: try "https://bücher.example/".asURL())?.map(\.name) == ["a"])
   }
 
-  @Test("after concurrent use, the storage contains the cookies that were set last")
+  @Test("after concurrent use, a cookie storage contains the cookies that were set last")
   func threads() async throws {
     let source = try #require(CookieSource(url))
     await withTaskGroup(of: Void.self) { group in

@@ -34,7 +34,7 @@ import Testing
         + " isHTTPOnly:false>")
   }
 
-  @Test("a cookie created from another cookie's properties equals it")
+  @Test("a cookie created from another cookie's properties equals the other cookie")
   func most() throws {
     let date = Date(timeIntervalSince1970: 2_000_000_000)
     let cookie = try #require(
@@ -74,7 +74,7 @@ import Testing
     #expect(make([.name: "__Host-a", .secure: "TRUE"]) != nil)
   }
 
-  @Test("if a cookie has no domain property, the host of originURL is used")
+  @Test("a cookie created without a domain property has the host of originURL as its domain")
   func originURL() throws {
     let url = try "https://www.example.com:8443/x".asURL()
     #expect(make([.originURL: url], without: .domain)?.domain == "www.example.com")
@@ -84,7 +84,7 @@ import Testing
     #expect(make([.domain: "bücher.example"])?.domain == "xn--bcher-kva.example")
   }
 
-  @Test("the lifetime of a cookie comes from discard, else from maximumAge, else from expires")
+  @Test("the property discard determines a cookie's lifetime, or else maximumAge, or else expires")
   func lifetime() throws {
     let text = "Wed, 18 May 2033 03:33:20 GMT"
     #expect(make([.expires: text])?.expiresDate == Date(timeIntervalSince1970: 2_000_000_000))
@@ -100,14 +100,14 @@ import Testing
     #expect(make([.maximumAge: "inf"])?.isSessionOnly == true)
   }
 
-  @Test("a cookie is Secure if its property secure has any value except false")
+  @Test("a cookie created with the property secure is Secure, unless the property's value is false")
   func secure() {
     for value in ["TRUE" as Any, "FALSE", "", 1, true] { #expect(make([.secure: value])?.isSecure == true) }
     #expect(make([.secure: false])?.isSecure == false)
   }
 
   @Test(
-    "a cookie parsed from Set-Cookie can be created again from its properties",
+    "a cookie that was parsed from Set-Cookie can be recreated from its properties",
     arguments: [
       "a=b", "a=b; Domain=example.com; Path=/x; Secure; HttpOnly; SameSite=Strict",
       "__Host-a=\"b\"; Secure; Path=/; Expires=Wed, 09 Jun 2049 10:18:14 GMT", "nameless",
@@ -136,7 +136,7 @@ import Testing
   // MARK: Fields
 
   @Test(
-    "a Set-Cookie field with joined cookies is split at each comma that precedes a cookie's name",
+    "the parser splits a Set-Cookie field that contains several cookies at each comma that precedes a cookie's name",
     arguments: [
       ("a=b", ["a=b"]),
       ("a=b, c=d", ["a=b", "c=d"]),
@@ -164,7 +164,7 @@ import Testing
     #expect(cookies.map { "\($0.name)=\($0.value)" } == pairs)
   }
 
-  @Test("cookies are parsed for http and https URLs only, and may name any domain")
+  @Test("HTTPCookie parses cookies for http and https URLs only, and accepts any Domain attribute")
   func foreign() throws {
     let lines = ["Set-Cookie": "a=1; Domain=other.org, b=2; Secure, c=3; Domain=com, d=4; Path=/x"]
     let plain = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try "http://example.com/y/z".asURL())
@@ -183,7 +183,7 @@ import Testing
   }
 
   @Test(
-    "cookies are appended to the request's own Cookie field, except those whose names are already in the field",
+    "cookies are appended to the request's existing Cookie field, unless their names are already in the field",
     arguments: [
       (nil, "a=1; b=2; c"), ("", "a=1; b=2; c"), ("x=y", "x=y; a=1; b=2; c"), ("a=9", "a=9; b=2; c"),
       ("a=9; b=8;c=7", "a=9; b=8;c=7; c"), ("b=", "b=; a=1; c"), ("d", "d; a=1; b=2"), ("A=9", "A=9; a=1; b=2; c"),

@@ -22,7 +22,7 @@ import Testing
     """
 
   @Test(
-    "the rules in a list determine which domains are public suffixes",
+    "the rules in the public suffix list determine which domains are public suffixes",
     arguments: [
       ("com", true), ("example.com", false), ("co.uk", true), ("a.co.uk", false), ("uk", true), ("ck", true),
       ("a.ck", true), ("b.a.ck", false), ("www.ck", false), ("a.www.ck", false), ("github.io", true),
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "the registrable domain consists of the public suffix and one more label",
+    "a host's registrable domain consists of the public suffix and one more label",
     arguments: [
       ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("b.example.co.uk", "example.co.uk"),
       ("a.b.github.io", "b.github.io"), ("a.b.c.ck", "b.c.ck"), ("a.www.ck", "www.ck"), ("x.unlisted", "x.unlisted"),
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "without a list, single labels and common country registries such as co.uk are public suffixes",
+    "without a public suffix list, single labels and common country registries such as co.uk are public suffixes",
     arguments: [
       ("com", true), ("localhost", true), ("co.uk", true), ("com.au", true), ("or.jp", true), ("go.kr", true),
       ("gob.mx", true), ("example.com", false), ("example.uk", false), ("a.co.uk", false), ("co.example.com", false),
@@ -58,7 +58,7 @@ import Testing
     #expect(PublicSuffixes(files: ["/nonexistent"]).contains(domain) == isSuffix)
   }
 
-  @Test("the list of public suffixes is read from the first readable file that isn't too long")
+  @Test("the public suffix list is read from the first readable file that isn't too long")
   func files() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "suffixes-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -70,7 +70,7 @@ import Testing
     #expect(suffixes.contains("a.short") && !suffixes.contains("a.long"))
   }
 
-  @Test("co.uk is a public suffix both with the system's list and without a list")
+  @Test("co.uk is a public suffix both with the system's public suffix list and without a list")
   func system() {
     #expect(PublicSuffixes.system.contains("co.uk") && !PublicSuffixes.system.contains("example.co.uk"))
   }

@@ -9,17 +9,21 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct SetCookieTests {
-  @Test("each Set-Cookie line is parsed to the expected cookie or refused", arguments: SetCookieVector.all)
+  @Test(
+    "the Set-Cookie parser returns the expected cookie for each valid line, and refuses each invalid line",
+    arguments: SetCookieVector.all)
   func vector(_ vector: SetCookieVector) throws {
     #expect(try vector.result() == vector.outcome)
   }
 
-  @Test("cookie dates are parsed as in browsers", arguments: CookieDateVectors.all)
+  @Test("the parser reads the dates of cookies in the same way as browsers", arguments: CookieDateVectors.all)
   func date(text: String, seconds: Int?) {
     #expect(CookieDate.parse(text.utf8).map { Int($0.timeIntervalSince1970) } == seconds)
   }
 
-  @Test("consecutive cookie dates are a day apart", arguments: [1600, 1896, 1968, 1996, 2096, 9990])
+  @Test(
+    "the parsed dates of consecutive days in cookies are a day apart, also around leap years",
+    arguments: [1600, 1896, 1968, 1996, 2096, 9990])
   func days(from start: Int) throws {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     var previous = try #require(CookieDate.parse("1 Jan \(start + 1) 00:00:00".utf8))
@@ -39,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "parsing a randomly mutated Set-Cookie line terminates, and the cookie is within the limits",
+    "parsing a randomly mutated Set-Cookie line terminates, and a parsed cookie is within the size limits",
     arguments: [1, 2, 3, 4])
   func mutations(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

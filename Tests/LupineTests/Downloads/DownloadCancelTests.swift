@@ -15,7 +15,9 @@ import Testing
 
   // MARK: Canceling
 
-  @Test("cancelling a download without resume data leaves neither resume data nor a file", arguments: [true, false])
+  @Test(
+    "cancelling a download without producing resume data leaves neither resume data nor a file",
+    arguments: [true, false])
   func cancel(isExplicit: Bool) async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
       try await withSession { session in
@@ -61,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "the closure for resume data is called once, even if the download hasn't started, has ended or was cancelled")
+    "cancelling always calls the resume data closure once, even before the start, after the end or a second time")
   func closureAlways() async throws {
     try await withServer { _ in
       .text("short")
@@ -87,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("if a download is cancelled twice, the first call determines whether resume data is kept")
+  @Test("if a download is cancelled twice, the first call determines whether resume data is produced")
   func firstCounts() async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
       try await withSession { session in
@@ -109,7 +111,7 @@ import Testing
   // MARK: Lost connections
 
   @Test(
-    "after the connection is lost, the request, the response and the error contain resume data",
+    "after a download has lost its connection, the request, the response and the error contain resume data",
     arguments: ["ETag", "Last-Modified"])
   func cut(validator: String) async throws {
     var resource = resource
@@ -163,7 +165,8 @@ import Testing
   }
 
   @Test(
-    "cancelling a resumed download without resume data leaves neither resume data nor a file", arguments: [true, false])
+    "cancelling a resumed download without producing resume data leaves neither resume data nor a file",
+    arguments: [true, false])
   func cancelResumed(isUnderWay: Bool) async throws {
     let (resource, place) = (resource, place)
     try await withScripts([

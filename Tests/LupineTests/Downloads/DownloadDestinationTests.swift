@@ -43,7 +43,7 @@ import Testing
     try #require(throws: CocoaError.self) { try destination.move(from: source) }
   }
 
-  @Test("after a move, the downloaded file is at its destination and no longer at its source")
+  @Test("moving a downloaded file leaves the file at the destination, and none at the source")
   func moved() throws {
     try withSource { source, folder in
       let url = folder.appending(path: "a b%20ä")
@@ -55,7 +55,8 @@ import Testing
     }
   }
 
-  @Test("an existing file at the destination is kept unless removesPreviousFile is set", arguments: fileSystems)
+  @Test(
+    "a download keeps an existing file at the destination unless removesPreviousFile is set", arguments: fileSystems)
   func existing(elsewhere: Bool) throws {
     try withSource(elsewhere: elsewhere) { source, folder in
       let url = folder.appending(path: "file")
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("missing folders are created only if createsIntermediateDirectories is set")
+  @Test("a download creates missing folders of its destination only if createsIntermediateDirectories is set")
   func folders() throws {
     try withSource { source, folder in
       let url = folder.appending(path: "a/b/c")
@@ -96,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("a destination whose parent is a file is refused, whether or not folders may be created")
+  @Test("a download refuses a destination whose parent is a file, whether or not missing folders may be created")
   func belowFile() throws {
     try withSource { source, folder in
       try Data([1]).write(to: folder.appending(path: "file"))
@@ -127,7 +128,7 @@ import Testing
   }
 
   @Test(
-    "a file that is moved to another file system is copied, and the source is deleted",
+    "moving a downloaded file to another file system copies the file and deletes the source",
     .enabled(if: hasSecondFileSystem))
   func otherFileSystem() throws {
     try withSource(elsewhere: true) { source, folder in
@@ -142,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("a symbolic link at the destination is replaced, and not followed")
+  @Test("a downloaded file replaces a symbolic link at the destination, without following the link")
   func link() throws {
     try withSource { source, folder in
       let (url, target) = (folder.appending(path: "link"), folder.appending(path: "target"))
@@ -154,7 +155,7 @@ import Testing
     }
   }
 
-  @Test("a destination that is the same file as the source is refused, even if removesPreviousFile is set")
+  @Test("a download refuses a destination that is the source file itself, even if removesPreviousFile is set")
   func samePlace() throws {
     try withSource { source, folder in
       let detour = folder.appending(path: "../source")
@@ -170,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("moving fails for a missing source, a file name that is too long, and a URL that isn't a file URL")
+  @Test("moving a downloaded file fails for a missing source, an overlong file name, and a URL that isn't a file URL")
   func unusable() throws {
     try withSource { source, folder in
       let missing = folder.appending(path: "missing")

@@ -53,7 +53,7 @@ import Testing
     #expect(other.url != url)
   }
 
-  @Test("an abandoned download file is deleted, and later writes to it are ignored")
+  @Test("abandoning a download deletes the partial file, and later writes to the file have no effect")
   func abandoned() throws {
     try withFolder { folder in
       let file = try DownloadFile.create(in: folder, from: nil)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("releasing an unfinished download file deletes it, and a finished one remains")
+  @Test("releasing a DownloadFile object deletes an unfinished file, but not a finished file")
   func released() throws {
     try withFolder { folder in
       var file: DownloadFile? = try DownloadFile.create(in: folder, from: nil)
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("a partial file is truncated to the byte count in the resume data, and continued there")
+  @Test("resuming a download truncates the partial file to the byte count in the resume data, and appends to it")
   func resumed() throws {
     try withFolder { folder in
       let first = try DownloadFile.create(in: folder, from: nil)
@@ -101,7 +101,8 @@ import Testing
     }
   }
 
-  @Test("a partial file isn't continued or changed if it is missing, too short, a link or a folder")
+  @Test(
+    "a download can't be resumed, and changes nothing, if the partial file is missing, too short, a link or a folder")
   func notResumed() throws {
     try withFolder { folder in
       let path = folder.appending(path: DownloadFileName.random()).path
@@ -118,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("startAfresh deletes the content of the download file")
+  @Test("startAfresh deletes the previous content of a download's file")
   func afresh() throws {
     try withFolder { folder in
       let file = try DownloadFile.create(in: folder, from: nil, total: 7)
@@ -130,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("writing to a full disk fails with path, byte count, cause and remedy, and the file is deleted")
+  @Test("a download to a full disk fails with the path, the byte count, the cause and a remedy, and deletes its file")
   func noSpace() throws {
     try withFolder { folder in
       let file = try file(in: folder, writingTo: "/dev/full", total: 5_000_000, holding: 1_048_576)
@@ -151,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("if closing the file fails, the download fails and the file is deleted")
+  @Test("if closing the downloaded file fails, the download fails and the file is deleted")
   func notClosed() throws {
     try withFolder { folder in
       for end in [{ _ = try $0.finish() }, { try $0.keep() }] as [(DownloadFile) throws -> Void] {
@@ -170,7 +171,7 @@ import Testing
   }
 
   @Test(
-    "finishing a file that has the wrong size fails, and the file is deleted",
+    "finishing a download fails if the file has the wrong size, and the file is deleted",
     arguments: [2, 4] as [UInt64])
   func incomplete(due: UInt64) throws {
     try withFolder { folder in
@@ -198,7 +199,8 @@ import Testing
   }
 
   @Test(
-    "if a file can't be created, the error contains the path and a remedy", arguments: ["missing", "file/below"])
+    "if a download's file can't be created, the error contains the path and a remedy",
+    arguments: ["missing", "file/below"])
   func notCreated(name: String) throws {
     try withFolder { folder in
       try Data().write(to: folder.appending(path: "file"))
@@ -212,7 +214,8 @@ import Testing
     }
   }
 
-  @Test("the text for each system error contains the byte count, the cause and a remedy")
+  @Test(
+    "the error for a file that can't be written contains the byte count, the cause and a remedy for each system error")
   func texts() {
     func text(_ code: CInt, _ received: (UInt64, UInt64?)?) -> String {
       var failure = DownloadFileFailure(

@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("by default, a download's progress and response handlers run on the main queue")
+  @Test("by default, a download's progress handlers and response handlers run on the main queue")
   func mainQueue() async throws {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("a slow disk doesn't delay other requests, and its download is received only up to the receive window")
+  @Test("a download to a slow disk doesn't delay other requests, and receives no more bytes than the receive window")
   func slowDisk() async throws {
     let (byteCount, mayWrite) = (32 << 20, Gate())
     let sent = Mutex(0)
@@ -120,7 +120,7 @@ import Testing
 
   // MARK: Serializers
 
-  @Test("every serializer, with a completion handler or in async code, reads the downloaded file")
+  @Test("each response serializer reads the downloaded file, for a completion handler and for async code")
   func serializers() async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Type": "application/json; charset=utf-8"], .bytes(Array("{\"name\":\"ü\"}".utf8)))
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test("serializing an empty file fails unless the status code or the method allows an empty body")
+  @Test("serializing an empty downloaded file fails unless the status code or the method allows an empty body")
   func empty() async throws {
     try await withServer { request in
       Reply(status: request.path == "/204" ? 204 : 200)
@@ -200,7 +200,8 @@ import Testing
 
   // MARK: Validation
 
-  @Test("each validation closure receives the file's URL, and the response fails with the validation's error")
+  @Test(
+    "each validation closure of a download receives the file's URL, and the response fails with the validation's error")
   func validation() async throws {
     try await withServer { request in
       request.path == "/none" ? Reply(.bytes([1])) : .text(request.path == "/empty" ? "" : "body")
@@ -249,7 +250,7 @@ import Testing
     }
   }
 
-  @Test("if there is no file, content type validation fails with dataFileNil, and serializers fail with inputFileNil")
+  @Test("a download without a file fails content type validation with dataFileNil, and serialization with inputFileNil")
   func withoutFile() async throws {
     final class Ignorant: SessionDelegate, @unchecked Sendable {
       override func urlSession(

@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("writing a body of 256 MiB to its file takes at most 24 MiB of memory")
+  @Test("downloading a body of 256 MiB to a file takes at most 24 MiB of memory")
   func memory() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("on a full disk, the download fails and the file's space is freed", .enabled(if: SmallDisk.isAvailable))
+  @Test("a download to a full disk fails, and frees the space of its file", .enabled(if: SmallDisk.isAvailable))
   func fullDisk() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("if the destination or the temporary folder isn't writable, the error contains its path")
+  @Test("if a download's destination or temporary folder isn't writable, the error contains the path")
   func readOnly() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {

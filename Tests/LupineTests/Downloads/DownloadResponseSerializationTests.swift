@@ -15,14 +15,14 @@ import Testing
     try serializer.serializeDownload(request: nil, response: nil, fileURL: file, error: error)
   }
 
-  @Test("the URL serializer returns the file's URL, whether or not the file exists")
+  @Test("the URL serializer returns the URL of the downloaded file, whether or not the file exists")
   func fileURL() throws {
     let file = URL(filePath: "/missing/file")
     #expect(try url(.url, file) == file)
     #expect(try url(URLResponseSerializer(), file) == file)
   }
 
-  @Test("each serializer for data reads the downloaded file")
+  @Test("each data serializer reads the downloaded file")
   func serializers() throws {
     try withFolder { folder in
       let file = folder.appending(path: "body")
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("an empty file is serialized like an empty body")
+  @Test("an empty downloaded file is serialized like an empty body")
   func emptyFile() throws {
     try withFolder { folder in
       let file = folder.appending(path: "body")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("serializers rethrow an earlier error, or throw inputFileNil if there is no file URL")
+  @Test("serializers of downloads rethrow the request's error, or throw inputFileNil if there is no file URL")
   func errors() {
     let serializer = StringResponseSerializer()
     let missing = URL(filePath: "/missing/file")
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("if the file can't be read, serializers throw inputFileReadFailed with its URL")
+  @Test("serializers of downloads throw inputFileReadFailed with the file's URL if the file can't be read")
   func unreadable() {
     let missing = URL(filePath: "/missing/file")
     #expect {

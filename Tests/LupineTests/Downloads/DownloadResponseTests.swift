@@ -65,7 +65,7 @@ import Testing
     #expect(success.tryMapError { $0 }.value == 7)
   }
 
-  @Test("a download response's description is its result, and the debug description contains all parts")
+  @Test("a download response's description shows the result, and its debug description shows all parts of the response")
   func descriptions() throws {
     let response = try response(.success("text"))
     #expect(response.description == "success(\"text\")")

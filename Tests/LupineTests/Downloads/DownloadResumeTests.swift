@@ -47,7 +47,7 @@ import Testing
   // MARK: Resuming
 
   @Test(
-    "a resumed download requests and appends only the missing bytes, and its progress starts at the received byte count"
+    "a resumed download requests and appends only the missing bytes, and its progress includes the earlier bytes"
   )
   func append() async throws {
     let requests = try await withScripts([
@@ -82,7 +82,7 @@ import Testing
     #expect(requests[1].fields.list("accept-encoding") == "identity")
   }
 
-  @Test("if the resource has changed, its new content replaces the received bytes")
+  @Test("if the resource has changed, a resumed download replaces the received bytes with the new content")
   func changed() async throws {
     var other = resource
     (other.fields["ETag"], other.shift, other.byteCount) = ("\"v2\"", 7, 50_000)
@@ -95,7 +95,7 @@ import Testing
     #expect(requests.count == 1)
   }
 
-  @Test("a download of unknown length that lacks only the end of its body is completed")
+  @Test("a download of unknown length that lost its connection after the last byte can be resumed and completed")
   func onlyTheEnd() async throws {
     let small = Resource(byteCount: place)
     let requests = try await withScripts([
@@ -119,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "if a 206 has another range or is of another representation, the entire resource is requested",
+    "a resumed download requests the entire resource if a 206 has another range or is of another representation",
     arguments: [
       "Content-Range: bytes 70001-199999/200000\r\nETag: \"v1\"", "Content-Range: bytes 70000-199999/200001",
       "Content-Range: bytes 70000-199999/200000\r\nETag: \"v2\"", "X-Nothing: 1",
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(
-    "bytes of two representations are never joined, even if a 206 has the right range",
+    "a resumed download never joins the bytes of two representations, even if a 206 has the requested range",
     arguments: [
       "Content-Range: bytes 70000-199999/200000\r\nETag: \"v2\"", "Content-Range: bytes 70000-199999/200000",
       "Content-Range: bytes 70000-199999/200000\r\nETag: W/\"v1\"",
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(
-    "an error response to a resuming request is delivered, and the received bytes can be resumed later",
+    "a resumed download delivers an error response, and can be resumed again with the bytes already received",
     arguments: [503, 401, 404])
   func unrelated(status: Int) async throws {
     _ = try await resuming { _, peer in
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("a download from nginx is resumed")
+  @Test("a cancelled download from nginx can be resumed")
   func nginx() async throws {
     let (url, byteCount) = (try await TestServers.nginx + "/big.bin", 256 << 20)
     try await withSession { session in
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  @Test("if an error response to a resuming request is truncated, the received bytes can still be resumed")
+  @Test("after a truncated error response, a resumed download can be resumed again with the bytes already received")
   func unrelatedCut() async throws {
     let (resource, place) = (resource, place)
     try await withScripts([
@@ -299,7 +299,7 @@ import Testing
     }
   }
 
-  @Test("a redirected download is resumed with its original URL")
+  @Test("a download that was redirected is resumed from its original URL")
   func redirected() async throws {
     let (resource, place) = (resource, place)
     try await withScripts([
@@ -322,7 +322,7 @@ import Testing
     }
   }
 
-  @Test("malformed resume data causes an error, and no request is sent")
+  @Test("a download with malformed resume data fails without sending a request")
   func unreadable() async throws {
     try await withSession { session in
       let request = session.download(resumingWith: Data("nonsense".utf8))

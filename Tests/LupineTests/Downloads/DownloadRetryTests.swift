@@ -25,7 +25,7 @@ import Testing
 
   // MARK: Retries
 
-  @Test("the file downloaded by a retry replaces that of the failed attempt")
+  @Test("the file that a retry downloads replaces the file of the failed attempt")
   func retryOverFile() async throws {
     try await withScripts([
       { try $1.respond(status: 503, body: Array("later, and longer".utf8), to: $0) },
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("after a lost connection, a retry downloads the entire resource again, and the partial file is deleted")
+  @Test("after a lost connection, a retry deletes the partial file and downloads the entire resource again")
   func retryAfterCut() async throws {
     let resource = Resource()
     try await withScripts([
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("a retry has none of the failed attempt's file, resume data, progress and error")
+  @Test("a retried download starts without the failed attempt's file, resume data, progress and error")
   func reset() async throws {
     try await withScripts([{ try $1.respond(status: 503, body: [1, 2], to: $0) }]) { origin, _ in
       try await withSession(startRequestsImmediately: false) { session in
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("a retry of a resumed download continues after all bytes received so far")
+  @Test("a retry of a resumed download requests only the bytes that haven't been received yet")
   func retryResumed() async throws {
     let resource = Resource()
     try await withScripts([
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("if a serializer fails, the download is retried, and each response handler is called once")
+  @Test("a download whose serializer fails can be retried, and each response handler is called once")
   func retryAfterSerializer() async throws {
     try await withScripts([
       { try $1.respond(body: Array("{}".utf8), to: $0) },
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("a download can be suspended, resumed and cancelled through its request and its DownloadTask")
+  @Test("a DownloadRequest and its DownloadTask can suspend, resume and cancel the download")
   func control() async throws {
     let (resource, mayAnswer) = (Resource(), Gate())
     try await withOrigin { peer in

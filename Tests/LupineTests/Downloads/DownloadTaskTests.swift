@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "the file exists while didFinishDownloadingTo is called, and afterward only if the delegate has moved it",
+    "a downloaded file exists during didFinishDownloadingTo, and afterward only if the delegate has moved the file",
     arguments: [true, false])
   func file(isMoved: Bool) async throws {
     try await withServer { _ in
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("cancelling a resumed task before it starts returns the resume data with which it was created")
+  @Test("cancelling an unstarted download task that was created with resume data returns the same resume data")
   func neverRan() async throws {
     let resource = Resource()
     try await withScripts([{ try resource.answer($0, on: $1, .cut(at: 70_000)) }]) { origin, _ in

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DownloadTests {
   // MARK: Destinations
 
-  @Test("the default destination is in the temporary folder, with the name Alamofire_ and the temporary file's name")
+  @Test("a download's default destination is in the temporary folder, with Alamofire_ before the temporary file's name")
   func defaultDestination() async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Disposition": "attachment; filename=evil"], .pattern(byteCount: 300_000))
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("the destination closure receives the response and the URL of the complete temporary file")
+  @Test("a download's destination closure receives the response and the URL of the complete temporary file")
   func destination() async throws {
     try await withServer { _ in
       Reply(status: 203, .pattern(byteCount: 1000))
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "an existing file at the destination is replaced if removePreviousFile is set; otherwise, the move fails",
+    "a download replaces an existing file at the destination if removePreviousFile is set, and fails otherwise",
     arguments: [true, false])
   func previousFile(isReplaced: Bool) async throws {
     try await withServer { _ in
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("suggestedDownloadDestination is the given folder with the file name that the server suggests")
+  @Test("suggestedDownloadDestination returns the given folder with the file name that the server suggests")
   func suggestedDestination() throws {
     let folder = try #require(FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first)
     let temporary = URL(filePath: "/tmp/x.tmp")
@@ -126,7 +126,7 @@ import Testing
     #expect(url.deletingLastPathComponent().path == documents?.path && options == [])
   }
 
-  @Test("the downloaded file is moved by the session delegate's file manager")
+  @Test("the file manager of the SessionDelegate moves the downloaded file to its destination")
   func fileManager() async throws {
     final class Mover: FileManager, @unchecked Sendable {
       override func moveItem(at source: URL, to destination: URL) throws {
@@ -148,7 +148,7 @@ import Testing
 
   // MARK: Content
 
-  @Test("the body of a response with an error status is saved to the file", arguments: [404, 503, 302, 401])
+  @Test("a download saves the body of a response with an error status to the file", arguments: [404, 503, 302, 401])
   func errorStatus(status: Int) async throws {
     try await withServer { _ in
       .text("what happened", status: status)
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is saved as an empty file, and a compressed body is saved decompressed")
+  @Test("a download saves an empty body as an empty file, and decompresses a compressed body")
   func bodies() async throws {
     try await withServer { request in
       switch request.path {
@@ -195,7 +195,8 @@ import Testing
   }
 
   @Test(
-    "a download follows redirects; a redirect that isn't followed results in an empty file", arguments: [true, false])
+    "a download follows redirects, and saves an empty file for a redirect that isn't followed",
+    arguments: [true, false])
   func redirects(isFollowed: Bool) async throws {
     try await withServer { request in
       request.path == "/end" ? .text("end") : Reply(status: 302, fields: ["Location": "/end"])
@@ -242,7 +243,7 @@ import Testing
     }
   }
 
-  @Test("a download whose request can't be created or sent fails without a file")
+  @Test("a download whose request can't be created or sent fails without creating a file")
   func unbuilt() async throws {
     try await withSession { session in
       let response = await session.download("").outcome()
@@ -253,7 +254,7 @@ import Testing
     }
   }
 
-  @Test("a challenge is answered with the request's credential, and only the final response is written to the file")
+  @Test("a download answers a challenge with the request's credential, and writes only the final response to the file")
   func challenge() async throws {
     try await withServer { request in
       request.fields.first("authorization") == nil
@@ -272,7 +273,7 @@ import Testing
     }
   }
 
-  @Test("if the request setup is eager, a download's task is created before the download is resumed")
+  @Test("with eager request setup, a download's task is created before the download is resumed")
   func eager() async throws {
     try await withServer { _ in
       .text("here")

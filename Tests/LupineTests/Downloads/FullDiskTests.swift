@@ -13,7 +13,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folder.path)
   }
 
-  @Test("writing to a full disk fails with the number of bytes written, and the file's space is freed")
+  @Test("a download's write to a full disk fails with the number of bytes written, and the file's space is freed")
   func writing() throws {
     let disk = try SmallDisk()
     let file = try DownloadFile.create(in: disk.folder, from: URL(string: "https://h/large"), total: 100_000)

@@ -25,7 +25,7 @@ import Testing
 
   private static let tag = ("ETag", "\"v1\"")
 
-  @Test("a 206 is appended if its range is exactly the missing one")
+  @Test("a resumed download appends a 206 whose range is exactly the missing range")
   func part() throws {
     let range = ("Content-Range", "bytes 50-99/100")
     let append = ResumeAnswer.append(at: 50, total: 100)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "a 206 with another range is discarded, and the entire resource is requested",
+    "a resumed download discards a 206 with another range, and requests the entire resource",
     arguments: [
       // Another start, another end, another total, and values that aren't a single byte range.
       "bytes 0-99/100", "bytes 49-99/100", "bytes 51-99/100", "bytes 50-98/100", "bytes 50-99/101", "bytes 50-100/101",
@@ -54,7 +54,7 @@ import Testing
     #expect(try answer(206, [("Content-Range", range), Self.tag]) == .askAgain)
   }
 
-  @Test("a 206 is discarded if it has several ranges, an unknown total, a wrong length or a decoded content coding")
+  @Test("a resumed download discards a 206 with several ranges, an unknown total, a wrong length or a decoded coding")
   func unusableParts() throws {
     let tag = Self.tag
     #expect(try answer(206, [tag]) == .askAgain)
@@ -66,7 +66,7 @@ import Testing
     #expect(try answer(206, [range, tag], isContentDecoded: true) == .askAgain)
   }
 
-  @Test("a 206 of another representation is discarded, and the entire resource is requested")
+  @Test("a resumed download discards a 206 of another representation, and requests the entire resource")
   func changedPart() throws {
     let range = ("Content-Range", "bytes 50-99/100")
     // Without an entity tag, the representation of the part is unknown.
@@ -78,13 +78,13 @@ import Testing
     }
   }
 
-  @Test("a 200 response replaces the received bytes")
+  @Test("a 200 response to a resumed download replaces the bytes already received")
   func whole() throws {
     #expect(try answer(200) == .startAfresh)
     #expect(try answer(200, [("Content-Range", "bytes 50-99/100"), ("ETag", "\"v1\"")]) == .startAfresh)
   }
 
-  @Test("a 416 means that the file is complete only if the resource has exactly the number of bytes received")
+  @Test("a 416 completes a resumed download only if the resource's length is exactly the number of bytes received")
   func unsatisfied() throws {
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: nil) == .complete)
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: 50) == .complete)
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "a response with any other status isn't part of the download, and the partial file is kept",
+    "a resumed download keeps its partial file after a response with a status other than 200, 206 and 416",
     arguments: [201, 204, 301, 304, 401, 403, 404, 407, 412, 429, 500, 503])
   func unrelated(status: Int) throws {
     #expect(try answer(status, [("Content-Range", "bytes 50-99/100")]) == .unrelated)

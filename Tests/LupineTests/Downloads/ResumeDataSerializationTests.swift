@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("deserialized resume data equals the original, with its header fields in order")
+  @Test("deserialized resume data equals the original, including the order of the header fields")
   func roundTrip() throws {
     let fields = Fields((0..<50).map { ("X-\($0 * 7 % 50)", "ä\"\\\u{1F600} \($0)") })
     for validator in [.entityTag("\"\\\""), .lastModified("Wed, 21 Oct 2015 07:28:00 GMT")] as [ResumeData.Validator] {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("resume data that would be too long to deserialize is never produced")
+  @Test("a download never produces resume data that would be too long to deserialize")
   func tooLarge() throws {
     let fields: Fields = ["X": String(repeating: "x", count: 256 * 1024)]
     #expect(try resumeData(fields: fields).serialized == nil)
@@ -57,7 +57,7 @@ import Testing
     #expect(ResumeData.make(request: request, response: response, file: file, receivedByteCount: 5) != nil)
   }
 
-  @Test("resume data is refused unless its path is that of a download's temporary file")
+  @Test("deserialization refuses resume data whose path isn't that of a download's temporary file")
   func otherFiles() throws {
     let name = DownloadFileName.random()
     let paths = [
@@ -73,7 +73,7 @@ import Testing
     #expect(!isRefused(try #require(try resumeData(path: "/var/\(name)").serialized)))
   }
 
-  @Test("resume data with impossible byte counts or validators is refused")
+  @Test("deserialization refuses resume data with impossible byte counts or validators")
   func impossible() throws {
     let impossible = [
       try resumeData(received: 0), try resumeData(received: 101), try resumeData(received: 1 << 63, total: nil),
@@ -100,7 +100,7 @@ import Testing
     #expect(isRefused(Data([0xFF, 0xFE, 0x00])))
   }
 
-  @Test("randomly changed resume data is refused, or still names the temporary file of a download")
+  @Test("randomly changed resume data is refused, or its path is still that of a download's temporary file")
   func damaged() throws {
     let original = try #require(try resumeData().serialized)
     var random = SplitMix64(seed: 1)

@@ -37,7 +37,7 @@ import Testing
       now: Self.now)
   }
 
-  @Test("resume data contains the request, the validator, the file's path and the byte counts")
+  @Test("resume data contains the request, the validator, the path of the partial file and the byte counts")
   func resumable() throws {
     let resumeData = try #require(
       try made {
@@ -65,7 +65,7 @@ import Testing
       fresh.headers.dictionary == ["Authorization": "Bearer t", "X-A": "1", "Accept-Encoding": "br, gzip"])
   }
 
-  @Test("no resume data is produced for a download that can't be resumed")
+  @Test("a download that can't be resumed produces no resume data")
   func unresumable() throws {
     #expect(try made() != nil)
     #expect(try made(received: 0) == nil)
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(
-    "resume data is produced if Accept-Ranges lists several units, a coding isn't decoded, or the length is unknown")
+    "resume data is produced despite several units in Accept-Ranges, an undecoded content coding or an unknown length")
   func resumableToo() throws {
     #expect(try made(["Accept-Ranges": "items, Bytes"]) != nil)
     // No coding was decoded, so offsets in the file are offsets in the representation.
@@ -92,7 +92,7 @@ import Testing
     #expect(resumeData.totalByteCount == nil)
   }
 
-  @Test("resume data keeps a disabled timeout, and is produced only for a download's temporary file")
+  @Test("resume data preserves a disabled timeout, and is produced only for a download's temporary file")
   func kept() throws {
     for timeout in [TimeInterval.infinity, 0] {
       #expect(try made { $0.timeoutInterval = timeout }?.makeRequest().explicitTimeoutInterval == 0)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "a weak or malformed entity tag isn't used as a validator, even if there is a date",
+    "resume data uses no weak or malformed entity tag as a validator, even if there is a Last-Modified date",
     arguments: [
       "W/\"v1\"", "w/\"v1\"", "v1", "\"", "\"v1", "\"v1\", \"v2\"", "\"a b\"", "\"\u{7F}\"", "\"é\"", "\"a\nb\"",
     ])
@@ -115,7 +115,7 @@ import Testing
     #expect(try made(["ETag": tag, "Last-Modified": Self.lastModified]) == nil)
   }
 
-  @Test("an entity tag used as a validator may be empty and contain any visible character")
+  @Test("resume data accepts an empty entity tag, and an entity tag with any visible character, as a validator")
   func tags() throws {
     for tag in ["\"\"", "\"W/x\"", "\"!#~'<>\\\""] {
       #expect(try made(["ETag": tag])?.validator == .entityTag(tag))
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(
-    "Last-Modified is a validator if it is 1 s before Date, or 60 s before the local clock if there is no Date",
+    "resume data uses Last-Modified as a validator if it is at least 1 s older than Date, or 60 s old without Date",
     arguments: [
       ("Thu, 15 Jan 2026 12:00:01 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
       ("Thu, 15 Jan 2026 12:00:02 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", false),
@@ -143,7 +143,7 @@ import Testing
     #expect(resumeData.makeRequest().headers["If-Range"] == lastModified)
   }
 
-  @Test("the resume data of a resumed download contains the original request and the new byte count")
+  @Test("the resume data of a download that was already resumed contains the original request and the new byte count")
   func again() throws {
     let earlier = try #require(try made { $0.headers = ["X-A": "1", "Accept-Encoding": "gzip"] })
     let fields = ["Content-Range": "bytes 50-99/100", "Content-Length": "50", "ETag": "\"v1\""]
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(
-    "the earlier resume data of a resumed download remains usable until a response changes the file")
+    "a resumed download's earlier resume data remains usable until a response changes the partial file")
   func earlierStays() throws {
     let earlier = try #require(try made { $0.headers = ["X-A": "1"] })
     func next(_ response: HTTPURLResponse?, received: UInt64) -> ResumeData? {

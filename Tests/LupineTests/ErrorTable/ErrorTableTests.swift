@@ -8,7 +8,7 @@ struct ErrorTableTests {
     .deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Sources/Lupine/Lupine.docc/Errors.md")
 
-  @Test("the error table in Errors.md has the same messages as the code; make tables updates it")
+  @Test("the error table in Errors.md contains the messages of the code, and `make tables` updates the table")
   func table() throws {
     let text = try String(contentsOf: Self.article, encoding: .utf8)
     let (start, end) = ErrorTable.markers
@@ -27,7 +27,7 @@ struct ErrorTableTests {
     }
   }
 
-  @Test("each row of the error table has a unique name and a message of one line, and each URLError code has a name")
+  @Test("each row of the error table has a unique name and a one-line message, and each URLError code has a name")
   func rows() throws {
     let rows = try ErrorTable.rows()
     #expect(Set(rows.map(\.name)).count == rows.count)

@@ -36,7 +36,7 @@ import Testing
     { .sessionInvalidated(error: $0) }, { .sessionTaskFailed(error: $0) },
   ]
 
-  @Test("these tests cover every case and reason of AFError that wraps a single error")
+  @Test("the tests of nested descriptions cover every case and reason of AFError that wraps a single error")
   func table() {
     let wrapping = AFErrorTests.table.filter { $0.wraps && !$0.error.isRequestRetryError }
     #expect(
@@ -44,7 +44,8 @@ import Testing
     #expect(wrapping.count == Self.wrappers.count)
   }
 
-  @Test("if an error is wrapped twice in the same AFError case, the description contains that case's text once")
+  @Test(
+    "the description of an error that is wrapped twice in the same AFError case contains that case's text only once")
   func same() {
     for wrap in Self.wrappers {
       #expect(wrap(wrap(Broken())).localizedDescription == wrap(Broken()).localizedDescription)
@@ -69,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("the description of a failed retry contains each failure once, however many retriers have failed")
+  @Test("the description of a failed retry contains each failure only once, however many retriers have failed")
   func retries() {
     func failed(_ retry: any Error, _ original: any Error) -> String {
       AFError.requestRetryFailed(retryError: retry, originalError: original).localizedDescription
@@ -90,7 +91,7 @@ import Testing
     #expect(failed(timeout, transfer) == "The request failed: \(transfer.localizedDescription)")
   }
 
-  @Test("if a retrier fails, the description contains the request's error once and the retrier's error once")
+  @Test("if a retrier fails, the error's description contains the request's error and the retrier's error once each")
   func retrier() async throws {
     try await withServer { _ in
       .text("no", status: 418)
@@ -108,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("the description of a failed file move contains each path once, and one remedy")
+  @Test("the description of the error for a failed file move contains each path once, and one remedy")
   func moves() async throws {
     try await withServer { _ in
       .text("here")

@@ -86,7 +86,7 @@ struct AFErrorTests {
     (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), nil, false),
   ]
 
-  @Test("at most one of AFError's properties is…Error is true for each error")
+  @Test("for each AFError, at most one of the properties whose names have the form is…Error is true")
   func cases() {
     for (error, property, _) in Self.table {
       let answers = [
@@ -210,14 +210,14 @@ struct AFErrorTests {
     #expect(AFError.explicitlyCancelled.downloadResumeData == nil)
   }
 
-  @Test("the underlying error of a failed retry is the retrier's, and the description contains both errors")
+  @Test("the underlying error of requestRetryFailed is the retrier's error, and the description contains both errors")
   func retry() {
     let error = AFError.requestRetryFailed(retryError: Broken(), originalError: URLError(.timedOut))
     #expect(error.underlyingError is Broken)
     #expect(error.localizedDescription.contains(URLError(.timedOut).localizedDescription))
   }
 
-  @Test("a multipart error's property url is the file in its description, and is nil for other errors")
+  @Test("the url of a multipart encoding error is that of the file in its description, and is nil for all other errors")
   func multipartFile() {
     for (error, property, _) in Self.table {
       let names = error.localizedDescription.contains("/folder/file")
@@ -230,7 +230,7 @@ struct AFErrorTests {
     #expect(Self.table.count { $0.error.url != nil } == 11)
   }
 
-  @Test("the error for a failed pinning contains the host and the numbers of pins and of certificates or keys")
+  @Test("the error for failed pinning contains the host, the number of pins, and the number of certificates or keys")
   func pinning() throws {
     let authority = try ThrowawayAuthority()
     let trust = try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority)
@@ -251,7 +251,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("the error for a wrong multipart stream length contains the declared and the actual length")
+  @Test("the error for a multipart stream of the wrong length contains the declared length and the actual length")
   func unexpectedLength() {
     var error = AFError.UnexpectedInputStreamLength(bytesExpected: 5, bytesRead: 4)
     #expect(error.localizedDescription.hasPrefix("5 bytes were announced, but only 4 were read."))

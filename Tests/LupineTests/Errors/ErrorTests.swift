@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ErrorTests {
   // MARK: Nothing sent
 
-  @Test("a URL that can't be parsed fails with invalidURL", arguments: ["", "http://[", "http://a b:c"])
+  @Test("a request with a URL that can't be parsed fails with invalidURL", arguments: ["", "http://[", "http://a b:c"])
   func invalidURL(url: String) async throws {
     try await withSession { session in
       let response = await session.request(url).outcome()
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "a URL with a scheme other than http and https fails with unsupportedURL",
+    "a request to a URL with a scheme other than http and https fails with unsupportedURL",
     arguments: ["ftp://127.0.0.1/a", "mailto:a@b", "/path"])
   func unsupportedScheme(url: String) async throws {
     try await withSession { session in
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(
-    "a truncated response fails with networkConnectionLost",
+    "a request with a truncated response fails with networkConnectionLost",
     arguments: [
       Script(name: "in the status line", reply: "HTTP/1.1 2", parts: ["head"]),
       Script(name: "in the head", reply: "HTTP/1.1 200 OK\r\nContent-Le", parts: ["head"]),
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("a connection reset fails with networkConnectionLost")
+  @Test("a request whose connection is reset by the server fails with networkConnectionLost")
   func reset() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -149,7 +149,7 @@ import Testing
   // MARK: Replies that aren't HTTP
 
   @Test(
-    "a malformed response fails with badServerResponse",
+    "a request with a malformed response fails with badServerResponse",
     arguments: [
       Script(name: "another protocol", reply: "220 mail.example ESMTP ready\r\n", parts: ["isn't HTTP", "Check"]),
       Script(name: "HTTP/2", reply: "HTTP/2.0 200 OK\r\n\r\n", parts: ["version"]),
@@ -172,7 +172,7 @@ import Testing
     try await expectFailure(script, .badServerResponse, .malformedResponse) { _ in }
   }
 
-  @Test("an endless response head fails with badServerResponse at the size limit")
+  @Test("a request whose response head never ends fails with badServerResponse at the size limit")
   func endlessHead() async throws {
     let left = Gate()
     try await withOrigin { peer in
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test("bytes after a complete response are discarded, and the connection is closed")
+  @Test("the client discards bytes that follow a complete response, and closes the connection")
   func twoReplies() async throws {
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
     try await withOrigin { peer in
@@ -230,7 +230,7 @@ import Testing
 
   // MARK: After a complete reply
 
-  @Test("validation fails for the status code, the content type or the caller's rule, and stops at the first failure")
+  @Test("validation checks the status code, the content type and the caller's rule, and stops at the first failure")
   func validation() async throws {
     struct Own: Error {}
     try await withServer { request in
@@ -277,7 +277,7 @@ import Testing
     }
   }
 
-  @Test("if a response can't be decoded, its head and data remain available")
+  @Test("if a response's body can't be serialized, the response head and the data remain available")
   func decoding() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in

@@ -150,7 +150,7 @@ import Testing
     ]
   }
 
-  @Test("each event calls only its own closure, with the event's parameters")
+  @Test("each event calls only the corresponding closure of a ClosureEventMonitor, with the event's parameters")
   func table() {
     let fixture = EventFixture()
     let monitor = ClosureEventMonitor()
@@ -164,7 +164,7 @@ import Testing
     #expect(Set(Self.rows.map(\.name)).count == EventName.allCases.count - 3)
   }
 
-  @Test("events without a closure are ignored")
+  @Test("a ClosureEventMonitor ignores events for which no closure is set")
   func nothingSet() {
     let monitor = ClosureEventMonitor()
     let fixture = EventFixture()

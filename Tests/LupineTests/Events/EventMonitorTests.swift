@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EventMonitorTests {
   // MARK: Monitors and queues
 
-  @Test("the session's monitors are notified before the request's, and each group in the order of addition")
+  @Test("an event notifies the session's monitors first, and then the request's, each group in the order of addition")
   func order() async throws {
     try await withServer { _ in
       .text("here")
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("a monitor of a request receives the request's events in order, but no events of URLSession")
+  @Test("a request's monitor receives the request's events in order, but no events of URLSession")
   func requestEvents() async throws {
     try await withServer { _ in
       .text("here")
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("a monitor of a request receives only that request's events, and a monitor of a session those of all requests")
+  @Test("a request's monitor receives only that request's events, and a session's monitor the events of all requests")
   func twoRequests() async throws {
     try await withServer { _ in
       .text("here")
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("by default, a monitor is called on the main queue")
+  @Test("by default, an event monitor is called on the main queue")
   func defaultQueue() async throws {
     try await withServer { _ in
       .text("here")
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("a request's eventMonitor is nil without monitors; otherwise, the session's monitors come first")
+  @Test("a request's eventMonitor is nil without monitors, and otherwise calls the session's monitors first")
   func monitorsOfARequest() async throws {
     let (one, two) = (EventRecorder(), EventRecorder())
     try await withMonitoredSession([]) { session in
@@ -218,7 +218,7 @@ import Testing
     }
   }
 
-  @Test("for each of 500 requests with a small body, every event occurs exactly once")
+  @Test("each of 500 requests with a small body causes every event exactly once")
   func smallBodies() async throws {
     try await withServer { _ in
       .text("here")
@@ -237,7 +237,7 @@ import Testing
 
   // MARK: Parameters of events
 
-  @Test("the event for a task's completion contains the task's error, not a validation error")
+  @Test("the event for a task's completion contains the task's error, and no validation error")
   func completionErrors() async throws {
     try await withServer { request in
       .text("here", status: request.path == "/bad" ? 404 : 200)
@@ -257,7 +257,7 @@ import Testing
     }
   }
 
-  @Test("the events' parameters contain the requests, responses, bodies and metrics")
+  @Test("the parameters of a monitor's events contain the requests, responses, bodies and metrics")
   func contents() async throws {
     try await withServer { _ in
       .text("here")

@@ -36,7 +36,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("if creating the URLRequest failed, a retry creates it again")
+  @Test("if creating the URLRequest fails, a retry creates the URLRequest again")
   func retriedBuild() async throws {
     try await withMonitoredSession([recorder]) { session in
       let request = session.request("").retry(
@@ -50,7 +50,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("if a request is retried because a serializer failed, its finish and serialization events occur twice")
+  @Test("a request that is retried because a serializer failed causes its finish and serialization events twice")
   func retriedSerialization() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -81,7 +81,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("if a request is cancelled while its task is running, metrics are gathered before the task completes")
+  @Test("the metrics of a request that is cancelled while its task is running are gathered before the task completes")
   func cancelWhileRunning() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -115,7 +115,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("if an eager request is resumed while its task is being created, its resume event precedes the task's events")
+  @Test("with eager setup, the event for resuming a request during its task's creation precedes the task's events")
   func resumedWhileTaskIsMade() async throws {
     try await withServer { _ in
       .text("here")

@@ -14,7 +14,7 @@ import Testing
 
   // MARK: One attempt
 
-  @Test("with lazy setup, a request is created after it is resumed")
+  @Test("with lazy setup, the URLRequest is created after the request is resumed")
   func lazy() async throws {
     try await withServer { _ in
       .text("here")
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("with eager setup, a request is created immediately, and resumed after its task exists")
+  @Test("with eager setup, the URLRequest is created immediately, and the request is resumed after its task exists")
   func eager() async throws {
     try await withServer { _ in
       .text("here")
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "using separate queues for creating and serializing requests doesn't change the order of events",
+    "separate queues for the creation of requests and for serialization don't change the order of events",
     arguments: [Session.RequestSetup.lazy, .eager])
   func otherQueues(setup: Session.RequestSetup) async throws {
     try await withServer { _ in
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("each redirect causes an event with the same task, and metrics are gathered once")
+  @Test("each redirect of a request causes an event with the same task, and metrics are gathered once")
   func redirects() async throws {
     try await withServer { request in
       switch request.path {
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("validations run before the task's completion event, and stop at the first failure")
+  @Test("a request's validations run before the task's completion event, and stop at the first failure")
   func validation() async throws {
     try await withServer { request in
       .text("here", status: request.path == "/good" ? 200 : 404)
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("a handler added to a finished request causes only its own event")
+  @Test("adding a response handler to a finished request causes only the event of that handler")
   func lateHandler() async throws {
     try await withServer { _ in
       .text("here")

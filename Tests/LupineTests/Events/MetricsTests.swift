@@ -28,7 +28,8 @@ import Testing
     }
   }
 
-  @Test("the dates of lookup, connection, TLS, request and response are in order, within the task's interval")
+  @Test(
+    "the metrics' dates of lookup, connection, TLS, request and response are in order and within the task's interval")
   func phases() async throws {
     let url = try await TestServers.TLS.good.url + "/text.txt"
     try await withSession {
@@ -68,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("metrics that can't be determined on Linux are unknown or false")
+  @Test("the values of metrics that can't be determined on Linux are unknown or false")
   func network() async throws {
     try await withServer { _ in
       .text("here")
@@ -83,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("the raw values of the metrics' enums equal those of Foundation, and the TLS versions those of the protocol")
+  @Test("the metrics' enums have the raw values of Foundation's enums, and the TLS versions the protocol's numbers")
   func numbers() {
     let protocols: [URLSessionTaskMetrics.DomainResolutionProtocol] = [.unknown, .udp, .tcp, .tls, .https]
     #expect(protocols.map(\.rawValue) == [0, 1, 2, 3, 4])
@@ -109,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("the metrics of a request on a reused connection have no dates for lookup, connection and TLS")
+  @Test("the metrics of a request on a reused connection contain no dates for lookup, connection and TLS")
   func reuse() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -127,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("the metrics count the bytes of heads and bodies, and those of a response's body before and after decoding")
+  @Test("the metrics count the bytes of heads and bodies, and count a response's body both before and after decoding")
   func bytes() async throws {
     try await withServer { request in
       .json(["head": .number(request.rawHead.count), "body": .number(request.body.count)], coding: .gzip)

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("the eight notifications have the same names as in Alamofire 5")
+  @Test("the eight notifications of requests and tasks have the same names as in Alamofire 5")
   func publishedNames() {
     for (name, event) in Self.names {
       #expect(name.rawValue == "org.alamofire.notification.name.request.\(event)")
@@ -50,7 +50,7 @@ import Testing
     #expect(Self.names.count == 8)
   }
 
-  @Test("a request that is suspended, resumed and answered posts a notification for each event, in order")
+  @Test("a request that is suspended, resumed and completed posts a notification for each event, in order")
   func answered() async throws {
     let posted = try await notifications { request, arrived, mayAnswer in
       request.resume()
@@ -66,7 +66,7 @@ import Testing
       ])
   }
 
-  @Test("cancelling a running request posts a notification for the request and one for its task")
+  @Test("cancelling a running request posts one notification for the request and one notification for its task")
   func cancelled() async throws {
     let posted = try await notifications { request, arrived, _ in
       request.resume()
@@ -94,7 +94,7 @@ import Testing
     #expect(posted.isEmpty)
   }
 
-  @Test("AlamofireNotifications posts notifications beside a session's other monitors, and as a request's monitor")
+  @Test("AlamofireNotifications posts notifications next to a session's other monitors, and as a request's monitor")
   func withOthers() async throws {
     let expected = ["didResume", "didResumeTask", "didCompleteTask", "didFinish"]
     let recorder = EventRecorder()

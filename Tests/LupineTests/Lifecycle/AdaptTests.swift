@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AdaptTests {
-  @Test("the session's adapter runs first, then the request's adapters in the order of their addition")
+  @Test("the session's adapter runs first, and then the request's adapters in the order in which they were added")
   func order() async throws {
     try await withServer { request in
       .text(request.fields.first("X-Way") ?? "none")
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("after an adapter fails, no other adapter is called, and the error is wrapped in requestAdaptationFailed")
+  @Test("after an adapter fails, no other adapter is called, and requestAdaptationFailed wraps the adapter's error")
   func firstFailure() async throws {
     try await withServer { _ in
       Reply()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("an adapter that implements adapt(_:using:) receives the request's id and session")
+  @Test("an adapter that implements adapt(_:using:) receives the request's id and the request's session")
   func state() async throws {
     struct Curious: RequestInterceptor {
       let told: Log<(UUID, Session)>
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("a GET request is refused if an adapter adds a body")
+  @Test("a GET request fails if an adapter adds a body")
   func bodyByAdapter() async throws {
     try await withServer { _ in
       Reply()
@@ -114,7 +114,8 @@ import Testing
   }
 
   @Test(
-    "only an adapter's first result has an effect, whichever thread delivers it", arguments: [true, false],
+    "only the first result that an adapter delivers has an effect, whichever thread delivers the result",
+    arguments: [true, false],
     [true, false])
   func answers(isElsewhere: Bool, isOnOwnQueue: Bool) async throws {
     try await withServer { request in

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "the credential that answers a challenge replaces the request's own Authorization field",
+    "a credential that answers a challenge replaces the Authorization field that was set in the request",
     arguments: ["Authorization", "authorization"], [true, false])
   func replacesAuthorization(name: String, isSessions: Bool) async throws {
     try await withServer { request in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("the storage's default credential is sent unless the request has its own credential")
+  @Test("a request sends the storage's default credential unless the request has a credential")
   func storage() async throws {
     try await withServer(Self.guarded) { origin in
       let right = URLCredential(user: "u", password: "p", persistence: .forSession)
@@ -135,7 +135,8 @@ import Testing
     }
   }
 
-  @Test("a validation error lists the supported schemes, and the debug description lists the offered schemes")
+  @Test(
+    "a 401's validation error lists the supported schemes, and debugDescription lists the schemes the server offers")
   func unsupportedSchemeInTexts() async throws {
     try await withServer { _ in
       .text("refused", status: 401).with("WWW-Authenticate", "Digest realm=\"r\"")
@@ -156,7 +157,8 @@ import Testing
     }
   }
 
-  @Test("if a proxy's 407 doesn't offer Basic, the error and the debug description list the schemes it offers")
+  @Test(
+    "if a proxy's 407 doesn't offer Basic, the error and the debugDescription list the schemes that the proxy offers")
   func proxy() async throws {
     try await withServer { _ in
       .text("refused", status: 407).with("Proxy-Authenticate", "Negotiate")
@@ -175,7 +177,7 @@ import Testing
     }
   }
 
-  @Test("the realm of a challenge without a realm parameter is the host")
+  @Test("the protection space of a challenge without a realm parameter has the host as its realm")
   func noRealm() async throws {
     try await withServer { request in
       request.fields.first("Authorization") == "Basic dTpw"
@@ -193,7 +195,7 @@ import Testing
   }
 
   @Test(
-    "the body of a large 401 is discarded if the challenge is answered, and delivered otherwise",
+    "a request discards the large body of a 401 whose challenge is answered, and delivers the body otherwise",
     arguments: [true, false])
   func largeRefusal(isAnswered: Bool) async throws {
     let byteCount: UInt64 = 5_000_000
@@ -215,7 +217,7 @@ import Testing
   }
 
   @Test(
-    "a challenge after a redirect is answered, and after the next redirect the credential is sent preemptively",
+    "a request answers a challenge after a redirect, and sends the credential preemptively after the next redirect",
     arguments: [true, false])
   func redirected(isModified: Bool) async throws {
     try await withServer { request in
@@ -245,7 +247,7 @@ import Testing
     }
   }
 
-  @Test("after a redirect to another origin, its challenge isn't answered with the request's credential")
+  @Test("after a redirect to another origin, that origin's challenge isn't answered with the request's credential")
   func elsewhere() async throws {
     try await withServer(Self.guarded) { other in
       try await withServer { _ in
@@ -262,7 +264,7 @@ import Testing
   }
 
   @Test(
-    "a protection space covers the URLs of its origin; one for https also covers http URLs of the same host",
+    "a protection space covers the URLs of its origin, and an https protection space also covers http URLs of its host",
     arguments: [
       ("http://a", 80, "http", true), ("http://A:80/x", 80, "http", true), ("http://a", 443, "https", true),
       ("http://a:8080", 443, "https", false), ("http://a", 8443, "https", false), ("https://a", 80, "http", false),

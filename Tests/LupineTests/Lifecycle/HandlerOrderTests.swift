@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "progress handlers on the root queue run before the response handler, whatever its queue",
+    "progress handlers on the root queue run before the response handler, whatever the response handler's queue",
     arguments: Kind.allCases, Place.allCases)
   func progress(kind: Kind, place: Place) async throws {
     try await withServer { _ in
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(
-    "if a request can't be created or adapted, its curl command is still delivered before the response",
+    "the curl command of a request that can't be created or adapted is delivered before the response",
     arguments: Place.allCases)
   func failedBuilds(place: Place) async throws {
     try await withSession(startRequestsImmediately: false) { session in
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("handlers that are added during validation run before the response handler", arguments: Place.allCases)
+  @Test("handlers that a validation closure adds run before the response handler", arguments: Place.allCases)
   func lateHandlers(place: Place) async throws {
     try await withServer { _ in
       .text("here")
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("if a cancelled download has no task, its closure for resume data is called before the response handler")
+  @Test("cancelling a download without a task calls the closure for resume data before the response handler")
   func resumeData() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .root)
@@ -214,7 +214,8 @@ import Testing
     }
   }
 
-  @Test("a stream's completion is delivered after work that was enqueued while the last part was being handled")
+  @Test(
+    "a stream handler receives the completion after work that was enqueued on its queue while it handled the last part")
   func streamEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let request = session.streamRequest("http://127.0.0.1:1")

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct InvalidationTests {
-  @Test("invalidateAndCancel ends running requests with sessionInvalidated, without calling a retrier")
+  @Test("invalidateAndCancel makes running requests fail with sessionInvalidated, without calling a retrier")
   func cancelling() async throws {
     let arrived = Recorder<Void>()
     try await withServer { _ in
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "invalidating a session while a request's task is being created ends that request too", arguments: [true, false])
+    "invalidating a session also ends a request whose task is being created", arguments: [true, false])
   func whileTaskIsMade(cancelling: Bool) async throws {
     try await withServer { _ in
       Reply()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("a request created after the invalidation fails with sessionInvalidated, without being retried")
+  @Test("a request that is created after its session's invalidation fails with sessionInvalidated, and isn't retried")
   func afterwards() async throws {
     try await withServer { _ in
       Reply()

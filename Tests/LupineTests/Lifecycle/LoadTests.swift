@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("2,000 monitors receive a request's events")
+  @Test("each of a request's 2,000 monitors receives the request's events")
   func manyMonitors() async throws {
     try await withServer { _ in
       .text("here")

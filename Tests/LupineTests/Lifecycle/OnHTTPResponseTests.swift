@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "if the onHTTPResponse handler cancels, no data is kept and the request fails with explicitlyCancelled",
+    "if the onHTTPResponse handler returns cancel, the request keeps no data and fails with explicitlyCancelled",
     arguments: [true, false])
   func cancel(isEndless: Bool) async throws {
     let serve: @Sendable (Peer) throws -> Void = { peer in
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("the onHTTPResponse handler set last receives the final response of each attempt")
+  @Test("the onHTTPResponse handler that was set last receives the final response of each attempt")
   func finalResponse() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {

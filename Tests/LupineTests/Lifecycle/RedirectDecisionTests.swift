@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "a redirect handler receives a redirect that can't be followed, and may decline it or choose another URL",
+    "a redirect handler may decline a redirect that can't be followed, or choose another URL",
     arguments: ["myapp://callback?code=1", "ftp://127.0.0.1/", "http://127.0.0.1:99999/"])
   func refused(location: String) async throws {
     try await withServer { request in
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("after a cancellation, the redirect handler isn't called, even for a redirect that can't be followed")
+  @Test("a cancelled request doesn't call its redirect handler, not even for a redirect that can't be followed")
   func refusedAndCancelled() async throws {
     let running = Mutex<DataRequest?>(nil)
     try await withScripts([
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("the redirect handler is called for each redirect, and may change URL, method and fields")
+  @Test("the redirect handler is called for each redirect, and may change the URL, the method and the fields")
   func modify() async throws {
     try await withServer(Self.chain) { origin in
       try await withSession { session in

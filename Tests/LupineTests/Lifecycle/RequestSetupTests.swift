@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestSetupTests {
-  @Test("with eager setup, the task is created immediately, but isn't sent before resume")
+  @Test("with eager setup, a request's task is created immediately, but the request isn't sent before resume is called")
   func eager() async throws {
     try await withServer { _ in
       .text("here")
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "if a session is released while its requests are being created, each request gets a task that then ends",
+    "if a session is released while its requests are being created, each request's task ends with an error",
     arguments: [Session.RequestSetup.eager, .lazy], [false, true])
   func released(setup: Session.RequestSetup, hasRequestQueue: Bool) async throws {
     try await withServer { _ in
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "an eager request's shouldAutomaticallyResume overrides the session's startRequestsImmediately",
+    "with eager setup, a request's shouldAutomaticallyResume overrides the session's startRequestsImmediately",
     arguments: [true, false])
   func eagerAndResumed(isOwn: Bool) async throws {
     try await withServer { _ in
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("an eager request that is cancelled before it is resumed finishes, and leaves no task")
+  @Test("with eager setup, a request that is cancelled before it is resumed finishes, and leaves no task")
   func eagerAndCancelled() async throws {
     try await withServer { _ in
       .text("here")
@@ -220,7 +220,7 @@ import Testing
   }
 
   @Test(
-    "after concurrent calls of resume, suspend and cancel, a request completes once and leaves no task")
+    "a request completes once and leaves no task after concurrent calls of resume, suspend and cancel")
   func contention() async throws {
     let rounds = 10_000
     try await withServer { _ in

@@ -57,7 +57,7 @@ import Testing
   enum Failure: CaseIterable, Sendable { case building, adapting, sending, validating, serializing }
 
   @Test(
-    "retriers are called for failures in every stage of a request, and a later attempt may succeed",
+    "a request calls its retrier for a failure at any stage, and a later attempt may succeed",
     arguments: Failure.allCases)
   func everywhere(failure: Failure) async throws {
     let rounds = Atomic(0)
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("retriers are called when a request fails, and again for each response handler that fails")
+  @Test("a request calls its retriers when it fails, and again for each response handler that fails")
   func eachHandler() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("if an attempt is retried because a serializer failed, none of its response handlers is called")
+  @Test("if a request is retried because a serializer failed, the failed attempt calls none of the response handlers")
   func dropped() async throws {
     let rounds = Atomic(0)
     try await withServer { _ in
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(
-    "only a retrier's first decision has an effect, for a failed request and for a failed serializer",
+    "only a retrier's first decision has an effect, both for a failed request and for a failed serializer",
     arguments: [true, false])
   func twice(isSerializer: Bool) async throws {
     let rounds = Atomic(0)
@@ -319,7 +319,7 @@ import Testing
     }
   }
 
-  @Test("a timeout of 1 ms fails with URLError.timedOut in sessionTaskFailed, and the retry policy retries twice")
+  @Test("a request with a timeout of 1 ms fails with URLError.timedOut, and the default retry policy retries it twice")
   func policy() async throws {
     try await withServer { _ in
       .hold
@@ -341,7 +341,7 @@ import Testing
     }
   }
 
-  @Test("ConnectionLostRetryPolicy retries a request after a lost connection")
+  @Test("ConnectionLostRetryPolicy retries a request whose connection was lost")
   func connectionLost() async throws {
     let connections = Atomic(0)
     try await withOrigin { peer in

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SerialQueueTests {
   @Test(
-    "a serial queue performs work in order and one item at a time, including work added by other work",
+    "a SerialQueue performs its work items in order and one at a time, including items that other items add",
     arguments: URLSessionTests.Queue.allCases)
   func order(queue: URLSessionTests.Queue) async {
     let delivery = SerialQueue(queue.operations ?? OperationQueue(serial: DispatchQueue(label: "own")))
@@ -41,7 +41,7 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("immediate work is performed directly if it is submitted on the queue itself, and asynchronously otherwise")
+  @Test("a SerialQueue performs immediate work directly if called on its queue, and asynchronously otherwise")
   func here() async {
     let queue = DispatchQueue(label: "user's")
     let isOnQueue = queue.marked()

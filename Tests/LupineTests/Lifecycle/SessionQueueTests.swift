@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct SessionQueueTests {
-  @Test("a session created with a concurrent root queue uses a serial queue that targets it")
+  @Test("a session that is created with a concurrent root queue uses a serial queue that targets the concurrent queue")
   func concurrentRoot() async throws {
     let given = DispatchQueue(label: "root", attributes: .concurrent)
     let isOnGiven = given.marked()
@@ -30,7 +30,7 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("the main queue can be the root queue, and isn't replaced by another queue")
+  @Test("a session that is created with the main queue as root queue uses the main queue itself")
   func mainRoot() async throws {
     try await withServer { _ in
       .text("here")
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "requests are created and adapted on the request queue, and serialized on the serialization queue",
+    "a session creates and adapts requests on the request queue, and serializes responses on the serialization queue",
     arguments: [true, false])
   func ownQueues(isConcurrent: Bool) async throws {
     let attributes: DispatchQueue.Attributes = isConcurrent ? .concurrent : []
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("without other queues, requests are created, retried and serialized on the root queue")
+  @Test("a session without other queues creates and retries requests, and serializes responses, on the root queue")
   func rootForAll() async throws {
     try await withServer { _ in
       .text("here")
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("awaited results are delivered even while the main thread is blocked")
+  @Test("a task that awaits a response receives it even while the main thread is blocked")
   func busyMain() async throws {
     try await withServer { _ in
       .text("here")

@@ -28,7 +28,8 @@ import Testing
     }
   }
 
-  @Test("a delegate receives the events of data tasks in order and one at a time", arguments: Queue.allCases)
+  @Test(
+    "a URLSession's delegate receives the events of data tasks in order and one at a time", arguments: Queue.allCases)
   func steps(queue: Queue) async throws {
     try await withServer { request in
       .text(request.path)
@@ -53,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("a delegate can follow or decline redirects, answer challenges and refuse response bodies")
+  @Test("a URLSession's delegate can follow or decline redirects, answer challenges and refuse response bodies")
   func decisions() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
@@ -79,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("a cancelled task completes once, whether or not it was started, and however often it is cancelled")
+  @Test("a cancelled task completes once, whether or not it was resumed, and however often it is cancelled")
   func cancel() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -113,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("a task that is cancelled while it is starting completes once")
+  @Test("a URLSessionTask that is cancelled while it is starting completes once")
   func cancelAtStart() async throws {
     try await withServer { _ in
       .text("here")
@@ -151,7 +152,7 @@ import Testing
     #expect(delegate.steps[0] == ["invalid"])
   }
 
-  @Test("a session without a delegate completes its tasks")
+  @Test("a URLSession without a delegate completes its tasks")
   func noDelegate() async throws {
     try await withServer { _ in
       .text("here")

@@ -96,7 +96,7 @@ import Testing
     #expect(throws: error) { try DataURL(url) }
   }
 
-  @Test("every byte can be decoded from percent-encoding and from base64, with any padding")
+  @Test("the data URL parser decodes every byte from percent-encoding and from base64, with any padding")
   func everyByte() throws {
     let bytes = (0...255).map(UInt8.init)
     for count in 250...256 {
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "a data URL is loaded with a URLResponse that has its media type and length, and isn't an HTTPURLResponse")
+    "a request for a data URL has a URLResponse with the URL's media type and length, and no HTTPURLResponse")
   func request() async throws {
     try await withSession { session in
       let request = session.request("data:text/html;charset=UTF-8,%3Cp%3Ehi").validate()
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("a data URL of 5 MB is loaded completely, into memory and into a file")
+  @Test("a request loads a data URL of 5 MB completely into memory, and a download loads it into a file")
   func large() async throws {
     let content = Pattern.data(5_000_000)
     let url = "data:application/octet-stream;base64,\(content.base64EncodedString())"
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("a malformed data URL fails with badURL, and the error doesn't contain the URL's content")
+  @Test("a request for a malformed data URL fails with badURL, and the error doesn't contain the URL's content")
   func malformedRequest() async throws {
     try await withSession { session in
       let url = "data:;base64," + String(repeating: "-", count: 10_000)

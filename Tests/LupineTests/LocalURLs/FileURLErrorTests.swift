@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("opening a FIFO, a link to a device or a dangling link fails immediately")
+  @Test("a request for the file URL of a FIFO, a link to a device or a dangling link fails immediately")
   func special() throws {
     try withFolder { folder in
       let fifo = folder.appending(path: "fifo")
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("a file without read permission fails with noPermissionsToReadFile")
+  @Test("a request for the file URL of a file without read permission fails with noPermissionsToReadFile")
   func unreadable() throws {
     try withFolder { folder in
       let file = folder.appending(path: "file")
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "a file URL can be requested only by GET or HEAD without a body; others fail with unsupportedURL",
+    "a request for a file URL other than GET or HEAD without a body fails with unsupportedURL",
     arguments: ["file", "data"])
   func methods(scheme: String) async throws {
     try await withDownloadFolder { folder in
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("the engine refuses file and data URLs", arguments: ["file:///etc/hostname", "data:,x"])
+  @Test("the HTTP engine refuses requests for file URLs and data URLs", arguments: ["file:///etc/hostname", "data:,x"])
   func engine(url: String) {
     #expect(throws: URIError.self) { try URI(url) }
   }

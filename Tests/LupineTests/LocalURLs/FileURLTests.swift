@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "a file: URL can have each form that names an absolute path on this machine",
+    "a file: URL can be requested in each form that names an absolute path on this machine",
     arguments: [
       ("file://%@", "a.txt"), ("file://localhost%@", "a.txt"), ("FILE://LOCALHOST%@", "a.txt"), ("file:%@", "a.txt"),
       ("file://%@?query=1#fragment", "a.txt"), ("file://%@", "a b%c?#é.txt"), ("file://%@", "../%@/a.txt"),
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "file: URLs: an unknown extension is application/octet-stream, an empty file has no data, and HEAD gets the length")
+    "for file: URLs, HEAD gets the length, an empty file gives nil, and unknown types are application/octet-stream")
   func content() async throws {
     try await withDownloadFolder { folder in
       let unknown = folder.appending(path: "x.lupine-unknown")
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("a stream of a file: URL delivers its parts in order, and a slow reader slows down the reading of the file")
+  @Test("a stream request for a file: URL delivers its parts in order, and reads the file only as fast as its handler")
   func stream() async throws {
     try await withFile("file.bin", Pattern.data(2_000_000)) {
       $0.engine.windowBytes = 100_000
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("a suspended task stops delivering a file's data until it is resumed")
+  @Test("a suspended task for a file URL stops delivering the file's data until the task is resumed")
   func suspend() async throws {
     let queue = DispatchQueue(label: "delegate")
     try await withFile("file.bin", Pattern.data(1_000_000), queue: OperationQueue(serial: queue)) {
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("a request for a file: URL causes the same events as one over HTTP, except that no response can be cached")
+  @Test("a request for a file: URL causes the same events as an HTTP request, except for the caching decision")
   func events() async throws {
     try await withLocalFile("a.txt", Data("text".utf8)) { file in
       let recorder = EventRecorder()

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "a redirect handler can't choose a file or data URL, wherever the server redirects",
+    "a redirect handler can't choose a file URL or a data URL, whatever the target of the server's redirect",
     arguments: locations)
   func handler(location: String) async throws {
     for target in ["/there", "ftp://a.example/", "file:///etc/passwd"] {

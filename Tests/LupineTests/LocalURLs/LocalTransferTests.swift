@@ -108,7 +108,8 @@ import Testing
     #expect(isWhole)
   }
 
-  @Test("a file transfer delivers at most its window, and continues when half of the window is free again")
+  @Test(
+    "a request for a file URL delivers at most its receive window, and continues when half of the window is free again")
   func window() async throws {
     try await withTransfer(windowBytes: 100_000) { _, fixture in
       #expect(fixture.observer.byteCount == 100_000 && fixture.transfer.receivedByteCount == 100_000)
@@ -123,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("without a receive window, a large file is delivered in parts of at most 256 KiB")
+  @Test("without a receive window, a request for a file URL delivers a large file in parts of at most 256 KiB")
   func pieces() async throws {
     try await withTransfer { _, fixture in
       await expectWhole(fixture)
@@ -131,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("a suspended file transfer doesn't open or deliver the file, and continues at the same offset when resumed")
+  @Test("a suspended request for a file URL doesn't open or deliver the file, and resumes at the same offset")
   func pause() async throws {
     try await withFile { file in
       let fixture = TransferFixture(file, windowBytes: 200_000)
@@ -153,7 +154,7 @@ import Testing
   }
 
   @Test(
-    "a file transfer that is cancelled at any moment before its end ends once, with the error cancelled")
+    "a request for a file URL that is cancelled at any moment before its end ends once, with the error cancelled")
   func cancel() async throws {
     try await withFile { file in
       let unstarted = TransferFixture(file)
@@ -186,7 +187,7 @@ import Testing
   }
 
   @Test(
-    "a file isn't read before the observer accepts the response, and only the observer's first decision has an effect",
+    "the file of a file URL isn't read before the response is accepted, and only the first decision has an effect",
     arguments: [true, false])
   func answers(isWanted: Bool) async throws {
     try await withTransfer(Observer(decides: true)) { _, fixture in
@@ -200,7 +201,7 @@ import Testing
     }
   }
 
-  @Test("if a file is truncated while it is being read, the transfer fails with the number of bytes read")
+  @Test("if a file is truncated while its URL is being loaded, the request fails with the number of bytes read")
   func truncated() async throws {
     try await withTransfer(windowBytes: 100_000) { file, fixture in
       try #require(Glibc.truncate(file.path, 120_000) == 0)
@@ -211,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("if a file grows while it is being read, only the length in the response is read")
+  @Test("if a file grows while its URL is being loaded, only as many bytes are read as the response announced")
   func grown() async throws {
     try await withTransfer(windowBytes: 100_000) { file, fixture in
       let handle = try FileHandle(forWritingTo: file)
@@ -223,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("if a file is replaced while it is being read, the original file is read to its end and closed")
+  @Test("if a file is replaced while its URL is being loaded, the original file is read to its end and closed")
   func replaced() async throws {
     try await withTransfer(windowBytes: 100_000) { file, fixture in
       try Data("other".utf8).write(to: file, options: .atomic)

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("a body stream's bytes are sent unchanged, and a request without a stream sends an empty body")
+  @Test("a request sends its body stream's bytes unchanged, and a request without a stream sends an empty body")
   func bytes() async throws {
     var request = try request(nil)
     #expect(try await send(request, expecting: Data()) == "0 true")
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "a stream of any size without a Content-Length field is sent in chunks",
+    "a request without a Content-Length field sends its body stream in chunks, whatever the stream's size",
     arguments: [0, 1, 65_536, 65_537, 1_000_000])
   func chunked(byteCount: Int) async throws {
     let data = Pattern.data(byteCount)
@@ -48,7 +48,7 @@ import Testing
     #expect(try await send(try request(stream), expecting: data) == "chunked true")
   }
 
-  @Test("a body stream is sent with its request's Content-Length field")
+  @Test("a request with a Content-Length field sends its body stream with that length")
   func length() async throws {
     let data = Pattern.data(100_000)
     let stream = InputStream(data: data)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "a body stream with a malformed Content-Length field is sent in chunks",
+    "a request with a malformed Content-Length field sends its body stream in chunks",
     arguments: ["+5", "-5", "5 ", "", "99999999999999999999"])
   func malformedLength(length: String) async throws {
     let stream = InputStream(data: Pattern.data(5))
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(
-    "a body stream with more or fewer bytes than the request's Content-Length causes an error", arguments: ["4", "6"])
+    "a request fails if its body stream has more or fewer bytes than its Content-Length", arguments: ["4", "6"])
   func wrongLength(length: String) async throws {
     let stream = InputStream(data: Pattern.data(5))
     let error = await #expect(throws: EngineError.self) {
@@ -73,7 +73,7 @@ import Testing
     #expect(error?.code == .bodyUnreadable)
   }
 
-  @Test("a body stream of a file is sent from its current position to its end")
+  @Test("a request sends a file's body stream from the stream's current position to its end")
   func file() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -87,7 +87,7 @@ import Testing
     #expect(try await send(try request(stream), expecting: data.dropFirst(1000)) == "chunked true")
   }
 
-  @Test("a body stream that can't be read causes an error")
+  @Test("a request fails if its body stream can't be read")
   func unreadable() async throws {
     let stream = try #require(InputStream(fileAtPath: "/nonexistent/lupine"))
     let error = await #expect(throws: EngineError.self) {
@@ -114,7 +114,7 @@ import Testing
     #expect(fresh.byteCount == 1000)
   }
 
-  @Test("wrapping an InputStream again returns the same BodyStream while it is in use")
+  @Test("wrapping an InputStream a second time returns the same BodyStream while the first BodyStream is in use")
   func boxes() throws {
     let stream = PatternStream(1)
     weak var box: BodyStream?
@@ -127,7 +127,7 @@ import Testing
     #expect(BodyStream.box(stream) == BodyStream.box(stream))
   }
 
-  @Test("resending a body stream that has been consumed fails, instead of sending an empty body")
+  @Test("resending a request with a consumed body stream fails instead of sending an empty body")
   func exhausted() async throws {
     let request = try request(InputStream(data: Pattern.data(5)))
     #expect(try await send(request, expecting: Pattern.data(5)) == "chunked true")

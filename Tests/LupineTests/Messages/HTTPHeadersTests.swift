@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 struct HTTPHeadersTests {
-  @Test("adding a field replaces a field whose name differs only in case, at the same position")
+  @Test("adding a field to HTTPHeaders replaces a field whose name differs only in case, at the same position")
   func updateInPlace() {
     var headers = HTTPHeaders([HTTPHeader(name: "a", value: "1"), HTTPHeader(name: "b", value: "2")])
     headers.add(name: "A", value: "3")
@@ -18,7 +18,7 @@ struct HTTPHeadersTests {
     #expect(headers.description == "A: 3\nB: 4\nc: 5")
   }
 
-  @Test("a literal's fields keep their order, and a repeated name has its last value at its first position")
+  @Test("an HTTPHeaders literal keeps the fields' order, and a repeated name keeps its first position and last value")
   func literals() {
     let dictionary: HTTPHeaders = ["z": "1", "a": "2", "Z": "3"]
     let array: HTTPHeaders = [.init(name: "Z", value: "3"), .init(name: "a", value: "2")]
@@ -26,13 +26,13 @@ struct HTTPHeadersTests {
     #expect(dictionary.dictionary == ["Z": "3", "a": "2"])
   }
 
-  @Test("fields created from a dictionary are sorted by name, so that requests are reproducible")
+  @Test("HTTPHeaders created from a dictionary sorts the fields by name, so that requests are reproducible")
   func fromDictionary() {
     #expect(HTTPHeaders(["c": "3", "a": "1", "b": "2"]).map(\.name) == ["a", "b", "c"])
     #expect(HTTPHeaders(["b": "2", "B": "1"]).count == 1)
   }
 
-  @Test("looking up or removing a field ignores the case of ASCII letters only")
+  @Test("looking up or removing a field in HTTPHeaders ignores the case of ASCII letters only")
   func lookup() {
     var headers: HTTPHeaders = ["Content-Type": "text/plain", "X[": "1"]
     #expect(headers["content-TYPE"] == "text/plain")
@@ -48,7 +48,7 @@ struct HTTPHeadersTests {
     #expect(headers[0] == HTTPHeader(name: "New", value: "1"))
   }
 
-  @Test("header fields are sorted by name, ignoring case")
+  @Test("sorting HTTPHeaders orders the fields by name, ignoring case")
   func sorting() {
     let headers: HTTPHeaders = ["b": "1", "C": "2", "A": "3"]
     #expect(headers.sorted().map(\.name) == ["A", "b", "C"])
@@ -78,7 +78,7 @@ struct HTTPHeadersTests {
     #expect(header.description == line)
   }
 
-  @Test("the default fields are Accept-Encoding, Accept-Language and User-Agent")
+  @Test("the default header fields are Accept-Encoding, Accept-Language and User-Agent")
   func defaults() {
     #expect(HTTPHeaders.default.map(\.name) == ["Accept-Encoding", "Accept-Language", "User-Agent"])
     #expect(HTTPHeader.defaultAcceptEncoding.value == AcceptEncoding.session)
@@ -87,7 +87,7 @@ struct HTTPHeadersTests {
   }
 
   @Test(
-    "the locales of the environment variables are converted to language tags",
+    "the default Accept-Language contains the locales of the environment variables as language tags",
     arguments: [
       ([:], ["en"]),
       (["LANG": "de_CH.UTF-8"], ["de-CH"]),
@@ -108,13 +108,13 @@ struct HTTPHeadersTests {
     #expect(HTTPHeader.acceptedLanguages(environment: environment) == tags)
   }
 
-  @Test("in Accept-Language, the quality value decreases by 0.1 with each language")
+  @Test("the quality values in the default Accept-Language decrease by 0.1 with each language")
   func languageQuality() {
     #expect(HTTPHeader.qualityEncoded(["de-CH", "fr", "en"]) == "de-CH;q=1.0, fr;q=0.9, en;q=0.8")
     #expect(HTTPHeader.qualityEncoded(Array("abcdef").map(String.init)).hasSuffix("f;q=0.5"))
   }
 
-  @Test("User-Agent contains program, bundle and kernel, with forbidden characters replaced")
+  @Test("the default User-Agent contains the program, the bundle and the kernel, and replaces forbidden characters")
   func userAgent() {
     let system = OperatingSystemVersion(majorVersion: 6, minorVersion: 8, patchVersion: 1)
     let bundle = [

@@ -14,7 +14,7 @@ struct HTTPURLResponseTests {
     HTTPURLResponse(url: url, statusCode: 200, fields: Fields(fields))
   }
 
-  @Test("the values of a repeated field are joined under the first spelling of its name")
+  @Test("HTTPURLResponse joins the values of a repeated field under the first spelling of the field's name")
   func repeated() {
     let response = response([("Vary", "a"), ("X", "1"), ("VARY", "b"), ("vary", "c")])
     #expect(response.value(forHTTPHeaderField: "vary") == "a, b, c")
@@ -23,7 +23,7 @@ struct HTTPURLResponseTests {
     #expect(response.value(forHTTPHeaderField: "absent") == nil)
   }
 
-  @Test("allHeaderFields uses registered names, and capitalizes other names unless they begin with x-")
+  @Test("allHeaderFields spells field names as registered, and capitalizes other names unless they begin with x-")
   func spelling() {
     let response = response([
       ("content-type", "a"), ("ETag", "b"), ("x-request-id", "c"), ("www-authenticate", "d"), ("-a--b", "e"),
@@ -59,7 +59,7 @@ struct HTTPURLResponseTests {
   }
 
   @Test(
-    "Content-Type is split into its media type and its charset",
+    "a response's mimeType and textEncodingName are the media type and the charset of Content-Type",
     arguments: [
       (nil, nil, nil),
       ("text/html", "text/html", nil),
@@ -78,7 +78,7 @@ struct HTTPURLResponseTests {
     #expect(response.textEncodingName == charset)
   }
 
-  @Test("if there are two Content-Type fields, the last is used")
+  @Test("a response with two Content-Type fields uses the last field")
   func repeatedContentType() {
     #expect(response([("Content-Type", "a/b"), ("content-type", "c/d")]).mimeType == "c/d")
   }
@@ -169,7 +169,7 @@ struct HTTPURLResponseTests {
     #expect(HTTPURLResponse.localizedString(forStatusCode: code) == text)
   }
 
-  @Test("the metrics of a transaction without a response have the fetch type unknown")
+  @Test("the metrics of a transaction without a response have an unknown resourceFetchType")
   func fetchType() {
     let request = URLRequest(url: Self.url)
     let failed = URLSessionTaskTransactionMetrics(request: request)

@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "without a system table, the media types of common extensions are known",
+    "without the system's media type table, the built-in table contains the media types of common extensions",
     arguments: [
       ("jpeg", "image/jpeg"), ("JPG", "image/jpeg"), ("png", "image/png"), ("json", "application/json"),
       ("txt", "text/plain"), ("mp4", "video/mp4"), ("pdf", "application/pdf"), ("unheard", "application/octet-stream"),
@@ -53,7 +53,9 @@ import Testing
     }
   }
 
-  @Test("the media types of image extensions are known on this system", arguments: ["jpeg", "png", "gif"])
+  @Test(
+    "the system's media type table contains the media types of common image extensions",
+    arguments: ["jpeg", "png", "gif"])
   func system(fileExtension: String) {
     #expect(MediaTypeTable.system.type(forExtension: fileExtension) == "image/\(fileExtension)")
   }

@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct ParsedURLTests {
-  @Test("a URL that is requested again isn't parsed a second time")
+  @Test("the cache of parsed URLs returns the same object for a URL that is requested again")
   func again() throws {
     let text = "http://again.example/\(UUID().uuidString)"
     let parsed = try #require(ParsedURL.kept(text))
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "a parsed URL isn't cached if it may contain secrets, is too long or can't be requested",
+    "the cache of parsed URLs stores no URL that may contain secrets, is too long or can't be requested",
     arguments: [
       "http://user:secret@host.example/", "http://host.example/?token=1",
       "http://host.example/" + String(repeating: "a", count: 256),
@@ -30,7 +30,7 @@ import Testing
     #expect(ParsedURL.kept(text) == nil)
   }
 
-  @Test("URLs that differ only in their host, or use the same cache slot, aren't confused")
+  @Test("the cache of parsed URLs doesn't confuse URLs that differ only in their hosts or that use the same slot")
   func different() throws {
     for number in 0..<1_000 {
       let text = "http://host\(number).example/the-same-path"
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "a cached URL has the same URI as a newly parsed one, even if characters must be percent-encoded")
+    "a cached URL has the same URI as a newly parsed URL, even if characters must be percent-encoded")
   func sameURI() throws {
     for text in [
       "http://host.example:8080/a%20b/ä b#f", "https://[::1]/", "HTTP://HOST.example", "http+unix://%2Frun%2Fx/y",
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("changing a request's URL discards the cached one, and requests are equal whether or not their URL was cached")
+  @Test("changing a request's URL discards the cached parsed URL, and requests are equal with and without a cached URL")
   func changed() throws {
     let text = "http://changed.example/"
     var request = try URLRequest(url: text, method: .get)

@@ -11,7 +11,7 @@ import Testing
     let registrySlot = RegistrySlot()
   }
 
-  @Test("after random insertions and removals, including repeated ones, a registry has the same members as a Set")
+  @Test("after random and repeated insertions and removals, a request registry has the same members as a Set")
   func comingAndGoing() {
     var generator = SystemRandomNumberGenerator()
     let members = (0..<40).map { _ in Member() }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("a registry doesn't contain another registry's member with the same index")
+  @Test("a request registry doesn't contain a member of another registry that has the same index")
   func another() {
     let (one, other) = (Member(), Member())
     var (registry, another) = (Registry<Member>(), Registry<Member>())
@@ -40,7 +40,7 @@ import Testing
     #expect(registry.members.count == 1 && another.contains(other))
   }
 
-  @Test("a request that is passed to another session is released by its own session, and not retained by the other")
+  @Test("after a request was also passed to another session, both sessions release the request when it ends")
   func anotherSession() async throws {
     try await withServer { _ in
       Reply()

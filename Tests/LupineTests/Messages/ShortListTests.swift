@@ -7,7 +7,7 @@ import Testing
 
 @Suite("ShortList, compared with an array")
 struct ShortListTests {
-  @Test("a list contains the elements appended to it, in order", arguments: 0...4)
+  @Test("a ShortList contains the elements that were appended, in order", arguments: 0...4)
   func appended(count: Int) {
     var list: ShortList<String> = []
     var array: [String] = []
@@ -23,7 +23,7 @@ struct ShortListTests {
     #expect(list.isEmpty == array.isEmpty)
   }
 
-  @Test("appending to a list doesn't change a copy of it", arguments: 0...3)
+  @Test("appending an element to a ShortList doesn't change a copy of the list", arguments: 0...3)
   func copied(count: Int) {
     var list: ShortList<Int> = []
     for number in 0..<count { list.append(number) }
@@ -33,13 +33,13 @@ struct ShortListTests {
     #expect(Array(list) == Array(0..<count) + [-1])
   }
 
-  @Test("a literal creates a list of its elements")
+  @Test("an array literal creates a ShortList of the literal's elements")
   func literal() {
     #expect(Array(["a"] as ShortList) == ["a"])
     #expect(Array(["a", "b"] as ShortList) == ["a", "b"])
   }
 
-  @Test("accessing a list at an index out of range traps")
+  @Test("accessing a ShortList at an index out of range traps")
   func outside() async {
     await #expect(processExitsWith: .failure) {
       let list: ShortList<Int> = []

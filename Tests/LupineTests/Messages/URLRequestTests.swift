@@ -53,7 +53,8 @@ struct URLRequestTests {
     #expect(other != request)
   }
 
-  @Test("fields keep their order, ignore case in lookups, are joined by adding, and are removed by setting nil")
+  @Test(
+    "a URLRequest keeps the fields' order, ignores case in lookups, joins added values, and removes a field set to nil")
   func fields() {
     var copy = request
     copy.setValue("1", forHTTPHeaderField: "z")
@@ -70,7 +71,8 @@ struct URLRequestTests {
     #expect(copy == request)
   }
 
-  @Test("a request has either a body or a body stream, whichever was set last, even if it was set to nil")
+  @Test(
+    "setting a URLRequest's body removes its body stream, and setting the body stream removes the body, even with nil")
   func bodies() {
     var copy = request
     let stream = InputStream(data: Data("stream".utf8))
@@ -86,7 +88,8 @@ struct URLRequestTests {
     #expect(copy.httpBodyStream == nil && copy == request)
   }
 
-  @Test("requests with the same stream are equal, but those whose streams only have the same bytes aren't")
+  @Test(
+    "requests with the same body stream object are equal, and requests whose different streams have equal bytes aren't")
   func streams() {
     let stream = InputStream(data: Data("same".utf8))
     var (one, two) = (request, request)
@@ -101,14 +104,14 @@ struct URLRequestTests {
     #expect(copy.httpBodyStream === stream && stream.streamStatus == .notOpen)
   }
 
-  @Test("strings, URLs and components can be converted to a URL")
+  @Test("asURL converts strings, URLs and URLComponents to a URL")
   func convertible() throws {
     #expect(try "https://h/p".asURL().absoluteString == "https://h/p")
     #expect(try url.asURL() == url)
     #expect(try URLComponents(string: "https://h/p?q=1")?.asURL().absoluteString == "https://h/p?q=1")
   }
 
-  @Test("converting a value that isn't a URL throws invalidURL with that value")
+  @Test("asURL throws invalidURL with the value that isn't a valid URL")
   func notConvertible() throws {
     var components = URLComponents()
     components.host = "h"
@@ -120,7 +123,7 @@ struct URLRequestTests {
     }
   }
 
-  @Test("a request can be created from a URL, a method and fields, and asURLRequest returns the same request")
+  @Test("a URLRequest can be created from a URL, a method and fields, and asURLRequest returns the same request")
   func initialize() throws {
     let made = try URLRequest(url: "https://h/", method: .post, headers: ["A": "1"])
     #expect(made.method == .post)
@@ -130,7 +133,7 @@ struct URLRequestTests {
     #expect(try URLRequest(url: "https://h/", method: .query).headers.isEmpty)
   }
 
-  @Test("validating a request refuses a GET with a body, and nothing else")
+  @Test("validating a URLRequest refuses a GET request with a body, and nothing else")
   func validation() throws {
     var copy = request
     try copy.validate()
@@ -160,7 +163,7 @@ struct URLSessionConfigurationTests {
     #expect(fresh.headers.isEmpty)
   }
 
-  @Test("changing a configuration doesn't change a copy of it")
+  @Test("changing a URLSessionConfiguration doesn't change a copy of the configuration")
   func copying() throws {
     let original = URLSessionConfiguration.ephemeral
     original.httpMaximumConnectionsPerHost = 0
@@ -200,7 +203,7 @@ struct URLSessionConfigurationTests {
     #expect(configuration.additionalFields == nil)
   }
 
-  @Test("the configurations in the af namespace send the default fields")
+  @Test("the session configurations in the af namespace contain Alamofire's default header fields")
   func extensionPoint() {
     #expect(URLSessionConfiguration.af.default.headers == .default)
     #expect(URLSessionConfiguration.af.ephemeral.headers == .default)

@@ -17,7 +17,7 @@ import Testing
   private static let form = "a=%C3%A9&b=2%203"
 
   @Test(
-    "form parameters are added to the query for GET, HEAD and DELETE, and otherwise to the body",
+    "the form encoder adds parameters to the query for GET, HEAD and DELETE, and to the body for other methods",
     arguments: [
       (HTTPMethod.get, true), (.head, true), (.delete, true), (.post, false), (.put, false), (.patch, false),
       (.options, false), (.query, false), (HTTPMethod(rawValue: "PURGE"), false),
@@ -30,7 +30,7 @@ import Testing
     #expect(encoded.value(forHTTPHeaderField: "Content-Type") == type)
   }
 
-  @Test("an explicit destination for the parameters takes precedence over the method")
+  @Test("an explicit destination of the form encoder takes precedence over the request's method")
   func destination() throws {
     let body = try URLEncodedFormParameterEncoder(destination: .httpBody).encode(Self.parameters, into: request())
     #expect(body.url?.query == nil)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "parameters are appended to the URL's existing query, before the fragment",
+    "the form encoder appends parameters to the URL's existing query, before the fragment",
     arguments: [
       ("https://h/p", "https://h/p?a=1"),
       ("https://h", "https://h?a=1"),
@@ -59,7 +59,7 @@ import Testing
     #expect(encoded.url?.absoluteString == expected)
   }
 
-  @Test("parameters are added to a relative URL after it has been resolved against its base URL")
+  @Test("the form encoder resolves a relative URL against its base URL before it adds parameters")
   func relativeURL() throws {
     let base = try #require(URL(string: "https://example.org/a/"))
     let url = try #require(URL(string: "b", relativeTo: base))
@@ -67,20 +67,21 @@ import Testing
     #expect(encoded.url?.absoluteString == "https://example.org/a/b?a=1")
   }
 
-  @Test("empty parameters don't change the URL", arguments: ["https://h/p", "https://h/p?", "https://h/p?x=1#f"])
+  @Test(
+    "encoding empty parameters doesn't change the URL", arguments: ["https://h/p", "https://h/p?", "https://h/p?x=1#f"])
   func emptyParameters(url: String) throws {
     let encoded = try URLEncodedFormParameterEncoder.default.encode([String: Int](), into: request(url))
     #expect(encoded.url?.absoluteString == url)
   }
 
-  @Test("nil as parameters doesn't change the request")
+  @Test("encoding nil as parameters doesn't change the request")
   func noParameters() throws {
     let plain = try request(method: .post)
     #expect(try URLEncodedFormParameterEncoder.default.encode([String: Int]?.none, into: plain) == plain)
     #expect(try JSONParameterEncoder.default.encode([String: Int]?.none, into: plain) == plain)
   }
 
-  @Test("encoding parameters keeps the request's Content-Type field")
+  @Test("encoding parameters keeps a Content-Type field that is already set in the request")
   func existingType() throws {
     var typed = try request(method: .post)
     typed.setValue("text/x-own", forHTTPHeaderField: "content-type")
@@ -90,7 +91,7 @@ import Testing
     #expect(json.value(forHTTPHeaderField: "Content-Type") == "text/x-own")
   }
 
-  @Test("JSON parameters are sent as the body with every method", arguments: [HTTPMethod.get, .post])
+  @Test("JSONParameterEncoder writes parameters to the body with every method", arguments: [HTTPMethod.get, .post])
   func json(method: HTTPMethod) throws {
     let encoded = try JSONParameterEncoder.sortedKeys.encode(Self.parameters, into: request(method: method))
     #expect(encoded.httpBody == Data(#"{"a":"é","b":"2 3"}"#.utf8))
@@ -113,7 +114,7 @@ import Testing
     #expect(try encoded(.urlEncodedForm(encoder: URLEncodedFormEncoder(keyEncoding: .uppercased))) == "A=1")
   }
 
-  @Test("encoding unsupported parameters throws an AFError that wraps the encoder's error")
+  @Test("encoding parameters that the encoder doesn't support throws an AFError that wraps the encoder's error")
   func encodingFails() throws {
     #expect {
       _ = try URLEncodedFormParameterEncoder.default.encode([1], into: request())
@@ -129,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("encoding parameters into the query of a request without a URL throws missingRequiredComponent")
+  @Test("encoding query parameters for a request without a URL throws missingRequiredComponent")
   func missingURL() throws {
     var homeless = try request()
     homeless.url = nil
@@ -141,7 +142,7 @@ import Testing
   }
 
   @Test(
-    "if the encoder allows characters that a URL can't contain, encoding throws invalidURL and doesn't trap",
+    "if the form encoder allows characters that a URL can't contain, encoding throws invalidURL and doesn't trap",
     arguments: ["<>", "\"", "[", " {", "^|"])
   func invalidQuery(text: String) throws {
     let allowing = URLEncodedFormEncoder(allowedCharacters: CharacterSet(charactersIn: "a" + text))

@@ -33,7 +33,7 @@ import Testing
     #expect(try json([UInt64.max, Int64.min] as [any Sendable]) == "[18446744073709551615,-9223372036854775808]")
   }
 
-  @Test("JSONEncoding accepts an array, but accepts a single value only with fragmentsAllowed")
+  @Test("JSONEncoding accepts an array as the top-level value, and a single value only with fragmentsAllowed")
   func jsonRoots() throws {
     #expect(try json([1, 2]) == "[1,2]")
     #expect(try json([String: Int]()) == "{}")
@@ -41,14 +41,14 @@ import Testing
     #expect(throws: AFError.self) { try json("x") }
   }
 
-  @Test("the option prettyPrinted indents the JSON")
+  @Test("JSONEncoding indents the JSON if the option prettyPrinted is set")
   func prettyJSON() throws {
     #expect(try json(["a": 1], .prettyPrinted) == "{\n  \"a\" : 1\n}")
     #expect(JSONEncoding.prettyPrinted.options == .prettyPrinted)
     #expect(JSONEncoding.default.options == [])
   }
 
-  @Test("nil as parameters doesn't change the request")
+  @Test("encoding nil as parameters doesn't change the request")
   func noParameters() throws {
     let plain = try request()
     #expect(try JSONEncoding.default.encode(plain, with: nil) == plain)
@@ -58,7 +58,7 @@ import Testing
     #expect(try URLEncoding.default.encode(plain, with: nil) == plain)
   }
 
-  @Test("encoding parameters keeps the request's Content-Type field")
+  @Test("encoding parameters keeps a Content-Type field that is already set in the request")
   func existingType() throws {
     var typed = try request()
     typed.setValue("text/x-own", forHTTPHeaderField: "content-type")
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "a value that JSON can't represent throws invalidJSONObject and doesn't trap",
+    "JSONEncoding throws invalidJSONObject for a value that JSON can't represent, and doesn't trap",
     arguments: [["a": Date.now], ["a": Double.nan], ["a": [Data()]], ["a": Int128.max]] as [Parameters])
   func invalidJSON(parameters: Parameters) throws {
     #expect {
@@ -134,7 +134,8 @@ import Testing
 
   // MARK: Sessions
 
-  @Test("the request modifier is called before the parameters are encoded, and an encoding error fails the request")
+  @Test(
+    "the request modifier is called before the parameters are encoded, and an encoding error makes the request fail")
   func session() async throws {
     struct Failure: Error {}
     struct Failing: ParameterEncoding {
@@ -161,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("a server receives the encoded parameters")
+  @Test("a server receives the parameters that the request's encoder has encoded")
   func overTheWire() async throws {
     try await withServer { request in
       .text("\(request.method) \(request.target) " + String(decoding: request.body, as: UTF8.self))

@@ -249,7 +249,7 @@ private struct ByHand: Encodable {
   }
 
   @Test(
-    "each key encoding converts keys as expected, and splits camelCase like JSONEncoder",
+    "each key encoding of the form encoder converts keys as expected, and splits camelCase like JSONEncoder",
     arguments: [
       ("oneTwoThree", "one_two_three", "OneTwoThree"),
       ("one", "one", "One"),
@@ -278,7 +278,7 @@ private struct ByHand: Encodable {
   }
 
   @Test(
-    "convertToSnakeCase converts a key in the same way as JSONEncoder",
+    "the form encoder's convertToSnakeCase converts a key in the same way as JSONEncoder's",
     arguments: ["oneTwo", "URLs", "aURL", "ABc", "aBCDe1F", "x1Y", "HTTPSProxyURL"])
   func snakeCaseAgreesWithJSONEncoder(key: String) throws {
     let json = JSONEncoder()
@@ -288,14 +288,14 @@ private struct ByHand: Encodable {
     #expect("{\"\(form.dropLast(2))\":1}" == expected)
   }
 
-  @Test("the key encoding is applied to each key in a path of nested keys")
+  @Test("the form encoder applies the key encoding to each key in a path of nested keys")
   func keyEncodingOfPath() throws {
     let encoder = URLEncodedFormEncoder(keyEncoding: .convertToSnakeCase)
     let form: String = try encoder.encode(["oneTwo": ["threeFour": [1]]])
     #expect(form == "one_two%5Bthree_four%5D%5B%5D=1")
   }
 
-  @Test("if alphabetizing is off, key-value pairs keep the order in which they were encoded")
+  @Test("if alphabetizeKeyValuePairs is false, the form encoder keeps the order in which key-value pairs were encoded")
   func encodingOrder() throws {
     let encoder = URLEncodedFormEncoder(alphabetizeKeyValuePairs: false)
     let form: String = try encoder.encode(Person())
@@ -303,7 +303,7 @@ private struct ByHand: Encodable {
   }
 
   @Test(
-    "a form whose root is a value without keys is refused",
+    "the form encoder refuses a top-level value without keys, such as a number or an array",
     arguments: [[1, 2] as any Encodable & Sendable, [Int](), "a", 1, Date(timeIntervalSince1970: 0)])
   func invalidRoot(root: any Encodable & Sendable) {
     #expect {
@@ -314,20 +314,20 @@ private struct ByHand: Encodable {
     }
   }
 
-  @Test("an error thrown by a custom encoding closure is rethrown")
+  @Test("the form encoder rethrows an error that a custom encoding closure throws")
   func closureThrows() {
     struct Refusal: Error {}
     let encoder = URLEncodedFormEncoder(dateEncoding: .custom { _ in throw Refusal() })
     #expect(throws: Refusal.self) { let _: String = try encoder.encode(["a": [Date(timeIntervalSince1970: 0)]]) }
   }
 
-  @Test("encoding a form as Data gives the same bytes as encoding it as a String")
+  @Test("the form encoder produces the same bytes for a form as Data and as a String")
   func data() throws {
     let data: Data = try URLEncodedFormEncoder().encode(["a": "é"])
     #expect(data == Data("a=%C3%A9".utf8))
   }
 
-  @Test("a form with 50,000 keys contains each of them once")
+  @Test("the encoded form of a dictionary with 50,000 keys contains each key once")
   func manyKeys() throws {
     let count = 50_000
     let form: String = try URLEncodedFormEncoder().encode(

@@ -95,7 +95,7 @@ import Testing
     #expect(encoded.headers["Content-Type"] == type)
   }
 
-  @Test("an explicit destination of URLEncoding takes precedence over the method")
+  @Test("an explicit destination of URLEncoding takes precedence over the request's method")
   func destination() throws {
     let body = try URLEncoding.httpBody.encode(URLRequest(url: "https://h/", method: .get), with: ["a": 1])
     #expect(body.httpBody == Data("a=1".utf8))
@@ -116,7 +116,7 @@ import Testing
     #expect(encoded.url?.absoluteString == expected)
   }
 
-  @Test("URLEncoding throws missingURL for a query of a request without a URL")
+  @Test("URLEncoding throws missingURL if the parameters belong in the query and the request has no URL")
   func missingURL() throws {
     var homeless = try URLRequest(url: "https://h/", method: .get)
     homeless.url = nil
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("URLEncoding rethrows an error of the conversion to a URLRequest")
+  @Test("URLEncoding rethrows an error that asURLRequest throws")
   func invalidRequest() {
     struct Broken: URLRequestConvertible {
       func asURLRequest() throws -> URLRequest { try URLRequest(url: "", method: .get) }

@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LeakTests {
   // The test runs in a dedicated process, because other tests open descriptors concurrently.
-  @Test("500 requests with all kinds of outcomes leave no request, descriptor or thread")
+  @Test("500 requests with all kinds of outcomes leave no request object, file descriptor or thread behind")
   func everythingGoes() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       // The first run opens what a process keeps: the runtime's descriptors and the resolver's library.
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("a response doesn't retain its request or the uploaded data")
+  @Test("a response retains neither its request nor the uploaded data")
   func keptResponse() async throws {
     try await withServer { _ in
       .text("here")
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a suspended request is released when its session is")
+  @Test("a suspended request is released when its session is released")
   func suspended() async throws {
     try await withServer { _ in
       .text("here")

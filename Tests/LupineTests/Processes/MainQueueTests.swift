@@ -12,7 +12,7 @@ import Testing
   private static let expected = ["head 200", "response here", "piece here", "end"]
 
   @Test(
-    "handlers are called in a program whose main thread runs dispatchMain or a RunLoop",
+    "handlers on the main queue are called in a program whose main thread runs dispatchMain or a RunLoop",
     arguments: ["dispatchMain", "RunLoop"])
   func programs(way: String) async throws {
     try await withServer { _ in
@@ -25,7 +25,7 @@ import Testing
   }
 
   // In the tests' own program, an asynchronous main awaits the end of the tests.
-  @Test("handlers are called in a program with an async main function")
+  @Test("handlers on the main queue are called in a program with an async main function")
   func asynchronousMain() async throws {
     try await withServer { _ in
       .text("here")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("a response or a stream can be awaited even while the main queue is blocked")
+  @Test("a task that awaits a response or a stream receives it even while the main queue is blocked")
   func blockedMain() async throws {
     try await withServer { _ in
       .text("here")

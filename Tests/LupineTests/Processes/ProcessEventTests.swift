@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("bytes that arrive while the process is stopped are handled before the expired time limit")
+  @Test("bytes that arrived while the process was stopped are handled before a timeout that expired meanwhile")
   func stopped() async throws {
     try await withOrigin { peer in
       while let request = try peer.readRequest() {

@@ -14,7 +14,7 @@ import Testing
 /// The tests that change limits run in dedicated processes, because limits apply to the whole process.
 @Suite(.timeLimit(.minutes(10))) struct ProcessLimitTests {
   @Test(
-    "without free descriptors, the engine fails to start with an error that says so; the next request succeeds")
+    "a request without free file descriptors fails with an error that says so, and a later request succeeds")
   func engineStart() async throws {
     try await withServer { _ in
       .text("here")
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("requests that need a connection wait while no descriptor is free, and complete afterward")
+  @Test("requests that need a connection wait while no file descriptor is free, and complete afterward")
   func connections() async throws {
     try await withServer { _ in
       .text("here")
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("if a request waits too long for a free descriptor, the error mentions its connection")
+  @Test("the error of a request that waits too long for a free file descriptor mentions the connection")
   func connectionsTooLate() async throws {
     try await withServer { _ in
       .text("here")
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("a download that exceeds the process's file size limit fails, and succeeds with a higher limit")
+  @Test("a download that exceeds the process's file size limit fails, and succeeds after the limit has been raised")
   func fileSize() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 200_000))
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("a download to a folder that isn't writable fails with its path, and the next download succeeds")
+  @Test("a download to a folder that isn't writable fails with the folder's path, and the next download succeeds")
   func readOnlyDestination() async throws {
     try await withServer { _ in
       .text("here")

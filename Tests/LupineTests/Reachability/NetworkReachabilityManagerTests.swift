@@ -14,7 +14,7 @@ struct NetworkReachabilityManagerTests {
   private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
 
   @Test(
-    "this machine is reachable by name and by address, directly and not through a gateway",
+    "a reachability manager reports localhost and loopback addresses as directly reachable",
     arguments: ["localhost", "127.0.0.1", "::1"])
   func local(host: String) throws {
     let manager = try #require(NetworkReachabilityManager(host: host))
@@ -23,7 +23,7 @@ struct NetworkReachabilityManagerTests {
     #expect(manager.flags == [.reachable, .isLocalAddress, .isDirect])
   }
 
-  @Test("a host that has no address isn't reachable")
+  @Test("a reachability manager reports a host without an address as not reachable")
   func missing() throws {
     let manager = try #require(NetworkReachabilityManager(host: "no\0name"))
     #expect(manager.status == .notReachable)
@@ -31,7 +31,7 @@ struct NetworkReachabilityManagerTests {
     #expect(manager.flags == [])
   }
 
-  @Test("a reachability manager can't be created for an empty host; the default one always can")
+  @Test("a reachability manager can't be created for an empty host, but can always be created without a host")
   func creation() throws {
     #expect(NetworkReachabilityManager(host: "") == nil)
     let shared = try #require(NetworkReachabilityManager.default)
@@ -85,7 +85,7 @@ struct NetworkReachabilityManagerTests {
   }
 
   // The test runs in a dedicated process, because other tests need descriptors.
-  @Test("without free descriptors, the reachability status is unknown, and listening can't be started")
+  @Test("without free file descriptors, the reachability status is unknown, and listening can't be started")
   func noDescriptors() async {
     await #expect(processExitsWith: .success) {
       let manager = NetworkReachabilityManager(host: "127.0.0.1")

@@ -15,7 +15,7 @@ import Testing
     try api.read(Data(text.utf8), request: nil, response: nil, options: options)
   }
 
-  @Test("JSON objects keep their structure, numbers and Boolean values")
+  @Test("the JSON serializer keeps the structure, the numbers and the Boolean values of objects")
   func values() throws {
     let object = try #require(json(#"{"a":[1,2.5,true,null,"x",{"b":{}}]}"#) as? [String: Any])
     let array = try #require(object["a"] as? [Any])
@@ -29,7 +29,7 @@ import Testing
     #expect(((array[5] as? [String: Any])?["b"] as? [String: Any])?.isEmpty == true)
   }
 
-  @Test("a JSON document that is a single value is accepted unless the options exclude fragments")
+  @Test("the JSON serializer accepts a document that is a single value unless the options exclude fragments")
   func fragments() throws {
     #expect(try json("3") as? Int == 3)
     #expect(try json("null") is NSNull)
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "invalid JSON causes jsonSerializationFailed, however deeply it is nested",
+    "the JSON serializer fails with jsonSerializationFailed for invalid JSON, however deeply the JSON is nested",
     arguments: [
       "{", "x", "[1e999]", String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 9_999),
     ])
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is serialized as NSNull if it is allowed, and causes an error otherwise")
+  @Test("the serializer returns NSNull for an empty body that is allowed, and throws an error otherwise")
   func empty() throws {
     let head = try URLRequest(url: "https://h/", method: .head)
     #expect(try api.read(nil, request: head, response: nil, options: []) is NSNull)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("responseJSON and a response handler with JSONResponseSerializer deliver the server's JSON")
+  @Test("responseJSON and response(responseSerializer:) with JSONResponseSerializer deliver the server's JSON")
   func request() async throws {
     try await withServer { _ in
       .json(["x": 1])

@@ -43,7 +43,7 @@ import Testing
     read(data)
   }
 
-  @Test("property lists written by Foundation pass the check in both formats")
+  @Test("property lists that Foundation writes pass the property list check in both formats")
   func honest() throws {
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
       try PropertyListCheck.check(written(format))
@@ -54,7 +54,7 @@ import Testing
     try PropertyListCheck.check(flat)
   }
 
-  @Test("a property list that is truncated at any byte is refused by the check or by Foundation")
+  @Test("the property list decoder refuses a property list that is truncated at any byte")
   func truncated() throws {
     let decoder: any DataDecoder = PropertyListDecoder()
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
@@ -94,7 +94,7 @@ import Testing
     #expect(passed > count / 30)
   }
 
-  @Test("if a PropertyListDecoder is used as a DataDecoder, the data is checked before it is decoded")
+  @Test("a PropertyListDecoder that is used as a DataDecoder checks the property list before it decodes the list")
   func decoder() throws {
     let decoder: any DataDecoder = PropertyListDecoder()
     #expect(try decoder.decode([String: Int].self, from: PropertyListEncoder().encode(["a": 1])) == ["a": 1])

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(
-    "the values of a property list keep their structure and types",
+    "the property list serializer keeps the structure and the types of the values",
     arguments: [PropertyListEncoding.Format.xml, .binary])
   func values(format: PropertyListEncoding.Format) throws {
     let list: [String: Any] = ["a": [1, 2.5, true, "x", Date(timeIntervalSince1970: 5), Data([7])] as [Any]]
@@ -30,7 +30,7 @@ import Testing
     #expect(array[5] as? Data == Data([7]))
   }
 
-  @Test("an empty body is serialized as NSNull if it is allowed, and causes an error otherwise")
+  @Test("the serializer returns NSNull for an empty body that is allowed, and throws an error otherwise")
   func empty() throws {
     #expect(try read(nil, request: URLRequest(url: "https://h/", method: .head)) is NSNull)
     #expect {
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "a property list that the check refuses fails with customSerializationFailed and the check's error",
+    "serializing a property list that the check refuses fails with customSerializationFailed and the check's error",
     arguments: [
       ("{ a = b; }", PropertyListError.unknownFormat),
       (
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("an error from Foundation's property list parser is wrapped in customSerializationFailed")
+  @Test("customSerializationFailed wraps an error from Foundation's property list parser")
   func foundationError() {
     #expect {
       _ = try read(Data("<plist><a/></plist>".utf8))
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("a downloaded property list is read from its file")
+  @Test("the property list serializer reads a downloaded property list from its file")
   func download() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).plist")
     try Data("<plist><string>x</string></plist>".utf8).write(to: file)
@@ -111,7 +111,7 @@ import Testing
     return try encoder.encode(parameters, into: request)
   }
 
-  @Test("parameters are encoded in the encoder's property list format, and can be decoded to the same values")
+  @Test("PropertyListParameterEncoder writes its property list format, and the body decodes to the same parameters")
   func formats() throws {
     let binary = PropertyListEncoder()
     binary.outputFormat = .binary
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("an existing Content-Type field is kept, and nil as parameters doesn't change the request")
+  @Test("PropertyListParameterEncoder keeps an existing Content-Type, and nil as parameters doesn't change the request")
   func left() throws {
     let typed = try encoded(["a": 1], .propertyList, type: "text/x-own")
     #expect(typed.value(forHTTPHeaderField: "Content-Type") == "text/x-own")
@@ -137,7 +137,7 @@ import Testing
     #expect(try PropertyListParameterEncoder.xml.encode([String: Int]?.none, into: plain) == plain)
   }
 
-  @Test("an unsupported value and an unsupported format cause an error when a property list is encoded")
+  @Test("PropertyListParameterEncoder throws an error for an unsupported value and for an unsupported format")
   func failures() {
     let old = PropertyListEncoder()
     old.outputFormat = .openStep

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "content type validation accepts a missing or malformed media type only if */* is acceptable",
+    "content type validation accepts a missing or malformed Content-Type only if */* is acceptable",
     arguments: [nil, "", " ", ";", "/", "json", "a/", "/b", "a/b/c", "////", ";a/b", "\u{0}", "é", "\r\n/"])
   func missingType(type: String?) throws {
     try ResponseRules.validate(contentType: type, of: Self.body, in: ["text/plain", "*/*"]).get()
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(
-    "an Accept field is split into media types at its commas",
+    "validation splits the request's Accept field into media types at the commas",
     arguments: [
       (nil, ["*/*"]),
       ("text/html", ["text/html"]),

@@ -33,7 +33,7 @@ import Testing
   // MARK: Adapters
 
   @Test(
-    "each adapter receives the previous adapter's request, and an Interceptor's interceptors run after its adapters")
+    "an Interceptor passes each adapter's request to the next adapter, and runs its interceptors after its adapters")
   func adaptersInOrder() async throws {
     let chain = Interceptor(adapters: [marking("a"), marking("b")], interceptors: [marking("c"), marking("d")])
     #expect(chain.adapters.count == 4 && chain.retriers.count == 2)
@@ -42,7 +42,7 @@ import Testing
     #expect(try trail(await chain.adapted(urlRequest, using: state)) == "a,b,c,d")
   }
 
-  @Test("the first adapter that fails ends the adaptation with its error")
+  @Test("an Interceptor stops at the first adapter that fails, and returns the adapter's error")
   func failingAdapter() async {
     let asked = Atomic(0)
     let failing = Adapter { _, _, completion in completion(.failure(Mishap("refused"))) }
@@ -106,7 +106,7 @@ import Testing
     #expect(try trail(result) == "\(request.id.uuidString),\(ObjectIdentifier(session))")
   }
 
-  @Test("an Interceptor calls the methods that subclasses of Adapter and Retrier override")
+  @Test("methods that subclasses of Adapter and Interceptor override are called through the protocols")
   func subclasses() async throws {
     final class Refusing: Adapter, @unchecked Sendable {
       override func adapt(
@@ -134,7 +134,7 @@ import Testing
   // MARK: Retriers
 
   @Test(
-    "the first retrier whose result isn't doNotRetry decides",
+    "the first retrier of an Interceptor whose result isn't doNotRetry decides about the retry",
     arguments: [
       (RetryResult.retry, "retry"), (.retryWithDelay(0.25), "retry after 0.25"),
       (.doNotRetryWithError(Mishap("given up")), "no: given up"), (.doNotRetry, "no: the last one"),
@@ -153,14 +153,14 @@ import Testing
     #expect(asked.withLock { $0 } == (decision == "no: the last one" ? ["a", "b", "c"] : ["a", "b"]))
   }
 
-  @Test("if all retriers return doNotRetry, the request isn't retried")
+  @Test("a request isn't retried if all retriers of an Interceptor return doNotRetry")
   func nobodyRetries() async {
     let indifferent = Retrier { _, _, _, completion in completion(.doNotRetry) }
     let chain = Interceptor(retriers: [indifferent, indifferent])
     #expect(await chain.decision(on: request, for: session) == "no")
   }
 
-  @Test("a retrier is called with the request, the session and the error")
+  @Test("an Interceptor calls a retrier with the request, the session and the error")
   func whatARetrierLearns() async {
     let retrier = Retrier { request, session, error, completion in
       completion(.doNotRetryWithError(Mishap("\(request.id) \(ObjectIdentifier(session)) \(error)")))
@@ -181,7 +181,7 @@ import Testing
 
   // MARK: Faulty and long chains
 
-  @Test("100,000 synchronous adapters or retriers in a chain don't grow the stack")
+  @Test("an Interceptor with 100,000 synchronous adapters or retriers doesn't overflow the stack")
   func longChain() async throws {
     let count = 100_000
     let counting = Adapter { request, _, completion in
@@ -204,7 +204,7 @@ import Testing
     #expect(asked.load(ordering: .relaxed) == count)
   }
 
-  @Test("some adapters and retriers of a chain may complete synchronously, and others on another queue")
+  @Test("some adapters and retriers of an Interceptor may complete synchronously, and others on another queue")
   func mixedChain() async throws {
     let queue = DispatchQueue(label: "adapters")
     let names = (0..<200).map { "\($0)" }
@@ -222,7 +222,7 @@ import Testing
   enum Repetition: CaseIterable { case bothAtOnce, onceAtOnceAndOnceLater, bothLater }
 
   @Test(
-    "if an adapter completes twice, the chain continues only once, with the first result",
+    "if an adapter completes twice, the Interceptor continues only once, with the first result",
     arguments: Repetition.allCases)
   func answeringTwice(_ repetition: Repetition) async throws {
     let queue = DispatchQueue(label: "adapter")
@@ -257,7 +257,7 @@ import Testing
 
   // MARK: Static factories
 
-  @Test("the static factories create working adapters, retriers and interceptors")
+  @Test("the static factories adapter, retrier and interceptor create working interceptors")
   func shortNames() async throws {
     func adapted(by adapter: any RequestInterceptor) async throws -> String? {
       try trail(await adapter.adapted(urlRequest, for: session))

@@ -87,7 +87,7 @@ struct OfflineRetrierTests {
 
   private func isOffline(_ error: any Error) -> Bool { OfflineRetrier.defaultIsOfflineError(error) }
 
-  @Test("OfflineRetrier has the same defaults as Alamofire's")
+  @Test("Lupine's OfflineRetrier has the same defaults as Alamofire's OfflineRetrier")
   func defaults() {
     #expect(OfflineRetrier.defaultWait == .seconds(5))
     #expect(OfflineRetrier.defaultURLErrorOfflineCodes == [.notConnectedToInternet])
@@ -96,7 +96,7 @@ struct OfflineRetrierTests {
     #expect(!isOffline(URLError(.timedOut)) && !isOffline(AFError.explicitlyCancelled))
   }
 
-  @Test("a request that failed without a network is sent, with its body, once there is one")
+  @Test("OfflineRetrier sends a request that failed without a network, with its body, once a network is available")
   func retry() async throws {
     try await withServer {
       .text(String(decoding: $0.body, as: UTF8.self))
@@ -113,7 +113,7 @@ struct OfflineRetrierTests {
     }
   }
 
-  @Test("OfflineRetrier doesn't retry after its maximum wait, or for an error that isn't about the network")
+  @Test("OfflineRetrier doesn't retry a request after its maximum wait, or after an error that isn't about the network")
   func limits() async throws {
     try await withServer { _ in
       .text("")
@@ -130,7 +130,7 @@ struct OfflineRetrierTests {
     }
   }
 
-  @Test("a request that is cancelled while it waits for a network ends immediately, and isn't sent")
+  @Test("a request that is cancelled while OfflineRetrier waits for a network ends immediately, and isn't sent")
   func cancellation() async throws {
     let requests = Mutex(0)
     try await withServer { _ in
@@ -151,7 +151,7 @@ struct OfflineRetrierTests {
     }
   }
 
-  @Test("1,000 requests that wait for a network share one network watcher, and all are sent")
+  @Test("1,000 requests that wait for a network share one network watcher, and all of them are sent later")
   func many() async throws {
     try await withServer { _ in
       .text("ok")
@@ -175,7 +175,7 @@ struct OfflineRetrierTests {
     }
   }
 
-  @Test("changes to a request's lupine settings are applied in each attempt, after earlier adapters")
+  @Test("a request's lupine closure changes the settings in each attempt, after the adapters that were added earlier")
   func ownSettings() async throws {
     try await withServer { _ in
       .text(String(repeating: "x", count: 100))

@@ -48,7 +48,7 @@ import Testing
     #expect(policy.retryableURLErrorCodes == Set(Self.transient))
   }
 
-  @Test("the retry delay is the scale multiplied by a power of the base; above the retry limit, there is no retry")
+  @Test("RetryPolicy's delay is the scale multiplied by a power of the base, and above the limit, there is no retry")
   func delays() {
     #expect((0...3).map { RetryPolicy().delay(afterRetries: $0) } == [0.5, 1, nil, nil])
     let policy = RetryPolicy(retryLimit: 4, exponentialBackoffBase: 3, exponentialBackoffScale: 0.1)
@@ -59,7 +59,9 @@ import Testing
     #expect(RetryPolicy(retryLimit: 0).delay(afterRetries: 0) == nil)
   }
 
-  @Test("a request with a transient status code is retried", arguments: [408, 500, 502, 503, 504])
+  @Test(
+    "RetryPolicy retries a request that was answered with a transient status code",
+    arguments: [408, 500, 502, 503, 504])
   func retriedStatus(status: Int) async throws {
     try await withAnswered(status) { session, request in
       #expect(await RetryPolicy().decision(on: request, for: session) == "retry after 0.5")
@@ -67,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "a request with a status code that isn't transient isn't retried",
+    "RetryPolicy doesn't retry a request that was answered with a status code that isn't transient",
     arguments: [200, 304, 400, 401, 404, 409, 429, 501, 505])
   func otherStatus(status: Int) async throws {
     try await withAnswered(status) { session, request in
@@ -75,7 +77,8 @@ import Testing
     }
   }
 
-  @Test("a request whose method isn't idempotent is never retried", arguments: [HTTPMethod.post, .patch, .query])
+  @Test(
+    "RetryPolicy never retries a request whose method isn't idempotent", arguments: [HTTPMethod.post, .patch, .query])
   func otherMethods(method: HTTPMethod) async throws {
     try await withAnswered(503, method: method) { session, request in
       #expect(await RetryPolicy().decision(on: request, for: session) == "no")
@@ -83,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("a retry policy with custom methods retries only requests with one of them")
+  @Test("a RetryPolicy with custom methods retries only requests with these methods")
   func ownMethods() async throws {
     let policy = RetryPolicy(retryableHTTPMethods: [.post])
     for (method, decision) in [(HTTPMethod.post, "retry after 0.5"), (.get, "no")] {
@@ -94,7 +97,7 @@ import Testing
   }
 
   @Test(
-    "a request with an idempotent method is retried",
+    "RetryPolicy retries a request with any idempotent method",
     arguments: [HTTPMethod.delete, .get, .head, .options, .put, .trace])
   func idempotentMethods(method: HTTPMethod) async throws {
     try await withAnswered(503, method: method) { session, request in
@@ -102,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("a transient URLError is retried, alone or wrapped in an AFError, and other errors aren't")
+  @Test("RetryPolicy retries a request after a transient URLError, alone or in an AFError, and not after other errors")
   func urlErrors() async throws {
     try await withAnswered { session, request in
       for (codes, decision) in [(Self.transient, "retry after 0.5"), (Self.lasting, "no")] {
@@ -122,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("a request with a timeout of 1 ms fails with timedOut, and is retried")
+  @Test("RetryPolicy retries a request that fails with timedOut, because its timeout is 1 ms")
   func timeout() async throws {
     try await withServer { _ in
       .hold
@@ -140,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("a request that couldn't be created isn't retried")
+  @Test("RetryPolicy doesn't retry a request that couldn't be created")
   func unmade() async throws {
     try await withSession { session in
       let request = session.request("")
@@ -150,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("a policy's custom methods, status codes, URLError codes and limits replace the default ones")
+  @Test("a RetryPolicy's custom methods, status codes, URLError codes and limits replace the default values")
   func choices() async throws {
     try await withAnswered(404, method: .post) { session, request in
       let byStatus = RetryPolicy(
@@ -176,7 +179,7 @@ import Testing
     }
   }
 
-  @Test("ConnectionLostRetryPolicy retries a request only after networkConnectionLost")
+  @Test("ConnectionLostRetryPolicy retries a request only after the error networkConnectionLost")
   func connectionLost() async throws {
     try await withAnswered(503) { session, request in
       let policy = ConnectionLostRetryPolicy()
@@ -190,7 +193,7 @@ import Testing
     }
   }
 
-  @Test("each retry policy has a static factory")
+  @Test("static factories create RetryPolicy and ConnectionLostRetryPolicy with the given parameters")
   func shortNames() {
     func made<Policy: RequestInterceptor>(_ policy: Policy) -> Policy { policy }
     #expect(made(.retryPolicy).retryLimit == 2)

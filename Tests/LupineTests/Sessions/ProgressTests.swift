@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "without a known decoded length, the progress total is -1 until the end, and then the length of the decoded body")
+    "if the decoded length is unknown, the progress total is -1 until the end, and then the decoded body's length")
   func unknownLength() async throws {
     try await withServer { request in
       request.path == "/gzip"
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("the progress of a truncated body of unknown length isn't finished")
+  @Test("the progress of a request whose body of unknown length was truncated isn't finished")
   func cutShort() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("the progress of an upload of unknown length ends at exactly 1")
+  @Test("the upload progress of a body of unknown length ends at exactly 1")
   func unknownUpload() async throws {
     try await withServer { _ in
       Reply()
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("the progress handler isn't called for an empty body")
+  @Test("a request with an empty response body doesn't call its progress handler")
   func empty() async throws {
     try await withServer { _ in
       Reply()
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("100,000 progress updates don't overflow the stack, and are merged if the handler's queue is slower")
+  @Test("100,000 progress updates don't overflow the stack, and are merged if the progress handler's queue is slower")
   func manyUpdates() async {
     let progress = TransferProgress()
     let queue = DispatchQueue(label: "progress")

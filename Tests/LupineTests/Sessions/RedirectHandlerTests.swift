@@ -60,7 +60,7 @@ import Testing
     #expect(try await answer(of: .modify { _, _, _ in nil }, to: proposed).answer == nil)
   }
 
-  @Test("a redirect handler's completion closure doesn't have to be Sendable")
+  @Test("the completion closure that a caller passes to a redirect handler doesn't have to be Sendable")
   func plainCompletion() async throws {
     struct Forwarding: RedirectHandler {
       let inner: any RedirectHandler

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("handlers for the curl command are called even if the request can't be created or adapted")
+  @Test("a request calls its handlers for the curl command even if the request can't be created or adapted")
   func commandOfFailed() async throws {
     try await withSession { session in
       let unmade = Recorder<String>()
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("a GET request with a body is refused, and isn't sent")
+  @Test("a GET request with a body fails without being sent")
   func bodyInGet() async throws {
     try await withServer { _ in
       Reply()
@@ -84,7 +84,7 @@ import Testing
 
   // MARK: Handlers
 
-  @Test("a request's fifty response handlers run in order, once each")
+  @Test("each of a request's fifty response handlers runs once, in order")
   func manyHandlers() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("a response handler added to a finished request is called alone, and meanwhile the state is resumed")
+  @Test("only the newly added response handler of a finished request is called, while the request's state is resumed")
   func handlerAfterTheEnd() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in
@@ -189,7 +189,8 @@ import Testing
   /// The number of repetitions, which is enough for threads to hit race windows of a few instructions.
   private static let contests = 1000
 
-  @Test("after concurrent calls of resume and suspend, the last call determines the state, and one request is sent")
+  @Test(
+    "after concurrent calls of resume and suspend, the last call determines the state, and the request is sent once")
   func contention() async throws {
     try await withServer { _ in
       .text("here")
@@ -233,7 +234,7 @@ import Testing
     }
   }
 
-  @Test("cancelling a running request closes its connection, and the request ends immediately with metrics")
+  @Test("cancelling a running request closes the connection, and ends the request immediately, with metrics")
   func cancelInFlight() async throws {
     let (arrived, left) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -283,7 +284,7 @@ import Testing
 
   // MARK: Sessions
 
-  @Test("after a session is released, its requests fail with sessionDeinitialized, even if they are resumed later")
+  @Test("the requests of a released session fail with sessionDeinitialized, even if they are resumed later")
   func releasedSession() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -312,7 +313,7 @@ import Testing
     }
   }
 
-  @Test("cancelAllRequests cancels every request, and calls its completion on the given queue")
+  @Test("cancelAllRequests cancels every request, and calls its completion closure on the given queue")
   func cancelAll() async throws {
     let arrived = Recorder<Void>()
     try await withServer { _ in

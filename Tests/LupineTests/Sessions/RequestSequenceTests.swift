@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestSequenceTests {
-  @Test("the async sequences for upload and download progress reach the total, and then end")
+  @Test("a request's async sequences of upload progress and download progress reach the total, and then end")
   func progress() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 1_000_000))
@@ -38,7 +38,8 @@ import Testing
     return counts
   }
 
-  @Test("the async sequences deliver request, task, curl command and response head once per attempt, and then end")
+  @Test(
+    "a request's async sequences deliver URLRequest, task, curl command and response once per attempt, and then end")
   func rounds() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -69,7 +70,8 @@ import Testing
     }
   }
 
-  @Test("after a stream has ended, new async sequences deliver the last request, task and curl command, and then end")
+  @Test(
+    "new async sequences of an ended stream request deliver its last URLRequest, task and curl command, and then end")
   func late() async throws {
     try await withServer { _ in
       .text("here")
@@ -103,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("each buffering policy keeps all, the oldest or the newest elements of an async sequence")
+  @Test("the buffering policy of an async sequence decides whether it keeps all, the oldest or the newest elements")
   func policies() async throws {
     func sequence(_ policy: StreamOf<Int>.BufferingPolicy) -> StreamOf<Int> {
       StreamOf(bufferingPolicy: policy) { continuation in
@@ -117,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "the body isn't received before the async onHTTPResponse handler returns, and returning .cancel cancels the request"
+    "no body is received before an async onHTTPResponse handler returns, and returning .cancel cancels the request"
   )
   func awaitedHead() async throws {
     try await withServer { _ in
@@ -143,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("serializers can be created with static members")
+  @Test("serializingResponse(using:) accepts serializers that are written as static members, such as .string")
   func serializers() async throws {
     try await withServer { _ in
       .text("here")

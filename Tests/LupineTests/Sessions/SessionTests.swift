@@ -26,7 +26,7 @@ import Testing
 
   // MARK: Responses
 
-  @Test("a JSON document is decoded and delivered on the handler's queue, or to an awaiting task")
+  @Test("a request decodes a JSON document, and delivers the value on the handler's queue or to an awaiting task")
   func decodable() async throws {
     let url = try await TestServers.nginx + "/json"
     try await withSession { session in
@@ -57,7 +57,7 @@ import Testing
     #expect(isMain)
   }
 
-  @Test("text and bytes are received over both IPv4 and IPv6")
+  @Test("a session receives text and bytes over both IPv4 and IPv6")
   func textAndBytes() async throws {
     for base in [try await TestServers.nginx, try await TestServers.nginx6] {
       try await withSession { session in
@@ -89,7 +89,8 @@ import Testing
     }
   }
 
-  @Test("the data of an empty body is nil; serializing it fails unless the status code or the method allows it")
+  @Test(
+    "the data of an empty body is nil, and serializing fails unless the status code or the method allows an empty body")
   func emptyBodies() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -120,7 +121,7 @@ import Testing
   // MARK: Requests
 
   @Test(
-    "parameters are added to the query for GET and DELETE, and to the body for other methods",
+    "a request adds its parameters to the query for GET and DELETE, and to the body for other methods",
     arguments: [
       (HTTPMethod.get, true), (.delete, true), (.post, false), (.put, false), (.patch, false),
     ])
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("forms and JSON are sent byte for byte as expected")
+  @Test("a request sends its parameters as a form or as JSON with exactly the expected bytes")
   func bodies() async throws {
     try await withServer { request in
       .text(
@@ -160,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("the request head contains Host, then the request's fields, then the session's fields, each name once")
+  @Test("the request head contains Host, the request's fields, and then the session's fields, each name once")
   func head() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))
@@ -191,7 +192,7 @@ import Testing
     #expect(agent.contains(#/^[^\/ ]+\/[^ ]+ \([^;]+; build:[^;]+; Linux \d+\.\d+\.\d+\) Lupine\/\d+\.\d+\.\d+$/#))
   }
 
-  @Test("the request modifier runs before the parameters are encoded, and its error fails the request")
+  @Test("the request modifier runs before the parameters are encoded, and the modifier's error makes the request fail")
   func modifier() async throws {
     struct Refusal: Error {}
     let base = try await TestServers.httpbin

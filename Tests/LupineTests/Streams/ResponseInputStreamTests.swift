@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "asInputStream resumes the request, and returns an InputStream with the complete body",
+    "asInputStream resumes a stream request, and returns an InputStream that delivers the complete body",
     arguments: [7, 65_536, 10_000_000])
   func wholeBody(count: Int) async throws {
     let byteCount = count == 7 ? 100_000 : 8 * 1024 * 1024
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("reading the InputStream blocks until bytes arrive, and returns them as they arrive")
+  @Test("reading a stream request's InputStream blocks until bytes arrive, and returns bytes as they arrive")
   func blocking() async throws {
     try await withChunks([Array("one".utf8), Array("two".utf8)]) { url, gates in
       try await withSession { session in
@@ -71,7 +71,8 @@ import Testing
     }
   }
 
-  @Test("if the connection is lost, the InputStream delivers the received bytes, and then every read fails")
+  @Test(
+    "if the connection is lost, a stream request's InputStream delivers the received bytes, and then each read fails")
   func connectionLost() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -92,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("the InputStream of a finished request is at its end, and that of a cancelled request fails")
+  @Test("the InputStream of a finished stream request is at its end, and the InputStream of a cancelled request fails")
   func late() async throws {
     try await withServer { _ in
       .text("piece")
@@ -110,7 +111,8 @@ import Testing
     }
   }
 
-  @Test("closing or releasing the InputStream before its end cancels the request", arguments: [true, false])
+  @Test(
+    "closing or releasing a stream request's InputStream before its end cancels the request", arguments: [true, false])
   func closing(isClosed: Bool) async throws {
     let left = Gate()
     try await withOrigin { peer in
@@ -142,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("closing the InputStream after its end doesn't change the finished request")
+  @Test("closing a stream request's InputStream after its end doesn't change the finished request")
   func closingAtEnd() async throws {
     try await withServer { _ in
       .text("piece")
@@ -159,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("every method of the InputStream can be called safely in every state")
+  @Test("every method of a stream request's InputStream can be called safely in every state")
   func members() async throws {
     try await withServer { _ in
       .hold
@@ -193,7 +195,7 @@ import Testing
   }
 
   @Test(
-    "a retry before the first read makes the InputStream deliver the last response; a retry after a read makes it fail")
+    "after a retry, an InputStream delivers the last response if nothing has been read yet, and fails otherwise")
   func retry() async throws {
     for isRead in [false, true] {
       let count = Atomic(0)

@@ -51,7 +51,7 @@ import Testing
     #expect(byteCount.contains(count), "\(count) bytes were received", sourceLocation: sourceLocation)
   }
 
-  @Test("while a stream handler blocks, the server can't send more, and later the handler receives the rest")
+  @Test("while a stream handler blocks, the server has to stop sending, and later the handler receives the rest")
   func slowHandler() async throws {
     try await withLargeBody { session, url, sentCount in
       let (goOn, ended) = (Gate(), Gate())
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "the number of bytes received before they are handled is limited by the configuration's windowBytes",
+    "a stream request receives at most the configuration's windowBytes before a handler has handled the bytes",
     arguments: [1000, 1_000_000])
   func window(windowBytes: Int) async throws {
     try await withServer { request in
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "unread elements of an async sequence apply backpressure to the server, even with an unbounded buffering policy")
+    "the unread elements of a stream's async sequence apply backpressure to the server, even with an unbounded buffer")
   func slowLoop() async throws {
     try await withLargeBody { session, url, sentCount in
       let request = session.streamRequest(url)
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("elements dropped by an async sequence's buffering policy apply no backpressure to the server")
+  @Test("the elements that a stream's buffering policy drops apply no backpressure to the server")
   func droppedElements() async throws {
     try await withLargeBody { session, url, _ in
       let request = session.streamRequest(url)
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("after a loop over a stream is left, its unread elements apply no backpressure to the continuing request")
+  @Test("after a loop over a stream has been left, its unread elements apply no backpressure to the continuing request")
   func leftLoop() async throws {
     try await withLargeBody { session, url, _ in
       let request = session.streamRequest(url)
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("if the InputStream isn't read, the server has to stop sending", arguments: [0, 1024, 300_000])
+  @Test("if a stream request's InputStream isn't read, the server has to stop sending", arguments: [0, 1024, 300_000])
   func inputStream(bufferSize: Int) async throws {
     try await withLargeBody { session, url, sentCount in
       let request = session.streamRequest(url)

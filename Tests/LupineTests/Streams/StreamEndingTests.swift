@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("an AFError thrown by a stream's handler isn't wrapped")
+  @Test("an AFError that a stream's handler throws isn't wrapped in another AFError")
   func throwingAFError() async throws {
     try await withServer { _ in
       .text("piece")
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("if a part can't be decoded, the request is cancelled only if automaticallyCancelOnStreamError is true")
+  @Test("a stream request whose part can't be decoded is cancelled only if automaticallyCancelOnStreamError is true")
   func undecodable() async throws {
     try await withChunks([Array("no JSON".utf8), Array("1".utf8)]) { url, gates in
       try await withSession { session in
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("an error thrown by a stream serializer is wrapped in customSerializationFailed")
+  @Test("customSerializationFailed wraps an error that a stream serializer throws")
   func serializerError() async throws {
     struct Refusing: DataStreamSerializer {
       func serialize(_ data: Data) throws -> Int { throw Mishap("refused") }
@@ -115,7 +115,7 @@ import Testing
 
   // MARK: Response heads
 
-  @Test("a stream's response head is delivered before the body, even if the head's handler is slow")
+  @Test("a stream's response head is delivered before the body, even if the onHTTPResponse handler is slow")
   func headFirst() async throws {
     try await withServer { _ in
       .text("piece")
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(
-    "if the onHTTPResponse handler cancels a stream request, no part of the body is delivered",
+    "if the onHTTPResponse handler cancels a stream request, the stream delivers no part of the body",
     arguments: [true, false])
   func refusedByHead(isAwaited: Bool) async throws {
     try await withEndlessServer { origin in
@@ -165,7 +165,8 @@ import Testing
 
   // MARK: Canceling
 
-  @Test("cancelling with a stream handler's token ends the request, and parts received meanwhile aren't delivered")
+  @Test(
+    "cancelling a stream request with its cancellation token ends it, and parts received meanwhile aren't delivered")
   func token() async throws {
     try await withChunks([Array("one".utf8), Array("two".utf8)]) { url, gates in
       try await withSession { session in
@@ -215,7 +216,7 @@ import Testing
 
   // MARK: Errors and validation
 
-  @Test("if the connection is lost, a stream delivers the received parts, and then the error")
+  @Test("if the connection is lost, a stream delivers the parts that were received, and then the error")
   func connectionLost() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }

@@ -24,7 +24,9 @@ import Testing
     return strings
   }
 
-  @Test("text is the same whether it arrives as a whole, split at any two positions, or byte by byte", arguments: texts)
+  @Test(
+    "a stream delivers the same text whether it arrives as a whole, split at any two positions, or byte by byte",
+    arguments: texts)
   func everySplit(text: [UInt8]) {
     let whole = String(decoding: text, as: UTF8.self)
     #expect(joined(text.map { [$0] }).joined() == whole)
@@ -36,14 +38,14 @@ import Testing
     }
   }
 
-  @Test("a split UTF-8 character is delivered once it is complete, and an invalid sequence immediately")
+  @Test("a stream of text delivers a split UTF-8 character once it is complete, and an invalid sequence immediately")
   func places() {
     #expect(joined([[0x61, 0xE2], [0x82], [0xAC, 0x62]]) == ["a", "", "€b", ""])
     #expect(joined([[0x61, 0xE2, 0x82]]) == ["a", "\u{FFFD}"])
     #expect(joined([[0xFF], [0x61]]) == ["\u{FFFD}", "a", ""])
   }
 
-  @Test("data whose indices don't start at 0 is split at character boundaries correctly")
+  @Test("a stream of text splits Data whose indices don't start at 0 correctly at character boundaries")
   func slice() {
     var aligner = UTF8Aligner()
     let data = Data([0, 0, 0x61, 0xE2, 0x82, 0xAC]).dropFirst(2)
@@ -90,7 +92,7 @@ import Testing
     #expect(try PassthroughStreamSerializer().serialize(Data([1])) == Data([1]))
   }
 
-  @Test("each part of a stream is preprocessed before it is decoded")
+  @Test("a stream serializer preprocesses each part of a stream before decoding the part")
   func preprocessor() throws {
     let serializer: DecodableStreamSerializer<[Int]> = .decodable(of: [Int].self, dataPreprocessor: .googleXSSI)
     #expect(try serializer.serialize(Data(")]}',\n[1]".utf8)) == [1])

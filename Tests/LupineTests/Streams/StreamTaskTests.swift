@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct StreamTaskTests {
   @Test(
-    "every async sequence of a stream task delivers all parts and the completion, and iterating it resumes the request")
+    "each async sequence of a stream task resumes the request when iterated, and delivers all parts and the completion")
   func kinds() async throws {
     try await withServer { _ in
       .text("12")
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "cancelling the task that iterates over a stream ends the loop; automaticallyCancelling cancels the request too",
+    "cancelling a task that loops over a stream ends the loop, and with automaticallyCancelling also the request",
     arguments: [true, false])
   func cancellingTheLoop(isAutomatic: Bool) async throws {
     try await withEndlessServer { origin in
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("a stream task can suspend, resume and cancel its request")
+  @Test("a DataStreamTask's suspend, resume and cancel methods suspend, resume and cancel its request")
   func control() async throws {
     try await withServer { _ in
       .hold

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("the completion is delivered after every handler, even a slow one, has received the last part")
+  @Test("a stream request delivers the completion after each handler, even a slow handler, has received the last part")
   func endBehindEverything() async throws {
     try await withServer { _ in
       .text("piece")
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("adding the first stream handler resumes the request; without a handler, no task is created")
+  @Test("a stream request without a handler creates no task, and adding the first stream handler resumes the request")
   func lazy() async throws {
     try await withServer { _ in
       .text("here")
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test(
-    "when the last reference to a stream request is released, a captured object can read the task's state in its deinit"
+    "an object captured by a stream handler can read the task's state in its deinit when the request is released"
   )
   func lastReference() async throws {
     try await withServer { _ in

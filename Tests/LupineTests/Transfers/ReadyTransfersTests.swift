@@ -22,7 +22,7 @@ import Testing
     return deliveries.blocks
   }
 
-  @Test("transfers that become ready in an iteration of the event loop are delivered together at its end")
+  @Test("events of several requests in one event loop iteration are delivered together at the iteration's end")
   func oneBlock() {
     transfers.iterationBegan()
     addTransfer("a")
@@ -34,7 +34,7 @@ import Testing
     #expect(delivered == ["a+b+c"])
   }
 
-  @Test("a transfer that becomes ready outside of an iteration of the event loop is delivered immediately")
+  @Test("a request's event that occurs outside of an event loop iteration is delivered immediately")
   func outside() {
     addTransfer("a")
     #expect(delivered == ["a"])
@@ -44,7 +44,8 @@ import Testing
     #expect(delivered == ["a", "b"])
   }
 
-  @Test("ready transfers are delivered when any event loop ends an iteration, even during another loop's iteration")
+  @Test(
+    "requests' events are delivered when any event loop ends an iteration, even during another event loop's iteration")
   func overlapping() {
     transfers.iterationBegan()
     addTransfer("a")
@@ -58,7 +59,7 @@ import Testing
     #expect(delivered == ["a+b", "c"])
   }
 
-  @Test("a task resumed by one transfer's delivery runs while the next transfer's delivery blocks")
+  @Test("a Task that one request's delivery resumes runs even while the next request's delivery blocks")
   func slowTransfer() async {
     let (isWaiting, isResumed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
@@ -91,7 +92,7 @@ import Testing
     #expect(inTime.withLock { $0 })
   }
 
-  @Test("if the delegate queue was busy, all transfers that became ready meanwhile are delivered together")
+  @Test("after the delegate queue was busy, the events of all requests that occurred meanwhile are delivered together")
   func busyQueue() {
     queue.suspend()
     for name in ["a", "b", "c"] {
@@ -104,7 +105,7 @@ import Testing
     #expect(delivered == ["a+b+c+d"])
   }
 
-  @Test("an iteration of the event loop in which no transfer becomes ready delivers nothing")
+  @Test("an event loop iteration in which no request has an event delivers nothing")
   func nothing() {
     transfers.iterationBegan()
     transfers.iterationEnded()

@@ -21,7 +21,7 @@ struct TransferBatchTests {
     return taken.map(\.count)
   }
 
-  @Test("received parts of a body are merged into parts of up to 256 KiB")
+  @Test("a session merges the received parts of a body into parts of up to 256 KiB")
   func joining() {
     #expect(pieces([1, 2, 3]) == [6])
     #expect(pieces([262_143, 1, 1]) == [262_144, 1])
@@ -30,7 +30,7 @@ struct TransferBatchTests {
     #expect(pieces([]) == [])
   }
 
-  @Test("without a receive window, all received parts of a body are merged")
+  @Test("without a receive window, a session merges all received parts of a body")
   func joiningAll() {
     #expect(pieces([262_144, 65_536, 10], windowBytes: nil) == [327_690])
   }

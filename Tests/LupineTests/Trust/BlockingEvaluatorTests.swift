@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("a ServerTrustManager subclass that blocks while it chooses an evaluator doesn't delay requests to other hosts")
+  @Test("a ServerTrustManager subclass that blocks while choosing an evaluator doesn't delay requests to other hosts")
   func choosing() async throws {
     let manager = Choosing(allHostsMustBeEvaluated: true, evaluators: [:])
     let session = session(manager)
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("a request fails at its time limit even while a trust evaluator blocks")
+  @Test("a request fails at its timeout even while a trust evaluator blocks")
   func timeLimit() async throws {
     let evaluator = Blocking()
     let session = session(ServerTrustManager(evaluators: ["localhost": evaluator]), timeout: 0.2)
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("Lupine's trust evaluators run on the event loop, unless combined with a custom evaluator")
+  @Test("Lupine's trust evaluators run on the event loop unless they are combined with a custom evaluator")
   func quick() {
     let custom = Blocking()
     func isQuick(_ evaluator: some ServerTrustEvaluating) -> Bool {

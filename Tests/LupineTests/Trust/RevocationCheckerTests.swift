@@ -90,7 +90,7 @@ import Testing
     if case .unconfirmed = failure { true } else { false }
   }
 
-  @Test("a good OCSP response is sufficient, and is cached until its next update")
+  @Test("a good OCSP response confirms the certificate, and is cached until its nextUpdate")
   func good() throws {
     let network = network(.good)
     // The clock is set to the time at which the response is created.
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "a revoked certificate is refused whether or not an answer is required, and later from memory while offline")
+    "a revoked certificate is refused even if no answer is required, and later from memory while offline")
   func revoked() {
     for options in [[.ocsp], [.ocsp, .requiresAnswer], [.ocsp, .lists, .prefersLists]] as [RevocationOptions] {
       let network = network(.revoked)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("if no source answers, the certificate is accepted unless an answer is required")
+  @Test("a certificate is accepted if no revocation source answers, unless an answer is required")
   func noAnswer() {
     for status in [nil, ThrowawayAuthority.OCSPStatus.unknown] {
       #expect(failure(network(status), [.ocsp]) == nil)
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(
-    "OCSP comes before revocation lists unless lists are preferred, and the other source is the fallback",
+    "a revocation check tries OCSP before the revocation list unless lists are preferred, and falls back to the other",
     arguments: [
       ([.ocsp, .lists], "ol"), ([.ocsp, .lists, .prefersLists], "lo"), ([.ocsp], "o"), ([.lists], "l"),
       ([.ocsp, .prefersLists], "o"), ([.ocsp, .lists, .isOffline], ""),
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(
-    "a good stapled response is sufficient, a revoked one refuses the certificate, and an invalid one is ignored")
+    "a stapled OCSP response can confirm or refuse the certificate, and an invalid stapled response is ignored")
   func staples() throws {
     let good = try authority.ocspResponse(for: identity)
     let network = network(nil)
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test("a must-staple certificate is refused without a good stapled response")
+  @Test("a must-staple certificate is refused without a good stapled OCSP response")
   func mustStaple() throws {
     let strict = try authority.issue(mustStaple: true, responders: ["http://127.0.0.1/ocsp"])
     let subjects = RevocationSubject.subjects(
@@ -182,7 +182,7 @@ import Testing
     #expect(failure(nil, [.lists]) == nil)
   }
 
-  @Test("intermediate certificates are checked for revocation too")
+  @Test("a revocation check also checks the intermediate certificates")
   func intermediates() throws {
     let intermediate = try authority.issueAuthority(lists: ["http://127.0.0.1/crl"])
     let leaf = try intermediate.issue()
@@ -193,7 +193,7 @@ import Testing
     #expect(isRevoked(network.checker.failure(of: subjects, staple: nil, options: .lists)))
   }
 
-  @Test("an OCSP response to another request (with another nonce) doesn't confirm the certificate")
+  @Test("an OCSP response to another request, with another nonce, doesn't confirm the certificate")
   func replayed() throws {
     let recorded = try authority.ocspResponse(for: identity, answering: subjects[0].ocspRequest())
     let network = Network { _ throws(RevocationProblem) in recorded }
@@ -218,7 +218,7 @@ import Testing
     #expect(network.seconds.withLock { $0 } == [5, 5, 2])
   }
 
-  @Test("a responder that didn't respond is skipped for 30 s, or until it responds")
+  @Test("a revocation check skips an OCSP responder that didn't respond for 30 s, or until the responder responds")
   func silence() throws {
     var servers = SilentServers()
     let server = try URI("http://ocsp.example/").origin
@@ -234,7 +234,7 @@ import Testing
     #expect(servers.problem(of: server, now: start) == nil)
   }
 
-  @Test("at most 256 unresponsive responders are remembered")
+  @Test("the revocation checker remembers at most 256 unresponsive OCSP responders")
   func silenceLimit() throws {
     var servers = SilentServers()
     let start = Instant(nanoseconds: 1)
@@ -244,7 +244,7 @@ import Testing
     #expect(known == [origins[RevocationLimits.silentServersMax]])
   }
 
-  @Test("above the limit of cached answers, the one that expires first is removed, and revocations last")
+  @Test("the full revocation cache removes the answer that expires first, and removes revocations last")
   func memory() throws {
     let memory = RevocationMemory(countMax: 2)
     let subjects = try (0..<3).map { _ in

@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(
-    "if the OCSP response is wrong, failed or too long, the server is accepted unless a positive response is required",
+    "if OCSP responses are invalid or can't be fetched, a server is accepted unless a positive response is required",
     arguments: Behavior.allCases.filter { $0 != .good && $0 != .revoked })
   func noAnswer(behavior: Behavior) async throws {
     try await withResponder(behavior) { url, _ in
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(
-    "a revocation fetch has a time and a size limit, and neither follows redirects nor uses a scheme other than http")
+    "a fetch of revocation data has a time limit and a size limit, follows no redirects, and uses only http")
   func fetcher() async throws {
     var configuration = EngineConfiguration()
     configuration.proxy = .none
@@ -224,7 +224,9 @@ import Testing
     }
   }
 
-  @Test("a server's stapled OCSP response is used with TLS 1.2 and TLS 1.3", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test(
+    "a trust evaluator uses a server's stapled OCSP response with TLS 1.2 and TLS 1.3",
+    arguments: [TLSVersion.v1_2, .v1_3])
   func stapled(version: TLSVersion) async throws {
     let options: RevocationTrustEvaluator.Options = [.ocsp, .networkAccessDisabled, .requirePositiveResponse]
     let configure: (inout EngineConfiguration) -> Void = {
@@ -244,7 +246,7 @@ import Testing
     #expect(await answer(unchecked, try await TestServers.TLS.revokedStaple.url + "/small.txt").response != nil)
   }
 
-  @Test("revocation options without a method, or with an unknown bit, cause an error")
+  @Test("revocation options without a method or with an unknown bit cause an error")
   func options() throws {
     let trust = try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority)
     for options in [[], .requirePositiveResponse, [.any, .init(rawValue: 1 << 20)]]

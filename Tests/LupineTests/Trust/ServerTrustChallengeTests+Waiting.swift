@@ -13,7 +13,7 @@ import Testing
 
 extension ServerTrustChallengeTests {
   @Test(
-    "if a delegate doesn't answer, only its own request times out, and a late answer is ignored")
+    "if a delegate doesn't answer a server trust challenge, only that request times out, and a late answer is ignored")
   func silence() async throws {
     let asked = Gate()
     let kept = Mutex<[Completion]>([])
@@ -38,7 +38,7 @@ extension ServerTrustChallengeTests {
     }
   }
 
-  @Test("80 handshakes can wait for a delegate at the same time, more than the engine has threads for verifiers")
+  @Test("80 TLS handshakes, more than the engine has verifier threads, can wait for the delegate at the same time")
   func many() async throws {
     let kept = Mutex<[(URLAuthenticationChallenge, Completion)]>([])
     let all = Gate()
@@ -113,7 +113,7 @@ extension ServerTrustChallengeTests {
     return challenger
   }
 
-  @Test("after a session has ended, a server that its delegate might have refused isn't accepted")
+  @Test("after a session has ended, a TLS handshake that still needs the delegate's approval fails")
   func orphaned() throws {
     let certificate = try SecCertificate.pem(authority.certificatePEM)
     let evidence = try #require(
@@ -135,7 +135,7 @@ extension ServerTrustChallengeTests {
   // MARK: Caches
 
   @Test(
-    "if the delegate refuses the server, no stale response is served, although one is stored for outages",
+    "if the delegate refuses the server, the cache serves no stale response, not even with stale-if-error",
     arguments: [
       (URLSession.AuthChallengeDisposition.rejectProtectionSpace, URLError.Code.serverCertificateUntrusted),
       (.cancelAuthenticationChallenge, .cancelled),
@@ -170,7 +170,7 @@ extension ServerTrustChallengeTests {
     session.client.evaluatingTrust(TLSConfiguration()).verifier?.isQuick("localhost") == false
   }
 
-  @Test("if a delegate lacks the challenge method, only the first handshake waits for it")
+  @Test("only the first TLS handshake waits for a delegate that lacks the challenge method")
   func silent() async throws {
     try await withServer(tls: server) { _ in
       Reply(fields: ["Connection": "close"], .bytes([1]))
@@ -183,7 +183,7 @@ extension ServerTrustChallengeTests {
     }
   }
 
-  @Test("a delegate that forwards challenges to an object without the challenge method is still called")
+  @Test("a session keeps calling a delegate that forwards challenges to an object without the challenge method")
   func forwarding() async throws {
     let inner = Silent()
     try await withServer(tls: server) { _ in
@@ -202,7 +202,8 @@ extension ServerTrustChallengeTests {
     }
   }
 
-  @Test("sessions without a delegate, and Alamofire's sessions, don't delay TLS handshakes for a challenge")
+  @Test(
+    "a session without a delegate, and an Alamofire Session, don't delay TLS handshakes for a server trust challenge")
   func none() {
     let plain = URLSession(configuration: .ephemeral)
     #expect(plain.client.evaluatingTrust(TLSConfiguration()).verifier == nil)

@@ -89,7 +89,7 @@ struct ServerTrustChallengeTests {
   // MARK: Decisions
 
   @Test(
-    "a delegate can accept a server that OpenSSL refuses, with a credential for the server's trust",
+    "a delegate can accept a server that OpenSSL refuses, by answering with a credential for the server's trust",
     arguments: [TLSVersion.v1_2, .v1_3])
   func accepted(version: TLSVersion) async throws {
     let server = try ServerIdentity(identity, authorityPEM: authority.certificatePEM, versions: version...version)
@@ -138,7 +138,7 @@ struct ServerTrustChallengeTests {
     }
   }
 
-  @Test("a delegate can refuse a server that OpenSSL accepts, or leave it to OpenSSL")
+  @Test("a delegate can refuse a server that OpenSSL accepts, or leave the decision to OpenSSL")
   func trusted() async throws {
     let answers: [(URLSession.AuthChallengeDisposition, URLError.Code?)] = [
       (.performDefaultHandling, nil), (.useCredential, nil), (.rejectProtectionSpace, .serverCertificateUntrusted),
@@ -156,7 +156,7 @@ struct ServerTrustChallengeTests {
   }
 
   @Test(
-    "a delegate can accept a certificate with any kind of flaw",
+    "a delegate can accept a server's certificate with any kind of flaw",
     arguments: [
       (TestServer.selfSigned, URLError.Code.serverCertificateHasUnknownRoot),
       (.wrongHost, .serverCertificateUntrusted), (.expired, .serverCertificateHasBadDate),

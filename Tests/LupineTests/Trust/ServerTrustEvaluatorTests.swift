@@ -35,14 +35,14 @@ import Testing
 
   // MARK: Default and disabled
 
-  @Test("the default evaluator accepts a certificate chain that is valid for the host")
+  @Test("the default trust evaluator accepts a certificate chain that is valid for the host")
   func good() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     try DefaultTrustEvaluator().evaluate(trust, forHost: "localhost")
     #expect(try verdict(trustFailure(of: DefaultTrustEvaluator(), trust, "other.example")) == .hostMismatch)
   }
 
-  @Test("the default evaluator refuses certificates for the same reasons as OpenSSL")
+  @Test("the default trust evaluator refuses certificates for the same reasons as OpenSSL")
   func bad() throws {
     let expired = try shown(by: authority.issue(names: ["localhost"], validity: .expired))
     #expect(try verdict(trustFailure(of: DefaultTrustEvaluator(), expired)) == .certificateExpired)
@@ -69,7 +69,7 @@ import Testing
     #expect(try verdict(trustFailure(of: evaluator, unknown)) == .unknownAuthority)
   }
 
-  @Test("the disabled evaluator accepts any certificate")
+  @Test("the disabled trust evaluator accepts any certificate")
   func disabled() throws {
     for identity in [try ThrowawayAuthority.selfSigned(validity: .expired), try forged()] {
       try DisabledTrustEvaluator().evaluate(shown(by: identity), forHost: "localhost")
@@ -78,7 +78,7 @@ import Testing
 
   // MARK: Pinned certificates
 
-  @Test("a certificate is accepted if it, its intermediate or its authority is pinned")
+  @Test("the pinning evaluator accepts a certificate if the certificate, its intermediate or its authority is pinned")
   func pins() throws {
     let intermediate = try authority.issueAuthority()
     let identity = try intermediate.issue(names: ["localhost"])
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test("if a valid chain contains no pinned certificate, the error contains the pinned and the server's certificates")
+  @Test("the error for a valid chain without a pinned certificate contains the pinned and the server's certificates")
   func unpinned() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let pin = try SecCertificate.pem(stranger.certificatePEM)
@@ -105,7 +105,7 @@ import Testing
     #expect(trust.af.certificateData == server.map(SecCertificateCopyData))
   }
 
-  @Test("a pinned certificate that the server sends, but that isn't part of the verified chain, isn't accepted")
+  @Test("the pinning evaluator ignores a pinned certificate that the server sends outside of the verified chain")
   func sentAlong() throws {
     let pinned = try SecCertificate.pem(stranger.certificatePEM)
     let trust = try shown(by: authority.issue(names: ["localhost"]), sending: stranger.certificatePEM)
@@ -130,7 +130,7 @@ import Testing
     #expect(server.count == 1 && serverKeys == server.af.publicKeys && pinnedKeys == [pinned.publicKey])
   }
 
-  @Test("a pinned certificate in an invalid chain is refused unless all validation is disabled")
+  @Test("the pinning evaluator refuses a pinned certificate in an invalid chain unless all validation is disabled")
   func validation() throws {
     let identity = try stranger.issue(names: ["other.example"], validity: .expired)
     let trust = try shown(by: identity, sending: stranger.certificatePEM)
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("a pinned certificate for another host is accepted only if validateHost is false")
+  @Test("the pinning evaluator accepts a pinned certificate for another host only if validateHost is false")
   func pinnedElsewhere() throws {
     let identity = try authority.issue(names: ["other.example"])
     let trust = try shown(by: identity)
@@ -189,7 +189,7 @@ import Testing
   }
 
   @Test(
-    "with acceptSelfSignedCertificates, a certificate issued by a pinned private authority is verified and accepted")
+    "with acceptSelfSignedCertificates, a certificate that a pinned private authority issued is verified and accepted")
   func privateAuthority() throws {
     let evaluator = PinnedCertificatesTrustEvaluator(
       certificates: [try .pem(stranger.certificatePEM)], acceptSelfSignedCertificates: true)
@@ -213,7 +213,7 @@ import Testing
     else { throw CancellationError() }
   }
 
-  @Test("public key pinning compares the chain's keys with the pinned keys, not the certificates")
+  @Test("public key pinning compares the pinned keys with the keys of the chain's certificates, not the certificates")
   func keys() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let leaf = try #require(trust.af.certificates.first)
@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test("a composite evaluator calls its evaluators in order, until one throws")
+  @Test("a composite trust evaluator calls its evaluators in order until one of them throws")
   func composite() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let evaluators = [Counting(), Counting(Refusal()), Counting()]
@@ -262,7 +262,7 @@ import Testing
     #expect(throws: AFError.self) { try good.evaluate(trust, forHost: "other.example") }
   }
 
-  @Test("a custom evaluator can set trust anchors and then evaluate the trust again")
+  @Test("a custom trust evaluator can set trust anchors and then evaluate the trust again")
   func anchors() throws {
     let trust = try shown(by: stranger.issue(names: ["localhost"]))
     #expect(throws: AFError.self) { try trust.af.evaluate() }
@@ -295,7 +295,7 @@ import Testing
 
   // MARK: Managers
 
-  @Test("a trust manager looks up a host's evaluator ignoring case, a trailing dot and brackets")
+  @Test("a ServerTrustManager looks up a host's evaluator ignoring case, a trailing dot and brackets")
   func hosts() throws {
     let evaluator = DisabledTrustEvaluator()
     let manager = ServerTrustManager(
@@ -307,7 +307,7 @@ import Testing
     #expect(!manager.allHostsMustBeEvaluated && manager.evaluators.count == 2)
   }
 
-  @Test("by default, all hosts must be evaluated, and a host without an evaluator causes an error")
+  @Test("by default, a ServerTrustManager throws an error for a host without an evaluator")
   func required() throws {
     let manager = ServerTrustManager(evaluators: [:])
     #expect(manager.allHostsMustBeEvaluated)
@@ -317,7 +317,7 @@ import Testing
 
   // MARK: Pins
 
-  @Test("certificates with the same bytes are equal, and one can be created only from the DER of a single certificate")
+  @Test("SecCertificates with the same bytes are equal, and are created only from the DER data of a single certificate")
   func certificates() throws {
     let pem = authority.certificatePEM
     let one = try SecCertificate.pem(pem)
@@ -329,7 +329,7 @@ import Testing
     #expect(SecCertificateCreateWithData(nil, Data()) == nil)
   }
 
-  @Test("a bundle's certificates come from its DER files with the usual extensions, without duplicates")
+  @Test("a bundle's certificates are read from its DER files with the usual extensions, without duplicates")
   func bundle() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -68,7 +68,7 @@ import Testing
 
   private func pin(_ pem: [UInt8]) throws -> SecCertificate { try .pem(pem) }
 
-  @Test("a request succeeds if the trust evaluator accepts the server")
+  @Test("a request succeeds if the host's trust evaluator accepts the server")
   func accepted() async throws {
     let own = [try pin(identity.certificatePEM)]
     let managers = [
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "if an evaluator refuses the server, its error is the response's, monitors are notified early, and nothing is sent")
+    "if a trust evaluator refuses the server, nothing is sent, and monitors and the response receive its error")
   func refused() async throws {
     let other = [try pin(ThrowawayAuthority().certificatePEM)]
     let cases: [(ServerTrustManager, (AFError.ServerTrustFailureReason) -> Bool)] = [
@@ -158,7 +158,7 @@ import Testing
     func evaluate(_ trust: SecTrust, forHost host: String) throws { throw Mishap("no") }
   }
 
-  @Test("if allHostsMustBeEvaluated is false, a host without an evaluator gets the default TLS verification")
+  @Test("if allHostsMustBeEvaluated is false, hosts without a trust evaluator get the default TLS verification")
   func systemVerdict() async throws {
     let manager = ServerTrustManager(
       allHostsMustBeEvaluated: false, evaluators: ["other.example": DisabledTrustEvaluator()])
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("the trust evaluator for a redirect's target host is called too")
+  @Test("a redirect to another host calls the trust evaluator of that host")
   func redirect() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  @Test("a retrier receives the trust evaluator's refusal, and a retry calls the evaluator again")
+  @Test("a retrier receives the error of the trust evaluator, and a retry calls the evaluator again")
   func retry() async throws {
     let reasons = Mutex<[String]>([])
     let retrier = Retrier { request, _, error, completion in
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test("if a connection's server is refused, all requests that wait for the connection fail with the reason")
+  @Test("if a trust evaluator refuses a server, all requests that wait for the connection fail with the reason")
   func several() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -278,7 +278,7 @@ import Testing
     }
   }
 
-  @Test("a subclass of the trust manager can choose the evaluator for a host")
+  @Test("a subclass of ServerTrustManager can choose the trust evaluator for a host")
   func subclass() async throws {
     try await withServer(tls: server) { _ in
       .text("yes")
@@ -317,7 +317,7 @@ import Testing
   }
 
   @Test(
-    "if TLS verification is disabled, a session with a trust manager fails its requests, because no evaluator would run"
+    "if TLS verification is disabled, requests of a session with a trust manager fail, because no evaluator would run"
   )
   func withoutVerification() async throws {
     try await withServer(tls: server) { _ in
@@ -329,7 +329,7 @@ import Testing
     }
   }
 
-  @Test("a session created with a URLSession uses its trust manager, and doesn't change the configuration")
+  @Test("a Session that is created with a URLSession uses its trust manager, and doesn't change the configuration")
   func givenURLSession() async throws {
     let queue = DispatchQueue(label: "root")
     let operations = OperationQueue()
@@ -347,7 +347,7 @@ import Testing
     }
   }
 
-  @Test("a bad certificate is refused for its flaw; without validateHost, only a wrong host name is accepted")
+  @Test("a bad certificate is refused for its flaw, and if validateHost is false, only a wrong host name is accepted")
   func kinds() async throws {
     let identities: [(ThrowawayAuthority.Identity, TLSError.Code, isGoodForAnyHost: Bool)] = [
       (try authority.issue(names: ["other.example"]), .hostMismatch, true),

@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("the form's file manager determines whether a file is readable, and its size")
+  @Test("a form's file manager determines whether an appended file is readable, and the file's size")
   func fileManager() throws {
     final class Forbidding: FileManager, @unchecked Sendable {
       override func isReadableFile(atPath path: String) -> Bool { false }
@@ -153,7 +153,7 @@ import Testing
     #expect((error as? CocoaError)?.code == .fileReadNoPermission)
   }
 
-  @Test("if several parts couldn't be appended, encoding the form throws the first error")
+  @Test("if several parts couldn't be appended to a form, encoding the form throws the first error")
   func firstError() throws {
     let first = URL(fileURLWithPath: "/missing/first.txt")
     let reason = try appendReason { form in
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test("a stream that is too long fails encoding in memory, and is truncated to its declared length in a file")
+  @Test("a form's overlong stream makes encoding in memory fail, and is truncated when the form is written to a file")
   func longStream() throws {
     let inMemory = MultipartFormData(boundary: "B")
     inMemory.append(InputStream(data: Data("abcdef".utf8)), withLength: 4, headers: [:])
@@ -226,7 +226,8 @@ import Testing
     }
   }
 
-  @Test("encoding a form with an endless stream in memory fails instead of exhausting it", .timeLimit(.minutes(10)))
+  @Test(
+    "encoding a form with an endless stream in memory fails instead of exhausting the memory", .timeLimit(.minutes(10)))
   func endlessStream() throws {
     let form = MultipartFormData()
     let stream = try #require(InputStream(fileAtPath: "/dev/zero"))
@@ -280,7 +281,7 @@ import Testing
     }
   }
 
-  @Test("a dangling symbolic link at a form's destination counts as an existing file")
+  @Test("writing a form fails if a dangling symbolic link exists at the destination")
   func danglingLink() throws {
     try withFolder { folder in
       let url = folder.appending(path: "form")

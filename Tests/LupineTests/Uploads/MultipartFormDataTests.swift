@@ -25,13 +25,13 @@ import Testing
 
   // MARK: Bytes
 
-  @Test("a part with data is encoded with the opening delimiter, Content-Disposition and the closing delimiter")
+  @Test("a form encodes a part with the opening delimiter, Content-Disposition, the data and the closing delimiter")
   func onePart() throws {
     let text = try Self.encoded { $0.append(Data("value".utf8), withName: "field") }
     #expect(text == "--B\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\nvalue\r\n--B--\r\n")
   }
 
-  @Test("a part's file name and media type are encoded if they are given")
+  @Test("a form encodes a part's file name and media type if they are given")
   func partHeaders() throws {
     let text = try Self.encoded { form in
       form.append(Data("1".utf8), withName: "a", fileName: "f.txt")
@@ -62,7 +62,8 @@ import Testing
     #expect(streamed == text)
   }
 
-  @Test("a part from a file has the file's name and the media type of its extension, unless others are given")
+  @Test(
+    "a form part from a file has the file's name and the media type of the file's extension, unless others are given")
   func files() throws {
     try withFolder { folder in
       let file = folder.appending(path: "a b.JPEG")
@@ -79,7 +80,8 @@ import Testing
     }
   }
 
-  @Test("a part from a stream is encoded with its file name and media type, or with the given fields in order")
+  @Test(
+    "a form encodes a part from a stream with its file name and media type, or with the given header fields in order")
   func streams() throws {
     let text = try Self.encoded { form in
       form.append(
@@ -103,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "long parts are encoded completely, whatever the size of the buffer",
+    "a form encodes long parts completely, whatever the size of the buffer",
     arguments: [65_535, 65_536, 65_537, 1_000_003])
   func longParts(byteCount: Int) throws {
     let bytes = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -149,14 +151,14 @@ import Testing
     #expect(words.contains("grown by less: true"), "\(words)")
   }
 
-  @Test("forms with only data and files can be encoded again")
+  @Test("a form that contains only data and files can be encoded several times")
   func encodedTwice() throws {
     let form = MultipartFormData(boundary: "B")
     form.append(Data("value".utf8), withName: "field")
     #expect(try form.encode() == form.encode())
   }
 
-  @Test("a form's stream that is already open is read from its current position")
+  @Test("encoding a form reads a stream that is already open from the stream's current position")
   func openStream() throws {
     let stream = InputStream(data: Data("abcde".utf8))
     stream.open()
@@ -184,7 +186,7 @@ import Testing
     #expect(own.boundary == "own")
   }
 
-  @Test("a form's contentLength is the sum of its bodies' lengths, and at most UInt64.max")
+  @Test("a form's contentLength is the sum of the lengths of its parts' bodies, and at most UInt64.max")
   func contentLength() throws {
     try withFolder { folder in
       let file = folder.appending(path: "f.txt")
@@ -199,12 +201,12 @@ import Testing
     }
   }
 
-  @Test("by default, forms up to 10 MB are encoded in memory")
+  @Test("by default, the threshold for encoding a form in memory is 10 MB")
   func threshold() {
     #expect(MultipartFormData.encodingMemoryThreshold == 10_000_000)
   }
 
-  @Test("the file with an encoded form has the permissions 0600")
+  @Test("the file to which a form is encoded has the permissions 0600")
   func permissions() throws {
     try withFolder { folder in
       let file = folder.appending(path: "form")
@@ -214,7 +216,7 @@ import Testing
     }
   }
 
-  @Test("a symbolic link is uploaded with the content of its target and the name of the link")
+  @Test("a form encodes a symbolic link with the content of its target and the name of the link")
   func link() throws {
     try withFolder { folder in
       try Data("a longer text than the link's".utf8).write(to: folder.appending(path: "f"))

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("every overload of upload sends the same form, and the form's content type replaces the request's")
+  @Test("each overload of upload sends the same form, and the form's content type replaces the request's Content-Type")
   func overloads() async throws {
     try await withServer { request in
       let lines = request.fields.filter { $0.name.lowercased() == "content-type" }.map(\.value)
@@ -96,7 +96,8 @@ import Testing
 
   // MARK: Encoding
 
-  @Test("a form is encoded in memory only if its content, without boundaries, is smaller than the threshold")
+  @Test(
+    "an upload encodes a form in memory only if the form's content, without boundaries, is smaller than the threshold")
   func threshold() async throws {
     try await withServer {
       $0.uploadReply
@@ -147,7 +148,8 @@ import Testing
   }
 
   @Test(
-    "a form is encoded once, on the request queue, and retries send the same bytes", arguments: [.max, 0] as [UInt64])
+    "an upload encodes its form once, on the request queue, and retries send the same bytes",
+    arguments: [.max, 0] as [UInt64])
   func once(threshold: UInt64) async throws {
     let bodies = Mutex<[[UInt8]]>([])
     try await withServer { request in
@@ -188,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("if a form can't be encoded, the request fails and leaves no file", arguments: [.max, 0] as [UInt64])
+  @Test("an upload whose form can't be encoded fails and leaves no file", arguments: [.max, 0] as [UInt64])
   func failure(threshold: UInt64) async throws {
     try await withSession { session in
       let missing = URL(filePath: "/nonexistent/lupine.txt")
@@ -212,7 +214,9 @@ import Testing
     }
   }
 
-  @Test("in a shared temporary directory, a folder of another user isn't used for forms", .enabled(if: geteuid() == 0))
+  @Test(
+    "an upload doesn't use another user's folder in a shared temporary directory for an encoded form",
+    .enabled(if: geteuid() == 0))
   func otherUsersFolder() async throws {
     try await withServer {
       $0.uploadReply
@@ -239,7 +243,7 @@ import Testing
 
   // MARK: Remaining files
 
-  @Test("an uploaded file with shouldRemove is deleted after serialization, before the response is delivered")
+  @Test("an upload deletes a file with shouldRemove after serialization, before the response is delivered")
   func removal() async throws {
     try await withServer {
       $0.uploadReply
@@ -263,7 +267,7 @@ import Testing
     }
   }
 
-  @Test("a form's file that is created while its request is being cancelled is deleted too")
+  @Test("cancelling an upload also deletes an encoded form's file that is created during the cancellation")
   func lateFile() async throws {
     try await withFolder { folder in
       let (making, cancelled) = (Gate(), Gate())

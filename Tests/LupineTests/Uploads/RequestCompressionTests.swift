@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "a body is compressed to a zlib stream: the bytes 78 5E, deflate data, and the Adler-32 checksum",
+    "DeflateRequestCompressor writes a zlib stream: the bytes 78 5E, deflate data, and the body's Adler-32 checksum",
     arguments: [0, 1, 100, 65_536, 1_000_000])
   func zlibStream(byteCount: Int) async throws {
     let body = Pattern.data(byteCount)
@@ -47,7 +47,7 @@ import Testing
     #expect(adapted.headers["Content-Encoding"] == "deflate")
   }
 
-  @Test("compression doesn't change a request without a body, with or without a Content-Encoding field")
+  @Test("DeflateRequestCompressor doesn't change a request without a body, with or without a Content-Encoding field")
   func noBody() async throws {
     for headers in [[:], ["Content-Encoding": "br"]] as [HTTPHeaders] {
       let plain = try request(nil, headers)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("a body isn't compressed if the closure returns false")
+  @Test("DeflateRequestCompressor doesn't compress a body for which its closure returns false")
   func choice() async throws {
     let compressor = DeflateRequestCompressor { $0.count > 10 }
     let small = try request(Data(repeating: 7, count: 10))
@@ -64,7 +64,7 @@ import Testing
     #expect(try await compressor.adapted(large, for: session).get().headers["Content-Encoding"] == "deflate")
   }
 
-  @Test("by default, compression of a request with a Content-Encoding field in any letter case fails")
+  @Test("by default, DeflateRequestCompressor refuses a request with a Content-Encoding field, in any letter case")
   func duplicateField() async throws {
     let coded = try request(Data([1]), ["content-encoding": "br"])
     let result = await DeflateRequestCompressor().adapted(coded, for: session)
@@ -72,7 +72,8 @@ import Testing
     #expect(error?.localizedDescription.contains("Content-Encoding") == true)
   }
 
-  @Test("for a request with a Content-Encoding, the policy skip keeps the body, and replace compresses it")
+  @Test(
+    "DeflateRequestCompressor with `.skip` leaves an encoded body unchanged, and with `.replace` compresses it again")
   func duplicateFieldAllowed() async throws {
     let coded = try request(Data([1]), ["Content-Encoding": "br"])
     let skipping = DeflateRequestCompressor(duplicateHeaderBehavior: .skip)
@@ -83,7 +84,7 @@ import Testing
     #expect(try inflated(try #require(replaced.httpBody)) == Data([1]))
   }
 
-  @Test("the static factories create working request compressors")
+  @Test("the static factories of DeflateRequestCompressor create working compressors")
   func shortNames() async throws {
     func made(_ compressor: any RequestInterceptor) async throws -> URLRequest {
       try await compressor.adapted(try request(Data([1]), ["Content-Encoding": "br"]), for: session).get()
@@ -95,7 +96,7 @@ import Testing
     #expect(refused.httpBody == Data([1]))
   }
 
-  @Test("a server receives the compressed body with its Content-Length")
+  @Test("a server receives a compressed request body with the Content-Length of the compressed bytes")
   func server() async throws {
     let received = Recorder<ReceivedRequest>()
     try await withServer { request in

@@ -19,7 +19,7 @@ import Testing
   // MARK: Files
 
   @Test(
-    "if an uploaded file can't be sent, the error contains its path and a remedy, and no connection is opened")
+    "an upload of an unreadable file opens no connection, and fails with the file's path and a remedy")
   func noFile() async throws {
     try await withServer {
       $0.uploadReply
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("an upload fails if its file is truncated while it is being sent")
+  @Test("an upload fails if its file is truncated while the file is being sent")
   func shrinking() async throws {
     try await withFolder { folder in
       let file = try folder.patternFile(64 << 20)
@@ -62,7 +62,8 @@ import Testing
 
   // MARK: Streams
 
-  @Test("if a body stream fails, the error contains the stream's class, its error and the number of bytes read")
+  @Test(
+    "the error for a failed body stream contains the stream's class, the stream's error and the number of bytes read")
   func failingStream() async throws {
     try await withServer {
       $0.uploadReply
@@ -94,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "if a body stream's length differs from Content-Length, the error contains both lengths", arguments: [4, 6])
+    "the error for a body stream whose length differs from Content-Length contains both lengths", arguments: [4, 6])
   func wrongLength(declared: Int) async throws {
     try await withServer {
       $0.uploadReply
@@ -146,7 +147,7 @@ import Testing
     }
   }
 
-  @Test("if the delegate provides no body stream, the task fails with an error that says so")
+  @Test("an upload task for which the delegate provides no body stream fails with an error that says so")
   func noStream() async throws {
     try await withServer {
       $0.uploadReply

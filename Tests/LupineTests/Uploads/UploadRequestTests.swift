@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("an upload uses its own interceptor and method, and isn't sent if shouldAutomaticallyResume is false")
+  @Test("an upload uses the interceptor and method passed to it, and isn't sent if shouldAutomaticallyResume is false")
   func options() async throws {
     try await withServer {
       $0.uploadReply
@@ -97,7 +97,8 @@ import Testing
 
   // MARK: Events
 
-  @Test("monitors receive the created uploadable after adaptation and before the final request, and each body stream")
+  @Test(
+    "monitors receive the uploadable after the adapted request and before the final request, and then each body stream")
   func events() async throws {
     try await withServer {
       $0.uploadReply
@@ -117,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("in each attempt, the uploadable is created on the request queue after the adapters have run")
+  @Test("each attempt of an upload creates the uploadable on the request queue, after the adapters have run")
   func rounds() async throws {
     try await withServer { request in
       .text(request.bodyReport, status: request.body.count < 3 ? 500 : 200)
@@ -150,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("if an uploadable can't be created, the request fails with createUploadableFailed unless a retrier retries")
+  @Test("an upload whose uploadable can't be created fails with createUploadableFailed unless a retrier retries it")
   func failedUploadable() async throws {
     try await withSession { session in
       let convertible = MadeUploadable { throw Mishap("nothing to send") }
@@ -224,7 +225,7 @@ import Testing
     }
   }
 
-  @Test("the upload progress is complete if it is first read after the end of the request")
+  @Test("the upload progress is complete even if it is first read after the end of the request")
   func lateProgress() async throws {
     try await withServer { _ in
       .text("arrived")
@@ -259,7 +260,7 @@ import Testing
     }
   }
 
-  @Test("if a redirect handler changes the method to GET, the body is removed")
+  @Test("if a redirect handler changes an upload's method to GET, the redirected request has no body")
   func redirectHandler() async throws {
     try await withServer {
       $0.uploadReply

@@ -34,7 +34,7 @@ import Testing
 
   // MARK: Kinds of bodies
 
-  @Test("an upload of data sends all bytes, and counts each of them", arguments: [1, 65_536, 3_000_001])
+  @Test("an upload task with data sends all bytes, and counts each byte once", arguments: [1, 65_536, 3_000_001])
   func data(byteCount: Int) async throws {
     try await withServer {
       $0.uploadReply
@@ -49,7 +49,8 @@ import Testing
   }
 
   @Test(
-    "an upload of a file sends all bytes, and counts each of them, over TCP and TLS", arguments: [1, 3_000_001],
+    "an upload task with a file sends all bytes over TCP and TLS, and counts each byte once",
+    arguments: [1, 3_000_001],
     [false, true])
   func file(byteCount: Int, isTLS: Bool) async throws {
     let identity = try ServerIdentity.throwaway()
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  @Test("a body stream is sent in chunks with an unknown total, unless the request has a Content-Length")
+  @Test("an upload task sends a body stream in chunks, with an unknown total, unless the request has a Content-Length")
   func stream() async throws {
     try await withServer {
       $0.uploadReply
@@ -94,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("an upload of an empty body sends Content-Length: 0, and causes no progress")
+  @Test("an upload task with an empty body sends Content-Length: 0, and reports no progress")
   func empty() async throws {
     try await withServer {
       $0.uploadReply
@@ -113,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("an upload's data replaces the request's own body")
+  @Test("the data of an upload task replaces the body of its URLRequest")
   func ownBody() async throws {
     try await withServer {
       $0.uploadReply
@@ -127,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("the length of an uploaded file is read when the task starts")
+  @Test("an upload task reads the length of its file when the task starts")
   func length() async throws {
     try await withServer {
       $0.uploadReply
@@ -146,7 +147,7 @@ import Testing
   // MARK: Repeated bodies
 
   @Test(
-    "a challenge or redirect that requires the body again requests a new stream, and the counts never decrease",
+    "if a challenge or redirect requires the body again, the task requests a new stream, and its counts never decrease",
     arguments: ["/307", "/308", "/401"])
   func sentAgain(path: String) async throws {
     try await withServer {
@@ -171,7 +172,9 @@ import Testing
     }
   }
 
-  @Test("a redirect that drops the body doesn't request another body stream", arguments: ["/301", "/302", "/303"])
+  @Test(
+    "an upload task that is redirected without its body doesn't request another body stream",
+    arguments: ["/301", "/302", "/303"])
   func dropped(path: String) async throws {
     try await withServer {
       $0.uploadReply
@@ -183,7 +186,7 @@ import Testing
     }
   }
 
-  @Test("an upload that is replayed after a reused connection closes requests a new body stream")
+  @Test("an upload task that is replayed because a reused connection closed requests a new body stream")
   func replayed() async throws {
     try await withOrigin { peer in
       guard let first = try peer.readRequest() else { return }
@@ -209,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("a data task sends its request's body stream first, and the delegate's streams when it has to be resent")
+  @Test("a data task sends its URLRequest's body stream first, and its delegate's streams when the body is resent")
   func dataTask() async throws {
     try await withServer {
       $0.uploadReply
