@@ -63,7 +63,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       Guarded(
         state: TransferState(
           request, from: urlRequest, redirectRule: client.redirectRule, windowBytes: windowBytes,
-          waitsForConnectivity: client.settings.network.waitsForConnectivity),
+          waitsForConnectivity: client.settings.waitsForNetwork),
         observer: observer))
   }
 
