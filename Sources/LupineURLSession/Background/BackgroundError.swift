@@ -64,7 +64,8 @@ extension URLError {
       URLError(
         .cancelled,
         userInfo: [
-          NSLocalizedDescriptionKey: "\(what): the session has been invalidated, or the task has completed. Create a new one."
+          NSLocalizedDescriptionKey:
+            "\(what): the session has been invalidated, or the task has completed. Create a new one."
         ])
     case .tooLarge:
       URLError(

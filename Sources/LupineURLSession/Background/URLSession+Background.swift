@@ -74,6 +74,12 @@ extension URLSession {
     if !(delegate is any DeferredRestoration) { restoreBackgroundTasks() }
   }
 
+  /// Whether earlier processes have left tasks, complete or damaged. False in a session that isn't a background session.
+  package var hasRecordedTasks: Bool {
+    guard case .success(let store)? = background?.store else { return false }
+    return !store.recovered.isEmpty || !store.damagedIDs.isEmpty
+  }
+
   /// Creates and continues the tasks of earlier processes. If their records can't be opened, the session becomes invalid. Only
   /// the first call has an effect. Has no effect in a session that isn't a background session.
   package func restoreBackgroundTasks() {
