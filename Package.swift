@@ -233,7 +233,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "Alamofire4Tests",
-      dependencies: ["Alamofire4", "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback"],
+      dependencies: [
+        "Alamofire4", "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback",
+        "LupineTransferStore",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCommandTests",

@@ -29,7 +29,7 @@ import Testing
     URLRequest(url: try #require(URL(string: "http://\(host):\(origin.port)/r")))
   }
 
-  @Test("background tasks without a network wait until there is one, and start without a delay or a call of the delegate")
+  @Test("background tasks without a network wait until there is one, without a call of the delegate")
   func waiting() async throws {
     try await withServer { request in
       .text(request.method)
