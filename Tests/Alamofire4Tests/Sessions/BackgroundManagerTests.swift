@@ -86,7 +86,8 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
     let files = Shared<[String]>([])
     let isOver = Gate()
     let settings = configuration()
-    let (manager, isEarly) = await withCheckedContinuation { continuation in
+    let (manager, isEarly) = await withCheckedContinuation {
+      (continuation: CheckedContinuation<(SessionManager, Bool), Never>) in
       DispatchQueue.main.async {
         let probe = Probe()
         let manager = SessionManager(configuration: settings, delegate: probe)
