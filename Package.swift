@@ -148,6 +148,12 @@ let package = Package(
       ],
       path: "Tests/LupineBackgroundSoak", swiftSettings: strict),
 
+    // A program for the tests, in which system calls fail during background transfers.
+    .executableTarget(
+      name: "LupineBackgroundFaults",
+      dependencies: ["LupineURLSession", "LupineTransferStore", "LupineOrigin", "CLupineFaults"],
+      path: "Tests/LupineBackgroundFaults", swiftSettings: strict),
+
     // A program whose processes share a cache's directory while they are killed: `make cache-soak`.
     .executableTarget(
       name: "LupineCacheSoak",
@@ -220,7 +226,7 @@ let package = Package(
       dependencies: [
         "LupineURLSession", "Lupine", "LupineTesting", "LupineCache", "LupineEngine", "LupineOrigin", "LupineLoopback",
         "LupineTestSupport", "LupineTransferStore",
-        "LupineBackgroundSoak",
+        "LupineBackgroundSoak", "LupineBackgroundFaults",
       ],
       swiftSettings: strict),
     .testTarget(

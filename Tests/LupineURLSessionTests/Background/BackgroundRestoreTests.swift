@@ -332,4 +332,14 @@ import Testing
     let (status, output) = try await ChildProcess.run([program, "1", "20"])
     #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
   }
+
+  @Test("whichever system call fails, background transfers complete or fail once, and leave nothing to a later session")
+  func failedCalls() async throws {
+    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineBackgroundFaults").path
+    let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-background-faults-\(UUID().uuidString)")
+    // Not every n is tested, because a run takes some milliseconds.
+    let (status, output) = try await ChildProcess.run([program, folder.path, "50"])
+    #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+  }
 }
