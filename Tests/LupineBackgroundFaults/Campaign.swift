@@ -49,7 +49,7 @@ struct Campaign {
   }
 
   /// Returns whether no run had a problem.
-  func run() throws -> Bool {
+  func run() -> Bool {
     defer {
       server.stop()
       try? FileManager.default.removeItem(at: folder)
