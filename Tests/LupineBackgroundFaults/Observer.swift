@@ -2,7 +2,6 @@
 
 import CLupineFaults
 import Foundation
-import Glibc
 import LupineURLSession
 import Synchronization
 
@@ -13,22 +12,16 @@ final class Observer: NSObject, URLSessionDownloadDelegate, URLSessionDataDelega
     var body = Data()
     /// The number and the error's code of each completed task. The code is nil for a task without an error.
     var completions: [(number: Int, code: URLError.Code?)] = []
-    var hasEnded = false
     /// The reason why the session couldn't be used, or nil if it could.
     var invalidity: URLError.Code?
   }
 
   private let state = Mutex(Events())
+  private let end = DispatchSemaphore(value: 0)
 
-  /// Waits until the session has become invalid, and returns its events. Returns nil after 30 s.
+  /// Waits until the session has become invalid, and returns its events. Returns nil after 30 s. Must be called only once.
   func awaitEnd() -> Events? {
-    let limit = Date(timeIntervalSinceNow: 30)
-    while Date() < limit {
-      let events = state.withLock { $0 }
-      if events.hasEnded { return events }
-      usleep(300)
-    }
-    return nil
+    end.wait(timeout: .now() + .seconds(30)) == .success ? state.withLock { $0 } : nil
   }
 
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
@@ -49,6 +42,7 @@ final class Observer: NSObject, URLSessionDownloadDelegate, URLSessionDataDelega
 
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     let code = error.map { ($0 as? URLError)?.code ?? .unknown }
-    state.withLock { ($0.hasEnded, $0.invalidity) = (true, code) }
+    state.withLock { $0.invalidity = code }
+    end.signal()
   }
 }
