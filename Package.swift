@@ -233,7 +233,7 @@ let package = Package(
       name: "LupineTests",
       dependencies: [
         "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineAuthentication", "LupineLogin",
-        "LupineEngine", "LupineOrigin",
+        "LupineEngine", "LupineOrigin", "LupineTransferStore",
         "LupineLoopback", "LupineTestSupport", "LupineMainQueue", "LupineFaults",
       ],
       swiftSettings: strict),
