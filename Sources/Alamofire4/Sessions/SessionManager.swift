@@ -118,15 +118,16 @@ open class SessionManager: @unchecked Sendable {
     session.invalidateAndCancel()
   }
 
-  /// The maximum time for which events wait for the main queue: 5 s. A program that never runs its main queue gets them then.
-  private static let mainQueueTimeMax = DispatchTimeInterval.seconds(5)
+  /// The maximum time for which events wait for the main queue, in seconds: 5. A program that never runs its main queue gets them
+  /// then.
+  private static let mainQueueSecondsMax = 5
 
   /// Delays the events of an earlier process's tasks until the main queue has finished its work in progress. An initializer that is
   /// called there returns before, and its caller can set the delegate's closures. Without them, a downloaded file would be lost.
   private func awaitClosures() {
     guard session.hasRecordedTasks else { return }
     let isMainQueueFree = DispatchSemaphore(value: 0)
-    session.delivery.perform { _ = isMainQueueFree.wait(timeout: .now() + Self.mainQueueTimeMax) }
+    session.delivery.perform { _ = isMainQueueFree.wait(timeout: .now() + .seconds(SessionManager.mainQueueSecondsMax)) }
     DispatchQueue.main.async { isMainQueueFree.signal() }
   }
 
