@@ -127,7 +127,8 @@ open class SessionManager: @unchecked Sendable {
   private func awaitClosures() {
     guard session.hasRecordedTasks else { return }
     let isMainQueueFree = DispatchSemaphore(value: 0)
-    session.delivery.perform { _ = isMainQueueFree.wait(timeout: .now() + .seconds(SessionManager.mainQueueSecondsMax)) }
+    let timeMax = DispatchTimeInterval.seconds(Self.mainQueueSecondsMax)
+    session.delivery.perform { _ = isMainQueueFree.wait(timeout: .now() + timeMax) }
     DispatchQueue.main.async { isMainQueueFree.signal() }
   }
 
