@@ -51,6 +51,20 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
     try Data(body.utf8).write(to: URL(fileURLWithPath: record.bodyPath))
   }
 
+  /// Creates a manager and calls `setUp` on the main queue, as programs do.
+  private func manager(
+    _ delegate: SessionDelegate, _ setUp: @escaping @Sendable (SessionManager) -> Void
+  ) async -> SessionManager {
+    let settings = configuration()
+    return await withCheckedContinuation { (continuation: CheckedContinuation<SessionManager, Never>) in
+      DispatchQueue.main.async {
+        let manager = SessionManager(configuration: settings, delegate: delegate)
+        setUp(manager)
+        continuation.resume(returning: manager)
+      }
+    }
+  }
+
   @Test("the closures and backgroundCompletionHandler are called for the tasks of an earlier process")
   func restored() async throws {
     let server = try demoServer()
@@ -67,8 +81,7 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
       ends.update { $0.append(line) }
     }
     let isOver = Gate()
-    let manager = SessionManager(configuration: configuration(), delegate: delegate)
-    manager.backgroundCompletionHandler = { isOver.open() }
+    let manager = await self.manager(delegate) { $0.backgroundCompletionHandler = { isOver.open() } }
     await isOver.wait()
     #expect(files.value["job 3"] == "finished before" && files.value["job 5"]?.contains("{") == true)
     #expect(ends.value.sorted() == ["3 true", "5 true"] && server.requestCount == 1)
@@ -83,26 +96,21 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
   func lateClosures() async throws {
     let server = try demoServer()
     try leave(server, id: 1, body: "finished before")
-    let files = Shared<[String]>([])
+    let (files, isEarly) = (Shared<[String]>([]), Shared(false))
     let isOver = Gate()
-    let settings = configuration()
-    let (manager, isEarly) = await withCheckedContinuation {
-      (continuation: CheckedContinuation<(SessionManager, Bool), Never>) in
-      DispatchQueue.main.async {
-        let probe = Probe()
-        let manager = SessionManager(configuration: settings, delegate: probe)
-        // While the main queue is busy, the file isn't delivered. An absence can only be observed for a limited time.
-        let isEarly = probe.isCalled.wait(timeout: .now() + .milliseconds(100)) == .success
-        manager.delegate.downloadTaskDidFinishDownloadingToURL = { _, _, url in
-          let text = (try? String(contentsOf: url, encoding: .utf8)) ?? "unreadable"
-          files.update { $0.append(text) }
-        }
-        manager.backgroundCompletionHandler = { isOver.open() }
-        continuation.resume(returning: (manager, isEarly))
+    let probe = Probe()
+    let manager = await self.manager(probe) { manager in
+      // While the main queue is busy, the file isn't delivered. An absence can only be observed for a limited time.
+      let isCalled = probe.isCalled.wait(timeout: .now() + .milliseconds(100)) == .success
+      isEarly.update { $0 = isCalled }
+      manager.delegate.downloadTaskDidFinishDownloadingToURL = { _, _, url in
+        let text = (try? String(contentsOf: url, encoding: .utf8)) ?? "unreadable"
+        files.update { $0.append(text) }
       }
+      manager.backgroundCompletionHandler = { isOver.open() }
     }
     await isOver.wait()
-    #expect(files.value == ["finished before"] && !isEarly)
+    #expect(files.value == ["finished before"] && !isEarly.value)
     withExtendedLifetime(manager) {}
   }
 }
