@@ -90,6 +90,24 @@ import Testing
     }
   }
 
+  @Test("a task created while its session is invalidated on another thread leaves no record")
+  func simultaneousInvalidation() async throws {
+    try await withServer { _ in
+      .text("")
+    } _: { origin in
+      for round in 1...30 {
+        let session = folder.session(recorder)
+        let request = origin.request()
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+          if index == 0 { _ = session.downloadTask(with: request) } else { session.invalidateAndCancel() }
+        }
+        #expect(await settles { recorder.events.invalidity.count == round })
+        #expect(folder.names.isEmpty)
+      }
+      #expect(recorder.events.invalidity.allSatisfy { $0 == nil })
+    }
+  }
+
   @Test("a session that is invalidated while tasks run keeps its folder until their records are removed")
   func invalidation() async throws {
     try await withServer { _ in
