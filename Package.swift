@@ -149,6 +149,12 @@ let package = Package(
       ],
       path: "Tests/LupineBackgroundSoak", swiftSettings: strict),
 
+    // A program for the tests, in which system calls fail during background transfers.
+    .executableTarget(
+      name: "LupineBackgroundFaults",
+      dependencies: ["LupineURLSession", "LupineTransferStore", "LupineOrigin", "CLupineFaults"],
+      path: "Tests/LupineBackgroundFaults", swiftSettings: strict),
+
     // A program whose processes share a cache's directory while they are killed: `make cache-soak`.
     .executableTarget(
       name: "LupineCacheSoak",
@@ -221,20 +227,23 @@ let package = Package(
       dependencies: [
         "LupineURLSession", "Lupine", "LupineTesting", "LupineCache", "LupineEngine", "LupineOrigin", "LupineLoopback",
         "LupineTestSupport", "LupineTransferStore",
-        "LupineBackgroundSoak",
+        "LupineBackgroundSoak", "LupineBackgroundFaults",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineTests",
       dependencies: [
         "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineAuthentication", "LupineLogin",
-        "LupineEngine", "LupineOrigin",
+        "LupineEngine", "LupineOrigin", "LupineTransferStore",
         "LupineLoopback", "LupineTestSupport", "LupineMainQueue", "LupineFaults",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "Alamofire4Tests",
-      dependencies: ["Alamofire4", "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback"],
+      dependencies: [
+        "Alamofire4", "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback",
+        "LupineTransferStore",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCommandTests",

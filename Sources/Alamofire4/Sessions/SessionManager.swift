@@ -73,6 +73,10 @@ open class SessionManager: @unchecked Sendable {
 
   /// Creates a manager with a new session.
   ///
+  /// If the session is a background session with tasks of an earlier process, their events are delivered when the main queue has
+  /// finished its work in progress, or after 5 seconds if it isn't run. If you call the initializer on another queue, set the
+  /// closures of `delegate` before.
+  ///
   /// - Parameters:
   ///   - configuration: The session's settings.
   ///   - delegate: The session's delegate.
@@ -84,6 +88,7 @@ open class SessionManager: @unchecked Sendable {
     self.delegate = delegate
     session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     if let serverTrustPolicyManager { _ = session.client.evaluateTrust(by: serverTrustPolicyManager.evaluation) }
+    awaitClosures()
     connect()
   }
 
@@ -111,6 +116,20 @@ open class SessionManager: @unchecked Sendable {
 
   deinit {
     session.invalidateAndCancel()
+  }
+
+  /// The maximum time for which events wait for the main queue, in seconds: 5. A program that never runs its main queue gets them
+  /// then.
+  private static let mainQueueSecondsMax = 5
+
+  /// Delays the events of an earlier process's tasks until the main queue has finished its work in progress. An initializer that is
+  /// called there returns before, and its caller can set the delegate's closures. Without them, a downloaded file would be lost.
+  private func awaitClosures() {
+    guard session.hasRecordedTasks else { return }
+    let isMainQueueFree = DispatchSemaphore(value: 0)
+    let timeMax = DispatchTimeInterval.seconds(Self.mainQueueSecondsMax)
+    session.delivery.perform { _ = isMainQueueFree.wait(timeout: .now() + timeMax) }
+    DispatchQueue.main.async { isMainQueueFree.signal() }
   }
 
   private func connect() {

@@ -102,7 +102,7 @@ extension URLError {
   static func expired(_ limit: TimeInterval, url: URL?) -> URLError {
     let text =
       "\(ReadableText.url(url)): The transfer didn't complete within \(ReadableText.duration(limit)), the "
-      + "session's timeoutIntervalForResource."
+      + "session's timeoutIntervalForResource. Raise it, or check the network and the server."
     return URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: text])
   }
 }

@@ -180,7 +180,7 @@ final class BackgroundJob: Sendable {
 
   /// Returns the delay before the next attempt after a failed one, or nil if the task must not try again.
   func retryDelay(after error: URLError) -> Duration? {
-    guard BackgroundRetryRule.isTransient(error.code), isRunning else { return nil }
+    guard BackgroundRetryRule.isTransient(error), isRunning else { return nil }
     return state.withLock { state in
       guard state.error == nil else { return nil }
       state.failureCount += 1

@@ -1,18 +1,22 @@
 // BackgroundRetryRule: decides after which errors a background task tries again, and after which delay.
 
 import Foundation
+import LupineEngine
 
 /// Decides whether and when a background task tries again after a failed attempt. It has no side effects.
 struct BackgroundRetryRule: Sendable {
   let delayMin: Duration
   let delayMax: Duration
 
-  /// Returns whether another attempt may succeed after an error with this code, because the connection failed rather than the
-  /// request.
-  static func isTransient(_ code: URLError.Code) -> Bool {
-    switch code {
-    case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed: true
-    default: false
+  /// Returns whether another attempt may succeed after an error, because the connection failed rather than the request. If the
+  /// proxy refused the connection, a repetition would get the same answer.
+  static func isTransient(_ error: URLError) -> Bool {
+    switch error.code {
+    case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
+      .notConnectedToInternet:
+      guard case .proxy(let cause)? = (error.userInfo[NSUnderlyingErrorKey] as? EngineError)?.cause else { return true }
+      return cause.isTransient
+    default: return false
     }
   }
 
@@ -31,4 +35,28 @@ struct BackgroundRetryRule: Sendable {
 extension Duration {
   /// The duration in seconds.
   var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}
+
+extension ProxyError {
+  /// Whether the proxy may open the connection later. False if its settings are wrong, or if it has refused this client or the
+  /// destination.
+  fileprivate var isTransient: Bool {
+    switch cause {
+    case .truncated, .refusedBySOCKS(.generalFailure), .refusedBySOCKS(.networkUnreachable),
+      .refusedBySOCKS(.hostUnreachable), .refusedBySOCKS(.connectionRefused), .refusedBySOCKS(.timeToLiveExpired),
+      .refusedBySOCKS(.unassigned):
+      true
+    // 91 also means that the proxy couldn't reach the destination.
+    case .refusedBySOCKS4(let code): code != 92 && code != 93
+    // Request Timeout, Too Many Requests, and the failures of the proxy or of the server behind it (RFC 9110 §15.5.9 and §15.6,
+    // RFC 6585 §4).
+    case .refused(let status): status == 408 || status == 429 || (500..<600).contains(status)
+    case .malformedHost, .malformedPort, .unsupportedScheme, .malformedCredentials, .colonInUser, .credentialsLength,
+      .notSOCKS4, .noIPv6, .hostNameTooLong, .notSOCKS5, .noAcceptableMethod, .unexpectedMethod,
+      .unexpectedAuthenticationVersion, .credentialsRefused, .refusedBySOCKS(.notAllowed),
+      .refusedBySOCKS(.commandNotSupported), .refusedBySOCKS(.addressTypeNotSupported), .unexpectedAddressType,
+      .credentialsRequired, .identityUnproven, .wire:
+      false
+    }
+  }
 }

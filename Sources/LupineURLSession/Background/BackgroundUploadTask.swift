@@ -45,6 +45,10 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
   override var response: URLResponse? { super.response ?? job.response }
   override var httpResponse: HTTPURLResponse? { super.httpResponse ?? job.response }
 
+  /// Doesn't call the delegate: a task with several attempts would call it several times. Foundation doesn't call it for
+  /// background sessions either.
+  override func transferAwaitsNetwork() {}
+
   // MARK: The response, on the delegate queue
 
   override var decidesOnResponse: Bool { true }
@@ -80,6 +84,8 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
       job.noteComplete(answerFile.withLock { $0.take() })
       return super.transferDidEnd(nil)
     }
+    // Removed before the task completes, because the folder may then belong to another session, with a task of the same number.
+    answerFile.withLock { $0.take() }?.abandon()
     guard let session, let delay = job.retryDelay(after: error) else {
       return super.transferDidEnd(job.reason(for: error))
     }

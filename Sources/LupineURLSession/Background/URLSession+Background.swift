@@ -19,43 +19,61 @@ extension URLSession {
   }
 
   func makeBackgroundDownload(_ background: BackgroundSession, _ request: URLRequest) -> URLSessionDownloadTask {
-    let identifier = nextTaskIdentifier()
-    let job = BackgroundJob.recording(.download, request, identifier: identifier, in: background)
-    return addRecorded(BackgroundDownloadTask(self, request, job, identifier: identifier))
-  }
-
-  /// Registers a new task. If the session is invalid, removes the task's record, so that no later process gets the task.
-  private func addRecorded<Task: BackgroundTask>(_ task: Task) -> Task {
-    let task = add(task)
-    if !owns(task) { task.job.record?.remove() }
-    return task
+    addRecorded(.download, request, background) { job, identifier -> BackgroundDownloadTask in
+      BackgroundDownloadTask(self, request, job, identifier: identifier)
+    }
   }
 
   func makeBackgroundDownload(_ background: BackgroundSession, resuming data: Data) -> URLSessionDownloadTask {
-    let identifier = nextTaskIdentifier()
     do throws(URLError) {
       let resumeData = try ResumeData(data)
       let request = resumeData.makeFreshRequest()
-      let job = BackgroundJob.recording(.download, request, identifier: identifier, in: background)
-      job.adopt(resumeData)
-      return addRecorded(BackgroundDownloadTask(self, request, job, identifier: identifier))
+      return addRecorded(.download, request, background) { job, identifier -> BackgroundDownloadTask in
+        job.adopt(resumeData)
+        return BackgroundDownloadTask(self, request, job, identifier: identifier)
+      }
     } catch {
-      return add(BackgroundDownloadTask(self, nil, BackgroundJob(background, failing: error), identifier: identifier))
+      let job = BackgroundJob(background, failing: error)
+      return add(BackgroundDownloadTask(self, nil, job, identifier: nextTaskIdentifier()))
     }
   }
 
   func makeBackgroundUpload(
     _ background: BackgroundSession, _ request: URLRequest, _ content: UploadContent
   ) -> URLSessionUploadTask {
-    let identifier = nextTaskIdentifier()
-    let job =
-      switch content {
-      case .file(let url):
-        BackgroundJob.recording(.upload(path: url.path), request, identifier: identifier, in: background)
-      case .data: BackgroundJob(background, failing: backgroundError(of: .uploadFromMemory))
-      case .stream: BackgroundJob(background, failing: backgroundError(of: .uploadFromStream))
+    let refusal: BackgroundRefusal
+    switch content {
+    case .file(let url):
+      return addRecorded(.upload(path: url.path), request, background) { job, identifier -> BackgroundUploadTask in
+        BackgroundUploadTask(self, request, content, job, identifier: identifier)
       }
-    return addRecorded(BackgroundUploadTask(self, request, content, job, identifier: identifier))
+    case .data: refusal = .uploadFromMemory
+    case .stream: refusal = .uploadFromStream
+    }
+    let job = BackgroundJob(background, failing: backgroundError(of: refusal))
+    return add(BackgroundUploadTask(self, request, content, job, identifier: nextTaskIdentifier()))
+  }
+
+  /// Records and registers a new task, which `make` creates with its job and its number. In an invalid session, the task isn't
+  /// recorded, and fails when it is resumed.
+  private func addRecorded<Task: BackgroundTask>(
+    _ kind: TransferDescription.Kind, _ request: URLRequest, _ background: BackgroundSession,
+    _ make: (BackgroundJob, _ identifier: Int) -> Task
+  ) -> Task {
+    let identifier = nextTaskIdentifier()
+    return keepingRecords { isValid in
+      let job: BackgroundJob
+      if isValid || (try? background.store.get()) == nil {
+        job = BackgroundJob.recording(kind, request, identifier: identifier, in: background)
+      } else {
+        let error = URLError.record(.closed, .cancelled, "Task \(identifier) can't be recorded")
+        job = BackgroundJob(background, failing: error)
+      }
+      let task = add(make(job, identifier))
+      // If the session has been invalidated meanwhile, no later process may get the task.
+      if !owns(task) { job.record?.remove() }
+      return task
+    }
   }
 
   /// Makes a task with a completion handler fail. Has no effect if the session isn't a background session.
@@ -72,6 +90,12 @@ extension URLSession {
       reserveTaskIdentifiers(upTo: Int(greatest))
     }
     if !(delegate is any DeferredRestoration) { restoreBackgroundTasks() }
+  }
+
+  /// Whether earlier processes have left tasks, complete or damaged. False in a session that isn't a background session.
+  package var hasRecordedTasks: Bool {
+    guard case .success(let store)? = background?.store else { return false }
+    return !store.recovered.isEmpty || !store.damagedIDs.isEmpty
   }
 
   /// Creates and continues the tasks of earlier processes. If their records can't be opened, the session becomes invalid. Only

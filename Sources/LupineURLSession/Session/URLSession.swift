@@ -75,6 +75,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// The tasks that haven't completed.
     var tasks = Registry<URLSessionTask>()
     var taskCount = 0
+    /// The number of calls of `keepingRecords` in progress. Until they end, the session doesn't become invalid.
+    var creationCount = 0
     var sessionDescription: String?
     var fileTransfers: ReadyTransfers?
   }
@@ -253,6 +255,25 @@ open class URLSession: NSObject, @unchecked Sendable {
     return task
   }
 
+  /// Calls `create`, which may record and register a task. If the session is valid, its records remain open during the call, even
+  /// if it is invalidated meanwhile.
+  func keepingRecords<Value>(_ create: (_ isValid: Bool) -> Value) -> Value {
+    let isValid = mutableState.withLock { state in
+      if state.life == .valid { state.creationCount += 1 }
+      return state.life == .valid
+    }
+    defer { if isValid { endCreation() } }
+    return create(isValid)
+  }
+
+  private func endCreation() {
+    let isLast = mutableState.withLock { state in
+      state.creationCount -= 1
+      return state.creationCount == 0 && state.life == .invalidating && state.tasks.members.isEmpty
+    }
+    if isLast { becomeInvalid() }
+  }
+
   /// Returns a number that is unique among the session's tasks, starting at 1.
   func nextTaskIdentifier() -> Int {
     mutableState.withLock { state in
@@ -280,7 +301,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     if background != nil { removeBackgroundRecord(of: task) }
     let (isIdle, isLast) = mutableState.withLock { state in
       let isIdle = state.tasks.remove(task) && state.tasks.members.isEmpty
-      return (isIdle, isIdle && state.life == .invalidating)
+      return (isIdle, isIdle && state.life == .invalidating && state.creationCount == 0)
     }
     if isIdle { client.releaseRetired() }
     if let background { backgroundTaskCompleted(task, background) }
@@ -347,7 +368,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     let (tasks, isOver) = mutableState.withLock { state -> ([URLSessionTask], Bool) in
       guard state.life == .valid else { return (cancelling ? state.tasks.members : [], false) }
       state.life = .invalidating
-      return (cancelling ? state.tasks.members : [], state.tasks.members.isEmpty)
+      return (cancelling ? state.tasks.members : [], state.tasks.members.isEmpty && state.creationCount == 0)
     }
     for task in tasks { task.cancel() }
     if isOver { becomeInvalid() }
@@ -355,7 +376,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Invalidates a session without tasks, which can't be used because of `error`.
   func invalidate(because error: URLError) {
-    mutableState.withLock { $0.life = .invalidating }
+    mutableState.withLock { $0.life = .invalid }
     becomeInvalid(error)
   }
 

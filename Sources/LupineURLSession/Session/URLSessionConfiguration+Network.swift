@@ -25,6 +25,8 @@ extension URLSessionConfiguration {
   /// a path, the request is sent. If that fails for one of these reasons, the task waits again. ``timeoutIntervalForResource``
   /// limits the whole time, including waiting. ``timeoutIntervalForRequest`` doesn't limit waiting. A task that has sent any
   /// part of its request never waits.
+  ///
+  /// The property has no effect on background sessions, whose tasks always wait for a network, without a call of the delegate.
   public var waitsForConnectivity: Bool {
     get { snapshot.network.waitsForConnectivity }
     set { state.withLock { $0.network.waitsForConnectivity = newValue } }
@@ -83,4 +85,9 @@ extension URLSessionConfiguration {
     get { snapshot.network.usesPipelining }
     set { state.withLock { $0.network.usesPipelining = newValue } }
   }
+}
+
+extension URLSessionConfiguration.Snapshot {
+  /// Whether a request that can't be sent for lack of a network waits for a network.
+  var waitsForNetwork: Bool { network.waitsForConnectivity || background.identifier != nil }
 }

@@ -64,7 +64,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       Guarded(
         state: TransferState(
           request, from: urlRequest, redirectRule: client.redirectRule, redirectCount: redirectCount,
-          windowBytes: windowBytes, waitsForConnectivity: client.settings.network.waitsForConnectivity),
+          windowBytes: windowBytes, waitsForConnectivity: client.settings.waitsForNetwork),
         observer: observer))
   }
 

@@ -1,6 +1,7 @@
 // ServerTrustPolicyTests: the servers that each policy trusts, and the errors for refused servers.
 
 import Foundation
+import LupineEngine
 import LupineLoopback
 import LupineOrigin
 import Testing
@@ -54,6 +55,39 @@ import Testing
     #expect(error?.localizedDescription.contains("localhost") == true)
     #expect(error?.userInfo[NSUnderlyingErrorKey] != nil)
     #expect(await !isTrusted(.performRevokedEvaluation(validateHost: true, revocationFlags: 0)))
+  }
+
+  @Test("performRevokedEvaluation refuses a revoked certificate if its flags select the method that finds it")
+  func revocation() async throws {
+    let issuer = try ThrowawayAuthority()
+    let latest = Shared<ThrowawayAuthority.Identity?>(nil)
+    let lists = try OriginServer.serving { request in
+      let revoked = request.path == "/revoked" ? [latest.value].compactMap(\.self) : []
+      return Reply(.bytes(try issuer.revocationList(revoking: revoked)))
+    }
+    for isRevoked in [false, true] {
+      let issued = try issuer.issue(names: ["localhost"], lists: ["\(lists.url)/\(isRevoked ? "revoked" : "good")"])
+      latest.update { $0 = issued }
+      let server = try OriginServer.serving(tls: ServerIdentity(issued, authorityPEM: issuer.certificatePEM)) { _ in
+        .text("trusted")
+      }
+      for (flags, isTrusted) in [
+        (kSecRevocationCRLMethod | kSecRevocationRequirePositiveResponse, !isRevoked),
+        // The certificate names no responder, and the server staples no response.
+        (kSecRevocationOCSPMethod, true), (kSecRevocationOCSPMethod | kSecRevocationRequirePositiveResponse, false),
+        (0, false),
+      ] {
+        let policy = ServerTrustPolicy.performRevokedEvaluation(validateHost: true, revocationFlags: flags)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.engine.tls.trustRoots = [.pem(issuer.certificatePEM)]
+        configuration.engine.proxy = .none
+        let policies = ServerTrustPolicyManager(policies: ["localhost": policy])
+        let manager = SessionManager(configuration: configuration, serverTrustPolicyManager: policies)
+        let value = await manager.request(server.url).string().value
+        #expect((value == "trusted") == isTrusted, "flags \(flags), revoked: \(isRevoked)")
+        withExtendedLifetime(manager) {}
+      }
+    }
   }
 
   @Test("the trust policy disableEvaluation trusts every server")

@@ -1,5 +1,5 @@
-// The rows of the error table for the URLErrors without an EngineError: local URLs, download files, authentication, and
-// the engine's start.
+// The rows of the error table for the URLErrors without an EngineError: local URLs, download files, authentication, the
+// engine's start and, in ErrorTable+Background.swift, background sessions.
 
 import Foundation
 import LupineEngine
@@ -12,10 +12,10 @@ extension ErrorTable {
     let start = URLError(SystemError(call: "epoll_create1", code: EMFILE))
     let proof = URLError(untrustedResponseFrom: URL(string: "http://server.example/"))
     return [row("the engine's start", start), row("authentication", proof)] + fileErrors() + dataErrors()
-      + downloadErrors()
+      + downloadErrors() + backgroundErrors()
   }
 
-  private static func row(_ name: String, _ error: URLError) -> ErrorRow {
+  static func row(_ name: String, _ error: URLError) -> ErrorRow {
     ErrorRow(name: "URLError (\(name))", code: error.code, message: error.localizedDescription)
   }
 

@@ -42,6 +42,7 @@ struct ErrorRow {
 
   /// The names of the codes, because `URLError.Code` doesn't provide them.
   static let codeNames: [URLError.Code: String] = [
+    .backgroundSessionInUseByAnotherProcess: "backgroundSessionInUseByAnotherProcess",
     .badServerResponse: "badServerResponse",
     .badURL: "badURL",
     .cancelled: "cancelled",

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("the session's cache policy applies to requests that don't set their own")
+  @Test("the session's cache policy applies to requests that don't set a cache policy")
   func ofTheSession() async throws {
     try await withCache({ $0.requestCachePolicy = .returnCacheDataDontLoad }) { fixture async throws in
       #expect(await code { try await fixture.load() } == .resourceUnavailable)

@@ -259,5 +259,8 @@ func reachability(done: @escaping () -> Void) {
   manager?.startListening()
 }
 
-run([sessionManagers, sessionDelegates, requests, routing, adapting, serialization, security, reachability])
+run([
+  sessionManagers, configurations, sessionDelegates, requests, routing, adapting, serialization, customSerializers,
+  security, customPolicies, reachability,
+])
 dispatchMain()

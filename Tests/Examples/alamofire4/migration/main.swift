@@ -133,5 +133,8 @@ func results(done: @escaping () -> Void) {
   }
 }
 
-run([creatingRequests, downloading, adaptersAndRetriers, taskMetrics, errors, parameterEncoding, results])
+run([
+  creatingRequests, downloading, uploading, adaptersAndRetriers, taskMetrics, errors, underlyingErrors,
+  parameterEncoding, results,
+])
 dispatchMain()

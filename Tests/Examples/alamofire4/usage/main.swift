@@ -172,7 +172,8 @@ func metrics(done: @escaping () -> Void) {
 }
 
 run([
-  makingRequests, responseHandling, validation, methods, parameters, headers, authentication, downloads, uploads,
-  metrics,
+  makingRequests, responseHandling, validation, caching, methods, parameters, urlEncodedBody, encodingOptions,
+  propertyLists, customEncoding, headers, authentication, downloads, resumedDownloads, uploads, fileUploads, metrics,
+  descriptions,
 ])
 dispatchMain()

@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("a 206 of another representation is discarded, and the entire resource is requested")
+  @Test("a resumed download discards a 206 of another representation, and requests the entire resource")
   func otherPart() async throws {
     let folder = SessionFolder()
     try await withServer { [content] request in
@@ -330,6 +330,16 @@ import Testing
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineBackgroundSoak").path
     let (status, output) = try await ChildProcess.run([program, "1", "20"])
+    #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+  }
+
+  @Test("whichever system call fails, background transfers complete or fail once, and leave nothing to a later session")
+  func failedCalls() async throws {
+    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineBackgroundFaults").path
+    let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-background-faults-\(UUID().uuidString)")
+    // Not every n is tested, because a run takes some milliseconds.
+    let (status, output) = try await ChildProcess.run([program, folder.path, "50"])
     #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
   }
 }

@@ -68,6 +68,8 @@ final class EventRecorder: NSObject, URLSessionDownloadDelegate, URLSessionDataD
     /// The Authorization fields of the requests for which the delegate was called.
     var asked: [String?] = []
     var finishedEventsCount = 0
+    /// The number of calls of `urlSession(_:taskIsWaitingForConnectivity:)`.
+    var waitingCount = 0
     var invalidity: [URLError?] = []
     /// The Authorization field that the delegate adds to those requests; nil to leave them unchanged.
     var authorization: String?
@@ -110,6 +112,10 @@ final class EventRecorder: NSObject, URLSessionDownloadDelegate, URLSessionDataD
       identifier: task.taskIdentifier, description: task.taskDescription,
       status: (task.response as? HTTPURLResponse)?.statusCode, error: error as? URLError)
     state.withLock { $0.completions.append(completion) }
+  }
+
+  func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+    state.withLock { $0.waitingCount += 1 }
   }
 
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {

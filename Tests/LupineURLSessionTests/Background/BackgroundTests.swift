@@ -260,11 +260,17 @@ import Testing
       (1...8).map { rule.delay(afterFailure: $0, jitter: 1) } == [1, 2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
     #expect(rule.delay(afterFailure: 2, jitter: 0) == .seconds(1))
     #expect(rule.delay(afterFailure: .max, jitter: 1) == .seconds(60))
-    for code in [URLError.Code.cannotConnectToHost, .networkConnectionLost, .timedOut, .cannotFindHost] {
-      #expect(BackgroundRetryRule.isTransient(code))
+    for code in [
+      URLError.Code.cannotConnectToHost, .networkConnectionLost, .timedOut, .cannotFindHost, .dnsLookupFailed,
+      .notConnectedToInternet,
+    ] {
+      #expect(BackgroundRetryRule.isTransient(URLError(code)))
     }
-    for code in [URLError.Code.cancelled, .badServerResponse, .serverCertificateUntrusted, .resourceUnavailable] {
-      #expect(!BackgroundRetryRule.isTransient(code))
+    for code in [
+      URLError.Code.cancelled, .badURL, .unsupportedURL, .badServerResponse, .serverCertificateUntrusted,
+      .resourceUnavailable,
+    ] {
+      #expect(!BackgroundRetryRule.isTransient(URLError(code)))
     }
   }
 
