@@ -45,7 +45,8 @@ extension URLSessionConfiguration.Snapshot {
   /// Returns the value of the request's Cookie field, or nil if the storage adds
   /// nothing to `own`, the value of the existing field.
   func cookieField(
-    for source: @autoclosure () -> CookieSource?, at url: @autoclosure () -> URL?, joining own: @autoclosure () -> [UInt8]?
+    for source: @autoclosure () -> CookieSource?, at url: @autoclosure () -> URL?,
+    joining own: @autoclosure () -> [UInt8]?
   ) -> [UInt8]? {
     guard setsCookies, let cookieStorage, !cookieStorage.isEmpty, let source = source() else { return nil }
     return cookieStorage.field(for: source, at: url(), joining: own())
@@ -58,6 +59,8 @@ extension URLSessionConfiguration {
   package func cookieField(for request: URLRequest) -> String? {
     guard request.httpShouldHandleCookies, let url = request.url else { return nil }
     let own = request.fields.valueBytes("Cookie") ?? snapshot.additionalFields?.valueBytes("Cookie")
-    return snapshot.cookieField(for: CookieSource(url), at: url, joining: own).map { String(decoding: $0, as: UTF8.self) }
+    return snapshot.cookieField(for: CookieSource(url), at: url, joining: own).map {
+      String(decoding: $0, as: UTF8.self)
+    }
   }
 }
