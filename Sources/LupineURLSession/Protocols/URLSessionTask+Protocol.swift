@@ -26,7 +26,7 @@ extension URLSessionTask {
       request.fields.append(name: field.name, value: field.value)
     }
     // A server's redirect that keeps the method keeps the body too (RFC 9110 §15.4).
-    if redirectCount == 0 || predecessor != nil && request.httpMethod == originalRequest?.httpMethod {
+    if redirectCount == 0 || predecessor != nil && request.httpMethod == firstRequest?.httpMethod {
       switch content {
       case .data(let data): request.httpBody = data
       case .file(let url):
