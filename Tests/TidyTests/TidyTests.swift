@@ -157,7 +157,7 @@ import Testing
         "Sources/LupineURLSession/Messages/CachedURLResponse.swift": 1,
         "Sources/LupineURLSession/Messages/NSURLRequest.swift": 2,
         "Sources/LupineURLSession/Protocols/ProtocolProperties.swift": 1,
-        "Sources/LupineURLSession/Protocols/URLProtocol.swift": 1,
+        "Sources/LupineURLSession/Protocols/ProtocolTransfer.swift": 1,
         "Sources/LupineURLSession/Messages/HTTPURLResponse.swift": 1,
         "Sources/LupineURLSession/Session/URLSession.swift": 1,
         "Sources/LupineURLSession/Session/URLSessionConfiguration.swift": 1,

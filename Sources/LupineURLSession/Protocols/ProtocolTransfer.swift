@@ -25,11 +25,17 @@ final class ProtocolTransfer: TaskTransfer {
     case ended
   }
 
+  // Unchecked because URLProtocol isn't Sendable. Its methods are called only on the queue `loading`.
+  /// The URL protocol that answers the request.
+  private struct Loader: @unchecked Sendable {
+    let urlProtocol: URLProtocol
+  }
+
   private struct State {
     var phase = Phase.unanswered
     /// The task, or nil after this transfer has ended or was redirected.
     var task: URLSessionTask?
-    var loader: URLProtocol?
+    var loader: Loader?
     var events: [Event] = []
     /// Whether an event is being delivered, or is about to be.
     var isDelivering = false
@@ -95,9 +101,9 @@ final class ProtocolTransfer: TaskTransfer {
     let client = ProtocolClient(self)
     loading.async {
       guard let task = self.state.withLock({ $0.isCancelled ? nil : $0.task }) else { return }
-      let loader = self.type.init(task: task, cachedResponse: nil, client: client)
+      let loader = Loader(urlProtocol: self.type.init(task: task, cachedResponse: nil, client: client))
       self.state.withLock { $0.loader = loader }
-      loader.startLoading()
+      loader.urlProtocol.startLoading()
     }
   }
 
@@ -301,7 +307,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   /// Stops the protocol, after the call that starts it has returned.
   private func stop() {
-    loading.async { self.state.withLock { $0.loader.take() }?.stopLoading() }
+    loading.async { self.state.withLock { $0.loader.take() }?.urlProtocol.stopLoading() }
   }
 
   private var noResponse: URLError {
