@@ -10,8 +10,9 @@ import Synchronization
 /// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits, it removes the
 /// least recently used cookies.
 ///
-/// A subclass can keep cookies elsewhere. Sessions get the cookies of a request from its ``cookies(for:)``, and pass those of a
-/// response to its ``setCookies(_:for:mainDocumentURL:)``, on threads of their own. Both must return quickly.
+/// A subclass can keep cookies elsewhere. Sessions get the cookies of a request from its ``cookies(for:)``, and pass those that a
+/// response may set to its ``setCookies(_:for:mainDocumentURL:)``. They call both on any thread, including the thread that serves
+/// the session's sockets, so the methods must be thread-safe and return quickly.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   private struct State {
     var jar = CookieJar()

@@ -20,7 +20,8 @@ public let NSURLCredentialStorageRemoveSynchronizableCredentials =
 /// Credentials are kept in memory until the process ends, even `permanent` ones, because Linux has no keychain. The application
 /// must set them again after each start. A credential whose persistence is `none` isn't stored.
 ///
-/// A subclass can keep credentials elsewhere. Sessions call its ``defaultCredential(for:)`` on threads of their own.
+/// A subclass can keep credentials elsewhere. Sessions call its ``defaultCredential(for:)`` on any thread, so the method must be
+/// thread-safe.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {
   private struct Space: Equatable {
     var credentials: [String: URLCredential] = [:]
