@@ -88,14 +88,16 @@ private final class UploadsOnly: URLProtocol {
   }
 }
 
+/// The delegate's decision and the user of its credential, and the body with which `Guarded` answers, or nil if it fails.
+private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)] = [
+  (.useCredential, "u", "used u"), (.useCredential, nil, "continued"), (.performDefaultHandling, nil, "default"),
+  (.rejectProtectionSpace, nil, "rejected"), (.cancelAuthenticationChallenge, nil, nil),
+]
+
 @Suite(.timeLimit(.minutes(10))) struct URLProtocolReportTests {
   @Test(
     "a URL protocol's challenge goes to the session's delegate, and the challenge's sender receives the decision",
-    arguments: [
-      (URLSession.AuthChallengeDisposition.useCredential, "u" as String?, "used u" as String?),
-      (.useCredential, nil, "continued"), (.performDefaultHandling, nil, "default"),
-      (.rejectProtectionSpace, nil, "rejected"), (.cancelAuthenticationChallenge, nil, nil),
-    ])
+    arguments: decisions)
   func challenge(disposition: URLSession.AuthChallengeDisposition, user: String?, answer: String?) async throws {
     let url = try #require(URL(string: "http://guarded.example/"))
     try await withSession(delegate: Deciding(disposition, user)) {
@@ -107,7 +109,8 @@ private final class UploadsOnly: URLProtocol {
     }
   }
 
-  @Test("without a delegate, the sender of a URL protocol's challenge is told to perform default handling")
+  @Test(
+    "without a delegate, the sender of a URL protocol's challenge receives the decision to perform default handling")
   func challengeWithoutDelegate() async throws {
     let url = try #require(URL(string: "http://guarded.example/"))
     try await withSession {
