@@ -1,20 +1,11 @@
 // HTTPCookie+Fields: parses cookies from a response's fields, and writes the Cookie field of a request.
 
-public import Foundation
+import Foundation
 import LupineWire
 
 extension HTTPCookie {
-  /// Returns the cookies in a response's fields. Cookies for other domains are included, but a storage refuses them.
-  ///
-  /// - Parameters:
-  ///   - headerFields: The response's fields, each name once. Set-Cookie lines joined with commas are split again at each comma
-  ///     that can't belong to a value or a date. Sessions don't use this method: they parse the separate lines.
-  ///   - url: The URL of the response. If it isn't http or https, the result is empty.
-  /// - Returns: The cookies in their order. Expired cookies are included, because
-  ///   storing one removes the cookie that it replaces.
-  public static func cookies(
-    withResponseHeaderFields headerFields: [String: String], for url: URL
-  ) -> [HTTPCookie] {
+  /// Parses the cookies of a response whose Set-Cookie lines may be joined with commas.
+  static func parsed(_ headerFields: [String: String], from url: URL) -> [HTTPCookie] {
     guard let source = CookieSource(url) else { return [] }
     let now = Date()
     let values = headerFields.filter { $0.key.isSameFieldName(as: "Set-Cookie") }
@@ -22,8 +13,8 @@ extension HTTPCookie {
       .compactMap { line in (try? SetCookie(line)).map { HTTPCookie(Cookie(parsed: $0, from: source, now: now)) } }
   }
 
-  /// Returns a Cookie field with the cookies in the given order, or an empty dictionary if there are none.
-  public static func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
+  /// Returns a dictionary with the Cookie field for these cookies, or an empty dictionary if there are none.
+  static func field(with cookies: [HTTPCookie]) -> [String: String] {
     if cookies.isEmpty { return [:] }
     return ["Cookie": cookies.map { String(decoding: $0.cookie.pair, as: UTF8.self) }.joined(separator: "; ")]
   }

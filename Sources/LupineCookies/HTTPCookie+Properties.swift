@@ -69,22 +69,8 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
 }
 
 extension HTTPCookie {
-  /// Creates a cookie from an application's properties.
-  ///
-  /// Returns nil in each of these cases:
-  /// - The name, the value, a path with a leading slash, or the domain (or `originURL`) is missing.
-  /// - The name and value are both empty, or together longer than 4,096 bytes.
-  /// - A property contains a semicolon or a control character, or the name contains an equals sign,
-  ///   because a server would read a different cookie.
-  /// - The name begins with `__Secure-` or `__Host-`, but the cookie lacks the attributes
-  ///   that this prefix requires (RFC 6265bis §4.1.3).
-  public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
-    guard let cookie = Cookie(Properties(values: properties)) else { return nil }
-    self.init(cookie)
-  }
-
-  /// The properties from which ``init(properties:)`` creates an equal cookie, provided that the name and value are UTF-8.
-  public var properties: [HTTPCookiePropertyKey: Any]? {
+  /// The dictionary of the cookie's properties.
+  var allProperties: [HTTPCookiePropertyKey: Any] {
     var properties: [HTTPCookiePropertyKey: Any] = [
       .name: name, .value: value, .domain: domain, .path: path, .version: String(version),
     ]
@@ -140,7 +126,12 @@ private struct Properties {
 }
 
 extension Cookie {
-  fileprivate init?(_ properties: Properties) {
+  /// Creates a cookie from an application's properties, or returns nil if ``HTTPCookie/init(properties:)`` refuses them.
+  init?(properties: [HTTPCookiePropertyKey: Any]) {
+    self.init(Properties(values: properties))
+  }
+
+  private init?(_ properties: Properties) {
     guard let name = properties.text(.name).map({ Array($0.utf8) }), let path = properties.text(.path),
       let value = properties.text(.value).map({ Array($0.utf8) }),
       let domain = properties.text(.domain) ?? properties.url(.originURL).flatMap(CookieSource.init)?.host

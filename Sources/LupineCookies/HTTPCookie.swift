@@ -2,10 +2,12 @@
 
 public import Foundation
 
+// Unchecked because the class is open. All state is constant.
 /// A cookie: a name and a value, with the domain, path and time to which they apply.
 ///
-/// Two cookies are equal if all their public properties, including the value, are equal.
-public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
+/// Two cookies are equal if all their public properties, including the value, are equal. Sessions and storages use the cookie
+/// with which the object was created, not the properties that a subclass overrides.
+open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
   /// The servers that may set cookies.
   public enum AcceptPolicy: UInt, Sendable {
     /// Every server may set cookies for its host and for parent domains that aren't public suffixes.
@@ -17,26 +19,41 @@ public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
     case onlyFromMainDocumentDomain = 2
   }
 
-  let cookie: Cookie
+  final let cookie: Cookie
 
   init(_ cookie: Cookie) {
     self.cookie = cookie
     super.init()
   }
 
+  /// Creates a cookie from an application's properties.
+  ///
+  /// Returns nil in each of these cases:
+  /// - The name, the value, a path with a leading slash, or the domain (or `originURL`) is missing.
+  /// - The name and value are both empty, or together longer than 4,096 bytes.
+  /// - A property contains a semicolon or a control character, or the name contains an equals sign,
+  ///   because a server would read a different cookie.
+  /// - The name begins with `__Secure-` or `__Host-`, but the cookie lacks the attributes
+  ///   that this prefix requires (RFC 6265bis §4.1.3).
+  public init?(properties: [HTTPCookiePropertyKey: Any]) {
+    guard let cookie = Cookie(properties: properties) else { return nil }
+    self.cookie = cookie
+    super.init()
+  }
+
   /// Decodes an archived cookie.
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard let data = coder.decodeObject(of: NSData.self, forKey: Self.propertiesKey).map({ Data(referencing: $0) }),
       let values = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
     else { return nil }
     let properties = Dictionary(uniqueKeysWithValues: values.map { (HTTPCookiePropertyKey($0.key), $0.value) })
-    guard let cookie = HTTPCookie(properties: properties)?.cookie else { return nil }
+    guard let cookie = Cookie(properties: properties) else { return nil }
     self.cookie = cookie
     super.init()
   }
 
   /// Archives the cookie's ``properties``.
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     var values: [String: Any] = [:]
     for (key, value) in properties ?? [:] { values[key.rawValue] = (value as? URL)?.absoluteString ?? value }
     let data = try? PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
@@ -44,62 +61,80 @@ public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
   }
 
   /// True: archives can be decoded with a list of allowed classes.
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
   private static let propertiesKey = "properties"
 
   /// The name, which may be empty. Invalid UTF-8 is replaced in this property, but sent unchanged.
-  public var name: String { String(decoding: cookie.name, as: UTF8.self) }
+  open var name: String { String(decoding: cookie.name, as: UTF8.self) }
 
   /// The value, with quotation marks if the server sent them. Invalid UTF-8 is replaced in this property, but sent unchanged.
-  public var value: String { String(decoding: cookie.value, as: UTF8.self) }
+  open var value: String { String(decoding: cookie.value, as: UTF8.self) }
 
   /// The domain in lowercase. A leading dot means that subdomains receive the cookie too.
-  public var domain: String { cookie.isHostOnly ? cookie.domain : "." + cookie.domain }
+  open var domain: String { cookie.isHostOnly ? cookie.domain : "." + cookie.domain }
 
   /// The path. Requests for this path and for paths below it send the cookie.
-  public var path: String { cookie.path }
+  open var path: String { cookie.path }
 
   /// The expiry date, or nil if the cookie lives as long as its storage. If a server set it, the date is
   /// at most 400 days after the cookie was received.
-  public var expiresDate: Date? { cookie.expires }
+  open var expiresDate: Date? { cookie.expires }
 
   /// Whether the cookie lives as long as its storage.
-  public var isSessionOnly: Bool { cookie.expires == nil }
+  open var isSessionOnly: Bool { cookie.expires == nil }
 
   /// Whether the cookie is sent only over https.
-  public var isSecure: Bool { cookie.isSecure }
+  open var isSecure: Bool { cookie.isSecure }
 
   /// Whether the server hides the cookie from scripts. This client runs no scripts, so the flag has no effect.
-  public var isHTTPOnly: Bool { cookie.isHTTPOnly }
+  open var isHTTPOnly: Bool { cookie.isHTTPOnly }
 
   /// The server's policy for cross-site requests, or nil if it set none. The policy has no effect, because a client without pages
   /// sends no cross-site requests.
-  public var sameSitePolicy: HTTPCookieStringPolicy? { cookie.sameSite }
+  open var sameSitePolicy: HTTPCookieStringPolicy? { cookie.sameSite }
 
   /// The version: 0, or 1 if the application has set it (RFC 2965). The version has no effect.
-  public var version: Int { cookie.obsolete?.version ?? 0 }
+  open var version: Int { cookie.obsolete?.version ?? 0 }
 
   /// The comment, or nil if there is none (RFC 2965).
-  public var comment: String? { cookie.obsolete?.comment }
+  open var comment: String? { cookie.obsolete?.comment }
 
   /// The URL of a comment, or nil if there is none (RFC 2965).
-  public var commentURL: URL? { cookie.obsolete?.commentURL }
+  open var commentURL: URL? { cookie.obsolete?.commentURL }
 
   /// The ports to which the cookie is sent, or nil for all ports. Only an application can restrict them.
-  public var portList: [NSNumber]? {
+  open var portList: [NSNumber]? {
     guard let ports = cookie.obsolete?.ports, !ports.isEmpty else { return nil }
     return ports.map { NSNumber(value: $0) }
   }
 
+  /// The properties from which ``init(properties:)`` creates an equal cookie, provided that the name and value are UTF-8.
+  open var properties: [HTTPCookiePropertyKey: Any]? { allProperties }
+
+  /// Returns the cookies in a response's fields. Cookies for other domains are included, but a storage refuses them.
+  ///
+  /// - Parameters:
+  ///   - headerFields: The response's fields, each name once. Set-Cookie lines joined with commas are split again at each comma
+  ///     that can't belong to a value or a date. Sessions don't use this method: they parse the separate lines.
+  ///   - url: The URL of the response. If it isn't http or https, the result is empty.
+  /// - Returns: The cookies in their order. Expired cookies are included, because
+  ///   storing one removes the cookie that it replaces.
+  open class func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL) -> [HTTPCookie] {
+    parsed(headerFields, from: url)
+  }
+
+  /// Returns a Cookie field with the cookies in the given order, or an empty dictionary if there are none.
+  open class func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] { field(with: cookies) }
+
   /// Returns whether the object is a cookie with equal public properties.
-  public override func isEqual(_ object: Any?) -> Bool { (object as? HTTPCookie)?.cookie == cookie }
+  open override func isEqual(_ object: Any?) -> Bool { (object as? HTTPCookie)?.cookie == cookie }
 
   /// A hash that is equal for equal cookies.
-  public override var hash: Int { cookie.hashValue }
+  open override var hash: Int { cookie.hashValue }
 
   /// The name, value and attributes. The value may be a secret; avoid logging it.
-  public override var description: String {
+  open override var description: String {
     var text = "<HTTPCookie name:\"\(name)\" value:\"\(value)\" domain:\"\(domain)\" path:\"\(path)\""
     text += " expiresDate:\(expiresDate.map { "\($0)" } ?? "nil") isSecure:\(isSecure) isHTTPOnly:\(isHTTPOnly)"
     if let sameSitePolicy { text += " sameSitePolicy:\(sameSitePolicy.rawValue)" }

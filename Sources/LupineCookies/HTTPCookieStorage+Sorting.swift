@@ -1,16 +1,13 @@
 // HTTPCookieStorage+Sorting: returns a storage's cookies in a chosen order, and the storage of a group.
 
-public import Foundation
+import Foundation
 import Synchronization
 
 extension HTTPCookieStorage {
   private static let groups = Mutex<[String: HTTPCookieStorage]>([:])
 
-  /// Returns the storage of a group. The same identifier always returns the same storage. Like all storages, it exists only in
-  /// the memory of this process, so it isn't shared with other programs.
-  ///
-  /// - Parameter identifier: The name of the group.
-  public class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
+  /// Returns the storage of a group, and creates it if necessary.
+  static func ofGroup(_ identifier: String) -> HTTPCookieStorage {
     groups.withLock { groups in
       if let storage = groups[identifier] { return storage }
       let storage = HTTPCookieStorage()
@@ -19,11 +16,8 @@ extension HTTPCookieStorage {
     }
   }
 
-  /// Returns all cookies that haven't expired, sorted.
-  ///
-  /// - Parameter sortOrder: The sort descriptors, most important first. If it is
-  ///   empty, the cookies have the order of ``cookies``.
-  public func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
+  /// Returns the storage's cookies in the order of the descriptors, and equal ones in the order of `cookies`.
+  func sorted(by sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
     (cookies ?? []).enumerated().sorted { left, right in
       for descriptor in sortOrder {
         switch descriptor.compare(left.element, to: right.element) {

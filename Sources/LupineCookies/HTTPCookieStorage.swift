@@ -3,19 +3,26 @@
 public import Foundation
 import Synchronization
 
+// Unchecked because the class is open. All state is constant, atomic or protected by the Mutex.
 /// Cookies shared by sessions and the application. It is thread-safe.
 ///
 /// The cookies are kept only in memory, so even those with an expiry date are lost when the process ends. A storage keeps at most
 /// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits, it removes the
 /// least recently used cookies.
-public final class HTTPCookieStorage: NSObject, Sendable {
+///
+/// A subclass can keep cookies elsewhere. Sessions get the cookies of a request from its ``cookies(for:)``, and pass those that a
+/// response may set to its ``setCookies(_:for:mainDocumentURL:)``. They call both on any thread, including the thread that serves
+/// the session's sockets, so the methods must be thread-safe and return quickly.
+open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   private struct State {
     var jar = CookieJar()
     var policy = HTTPCookie.AcceptPolicy.always
   }
 
   /// The storage used by `URLSessionConfiguration.default`.
-  public static let shared = HTTPCookieStorage()
+  open class var shared: HTTPCookieStorage { sharedStorage }
+
+  private static let sharedStorage = HTTPCookieStorage()
 
   private let state = Mutex(State())
   // The flag is read without the lock, so that requests don't contend for the lock if there are no cookies.
@@ -23,8 +30,9 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   private let now: @Sendable () -> Date
 
   /// Creates an empty, separate storage. Foundation has no initializer for this.
-  public override convenience init() {
-    self.init(now: { Date() })
+  public override init() {
+    now = { Date() }
+    super.init()
   }
 
   init(now: @escaping @Sendable () -> Date) {
@@ -33,26 +41,26 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   }
 
   /// The servers that may set cookies. `always` by default. A session's configuration can restrict it further.
-  public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+  open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
     get { state.withLock { $0.policy } }
     set { state.withLock { $0.policy = newValue } }
   }
 
   /// The number of cookies and the policy, without the cookies' values.
-  public override var description: String {
+  open override var description: String {
     let count = cookies?.count ?? 0
     return "HTTPCookieStorage(\(count) cookie\(count == 1 ? "" : "s"), accepts: \(cookieAcceptPolicy))"
   }
 
   /// All cookies that haven't expired, oldest first. Never nil.
-  public var cookies: [HTTPCookie]? {
+  open var cookies: [HTTPCookie]? {
     let now = now()
     return state.withLock { $0.jar.all(now: now) }.map(HTTPCookie.init)
   }
 
   /// Returns the cookies that a request for this URL would send, in the order in which it would
   /// send them, or nil if the URL isn't http or https.
-  public func cookies(for url: URL) -> [HTTPCookie]? {
+  open func cookies(for url: URL) -> [HTTPCookie]? {
     guard let source = CookieSource(url) else { return nil }
     let now = now()
     return state.withLock { $0.jar.cookies(for: source, now: now) }.map(HTTPCookie.init)
@@ -62,7 +70,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   /// also removes the other cookie.
   ///
   /// Does nothing if the policy is `never`. Doesn't check whether a server may set the cookie.
-  public func setCookie(_ cookie: HTTPCookie) {
+  open func setCookie(_ cookie: HTTPCookie) {
     if cookieAcceptPolicy != .never { store([cookie.cookie], isSecure: true) }
   }
 
@@ -73,7 +81,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   ///   - url: The URL of the response. If it is nil, nothing is stored.
   ///   - mainDocumentURL: The URL of the main document, or nil if there is none. Only the policy `onlyFromMainDocumentDomain`
   ///     uses it: it compares this URL with `url`.
-  public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
+  open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
     guard let source = url.flatMap(CookieSource.init),
       cookieAcceptPolicy.accepts(source, mainDocument: mainDocumentURL)
     else { return }
@@ -86,22 +94,47 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   }
 
   /// Removes the cookie with the same name, domain and path.
-  public func deleteCookie(_ cookie: HTTPCookie) {
+  open func deleteCookie(_ cookie: HTTPCookie) {
     change { $0.remove(cookie.cookie) }
   }
 
   /// Removes the cookies stored after `date`. For a cookie that replaced another, the time of the replacement counts.
-  public func removeCookies(since date: Date) {
+  open func removeCookies(since date: Date) {
     change { $0.removeAll(storedAfter: date) }
+  }
+
+  /// Returns all cookies that haven't expired, sorted.
+  ///
+  /// - Parameter sortOrder: The sort descriptors, most important first. If it is
+  ///   empty, the cookies have the order of ``cookies``.
+  open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] { sorted(by: sortOrder) }
+
+  /// Returns the storage of a group. The same identifier always returns the same storage. Like all storages, it exists only in
+  /// the memory of this process, so it isn't shared with other programs.
+  ///
+  /// - Parameter identifier: The name of the group.
+  open class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
+    ofGroup(identifier)
   }
 
   // MARK: Sessions
 
-  /// Whether the storage has no cookies, so that it adds no Cookie field to requests.
-  package var isEmpty: Bool { hasNothing.load(ordering: .acquiring) }
+  /// Whether the object is of a subclass, whose methods sessions then call.
+  private var isSubclass: Bool { type(of: self) != HTTPCookieStorage.self }
+
+  /// Whether the storage has no cookies, so that it adds no Cookie field to requests. False for a subclass, which may keep its
+  /// cookies elsewhere.
+  package final var isEmpty: Bool { hasNothing.load(ordering: .acquiring) && !isSubclass }
 
   /// Parses a response's Set-Cookie lines, and stores the cookies that its server may set.
-  package func store(_ lines: [[UInt8]], from source: CookieSource, mainDocument: URL?) {
+  package final func store(
+    _ lines: [[UInt8]], from source: CookieSource, at url: @autoclosure () -> URL?, mainDocument: URL?
+  ) {
+    if isSubclass {
+      let now = now()
+      let cookies = lines.compactMap { line in try? Cookie(SetCookie(line), from: source, now: now) }
+      return setCookies(cookies.map(HTTPCookie.init), for: url(), mainDocumentURL: mainDocument)
+    }
     guard cookieAcceptPolicy.accepts(source, mainDocument: mainDocument) else { return }
     let now = now()
     // Done outside the lock, because this may read the list of public suffixes from a file.
@@ -111,9 +144,15 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
   /// Returns the value of a request's Cookie field, or nil if the storage adds nothing to `own`.
   ///
-  /// - Parameter own: The value of the request's existing Cookie field. It is kept and takes
-  ///   precedence over stored cookies with the same names.
-  package func field(for source: CookieSource, joining own: [UInt8]?) -> [UInt8]? {
+  /// - Parameters:
+  ///   - source: The parts of the request's URL that determine its cookies.
+  ///   - url: The request's URL, which a subclass receives.
+  ///   - own: The value of the request's existing Cookie field. It is kept and takes
+  ///     precedence over stored cookies with the same names.
+  package final func field(
+    for source: CookieSource, at url: @autoclosure () -> URL?, joining own: [UInt8]?
+  ) -> [UInt8]? {
+    if isSubclass { return CookieField.joined(url().flatMap(cookies(for:))?.map(\.cookie) ?? [], to: own) }
     let now = now()
     let cookies = state.withLock { $0.jar.use(for: source, now: now) }
     return CookieField.joined(cookies, to: own)

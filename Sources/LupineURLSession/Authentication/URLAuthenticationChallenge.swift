@@ -19,8 +19,9 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
+// Unchecked because the class is open. All state is constant.
 /// A request for a credential by a server or proxy.
-public final class URLAuthenticationChallenge: NSObject, Sendable {
+open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
   /// The outcome of an answer to a challenge.
   enum Outcome: Sendable, Equatable {
     /// The request is sent again with this value in its Authorization field.
@@ -38,61 +39,74 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
     case cancel
   }
 
+  private struct Content {
+    var space: URLProtectionSpace
+    var proposedCredential: URLCredential?
+    var previousFailureCount: Int
+    var failureResponse: URLResponse?
+    var error: (any Error)?
+    var sender: (any URLAuthenticationChallengeSender)?
+  }
+
+  private let content: Content
+
   /// The protection space that requires a credential, including the authentication method.
-  public let protectionSpace: URLProtectionSpace
+  open var protectionSpace: URLProtectionSpace { content.space }
   /// The credential that default handling sends. Nil if the session's credential storage has no default credential for the
   /// protection space.
-  public let proposedCredential: URLCredential?
+  open var proposedCredential: URLCredential? { content.proposedCredential }
   /// The number of credentials that the server has refused for this request.
-  public let previousFailureCount: Int
+  open var previousFailureCount: Int { content.previousFailureCount }
   /// The response that requires a credential, or nil if the challenge doesn't come from a response.
-  public let failureResponse: URLResponse?
+  open var failureResponse: URLResponse? { content.failureResponse }
   /// The error that caused the challenge, or nil if there was none.
-  public let error: (any Error)?
+  open var error: (any Error)? { content.error }
   /// The sender passed to the initializer, or nil for a challenge created by a session.
-  public let sender: (any URLAuthenticationChallengeSender)?
+  open var sender: (any URLAuthenticationChallengeSender)? { content.sender }
   /// Answers the challenge with a credential, and returns the outcome.
-  let response: @Sendable (URLCredential) -> Outcome
+  final let response: @Sendable (URLCredential) -> Outcome
 
   /// Creates a challenge.
-  public convenience init(
+  public init(
     protectionSpace space: URLProtectionSpace, proposedCredential credential: URLCredential?,
     previousFailureCount: Int, failureResponse response: URLResponse?, error: (any Error)?,
     sender: any URLAuthenticationChallengeSender
   ) {
-    self.init(
-      protectionSpace: space, proposedCredential: credential, previousFailureCount: previousFailureCount,
-      failureResponse: response, error: error, anySender: sender)
+    content = Content(
+      space: space, proposedCredential: credential, previousFailureCount: previousFailureCount,
+      failureResponse: response, error: error, sender: sender)
+    self.response = { _ in .stand }
+    super.init()
   }
 
   /// Creates a copy of a challenge with another sender.
-  public convenience init(
+  public init(
     authenticationChallenge challenge: URLAuthenticationChallenge, sender: any URLAuthenticationChallengeSender
   ) {
-    self.init(
-      protectionSpace: challenge.protectionSpace, proposedCredential: challenge.proposedCredential,
+    content = Content(
+      space: challenge.protectionSpace, proposedCredential: challenge.proposedCredential,
       previousFailureCount: challenge.previousFailureCount, failureResponse: challenge.failureResponse,
-      error: challenge.error, anySender: sender, response: challenge.response)
+      error: challenge.error, sender: sender)
+    response = challenge.response
+    super.init()
   }
 
   /// A textual description: the protection space, the proposed credential's user name, and the number of refused credentials.
-  public override var description: String {
+  open override var description: String {
     "URLAuthenticationChallenge(\(protectionSpace), proposed: \(proposedCredential?.description ?? "none"), "
       + "previous failures: \(previousFailureCount))"
   }
 
-  /// Creates a challenge. By default, it has no sender, and no credential can be sent to it.
+  /// Creates a session's challenge, which has no sender. By default, no credential can be sent to it.
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
-    failureResponse: URLResponse?, error: (any Error)? = nil, anySender: (any URLAuthenticationChallengeSender)? = nil,
+    failureResponse: URLResponse?, error: (any Error)? = nil,
     response: @escaping @Sendable (URLCredential) -> Outcome = { _ in .stand }
   ) {
-    self.protectionSpace = protectionSpace
-    self.proposedCredential = proposedCredential
-    self.previousFailureCount = previousFailureCount
-    self.failureResponse = failureResponse
-    self.error = error
-    sender = anySender
+    content = Content(
+      space: protectionSpace, proposedCredential: proposedCredential, previousFailureCount: previousFailureCount,
+      failureResponse: failureResponse, error: error)
     self.response = response
+    super.init()
   }
 }

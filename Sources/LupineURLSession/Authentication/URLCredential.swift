@@ -3,9 +3,13 @@
 public import Foundation
 import LupineEngine
 
+// Unchecked because the class is open. All state is constant.
 /// A user name with a password, a client certificate, or the trust in a server. Two credentials are equal if these and their
 /// persistences are equal.
-public final class URLCredential: NSObject, Sendable {
+///
+/// A credential with a password can be archived. The archive contains the password in the clear, so protect it like the password.
+/// Client certificates and the trust in a server can't be archived.
+open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The time for which a ``URLCredentialStorage`` keeps a credential.
   ///
   /// Linux has no keychain and nothing is written to disk, so no credential outlives the process.
@@ -21,29 +25,35 @@ public final class URLCredential: NSObject, Sendable {
     case synchronizable = 3
   }
 
+  private struct Content {
+    var user: String?
+    var password: String?
+    var identity: SecIdentity?
+    var intermediates: [SecCertificate] = []
+    var trust: SecTrust?
+    var persistence = Persistence.none
+  }
+
+  private let content: Content
+
   /// The user name, or nil for a client certificate or the trust in a server.
-  public let user: String?
+  open var user: String? { content.user }
   /// The password, or nil if the credential has none.
-  public let password: String?
+  open var password: String? { content.password }
   /// The client certificate with its private key, or nil if the credential isn't a client certificate.
-  public let identity: SecIdentity?
+  open var identity: SecIdentity? { content.identity }
   /// The intermediate certificates to send with the client certificate, each a ``SecCertificate``. If empty, those in
   /// ``identity`` are sent.
-  public var certificates: [Any] { intermediates }
-  private let intermediates: [SecCertificate]
+  open var certificates: [Any] { content.intermediates }
   /// The trust in a server's certificate chain, or nil if the credential is a password or a client certificate.
-  let trust: SecTrust?
+  final var trust: SecTrust? { content.trust }
   /// The time for which a storage keeps the credential.
-  public let persistence: Persistence
+  open var persistence: Persistence { content.persistence }
 
   /// Creates a credential from a user name and a password. The Basic scheme can't send a user name with a colon (RFC 7617 §2).
   public init(user: String, password: String, persistence: Persistence) {
-    self.user = user
-    self.password = password
-    self.persistence = persistence
-    identity = nil
-    intermediates = []
-    trust = nil
+    content = Content(user: user, password: password, persistence: persistence)
+    super.init()
   }
 
   /// Creates a credential that answers ``NSURLAuthenticationMethodClientCertificate``.
@@ -57,12 +67,9 @@ public final class URLCredential: NSObject, Sendable {
   ///     nil or empty, those in `identity` are sent.
   ///   - persistence: `none` to use the credential for one task, or another value to use it until the session ends.
   public init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) {
-    user = nil
-    password = nil
-    self.persistence = persistence
-    self.identity = identity
-    intermediates = (certificates ?? []).compactMap { $0 as? SecCertificate }
-    trust = nil
+    let intermediates = (certificates ?? []).compactMap { $0 as? SecCertificate }
+    content = Content(identity: identity, intermediates: intermediates, persistence: persistence)
+    super.init()
   }
 
   /// Creates a credential that answers ``NSURLAuthenticationMethodServerTrust``: the server is accepted, even if its
@@ -73,42 +80,66 @@ public final class URLCredential: NSObject, Sendable {
   ///
   /// - Parameter trust: The challenge's ``URLProtectionSpace/serverTrust``.
   public init(trust: SecTrust) {
-    user = nil
-    password = nil
-    persistence = .none
-    identity = nil
-    intermediates = []
-    self.trust = trust
+    content = Content(trust: trust)
+    super.init()
   }
+
+  /// Decodes an archived credential.
+  public required init?(coder: NSCoder) {
+    guard let user = coder.decodeObject(of: NSString.self, forKey: Self.userKey),
+      let persistence = Persistence(rawValue: UInt(clamping: coder.decodeInteger(forKey: Self.persistenceKey)))
+    else { return nil }
+    let password = coder.decodeObject(of: NSString.self, forKey: Self.passwordKey)
+    content = Content(user: "\(user)", password: password.map { "\($0)" }, persistence: persistence)
+    super.init()
+  }
+
+  /// Archives the user name, the password and the persistence. A client certificate or the trust in a server isn't archived, and
+  /// decoding such an archive returns nil.
+  open func encode(with coder: NSCoder) {
+    coder.encode(user.map { NSString(string: $0) }, forKey: Self.userKey)
+    coder.encode(password.map { NSString(string: $0) }, forKey: Self.passwordKey)
+    coder.encode(Int(persistence.rawValue), forKey: Self.persistenceKey)
+  }
+
+  /// Always true: archives can be decoded with a list of allowed classes.
+  open class var supportsSecureCoding: Bool { true }
+
+  private static let userKey = "user"
+  private static let passwordKey = "password"
+  private static let persistenceKey = "persistence"
+
+  /// Returns the credential itself, which is immutable.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// The client certificate, its private key and the intermediate certificates to send. Nil if the credential isn't a client
   /// certificate.
-  var tlsIdentity: TLSIdentity? {
+  final var tlsIdentity: TLSIdentity? {
     guard let identity else { return nil }
+    let issuers = certificates.compactMap { ($0 as? SecCertificate).map { Array($0.data) } }
     // A certificate that was parsed before can be parsed again.
-    return intermediates.isEmpty
-      ? identity.tls : try? identity.tls.sending(issuers: intermediates.map { Array($0.data) })
+    return issuers.isEmpty ? identity.tls : try? identity.tls.sending(issuers: issuers)
   }
 
   /// Whether the credential has a password, which may be empty.
-  public var hasPassword: Bool { password != nil }
+  open var hasPassword: Bool { password != nil }
 
   /// A textual description. It contains the user name but not the password, because descriptions appear in logs.
-  public override var description: String {
+  open override var description: String {
     if let trust { return "URLCredential(trust in \(trust.host))" }
     return identity.map { "URLCredential(\($0))" } ?? "URLCredential(user: \(user ?? ""))"
   }
 
   /// Returns whether the object is a credential with the same user name, password, client certificate, server trust and
   /// persistence.
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? URLCredential else { return false }
     return user == other.user && password == other.password && persistence == other.persistence
-      && identity == other.identity && intermediates == other.intermediates && trust === other.trust
+      && identity == other.identity && content.intermediates == other.content.intermediates && trust === other.trust
   }
 
   /// A hash of the user name, the persistence and the client certificate, without the password.
-  public override var hash: Int {
+  open override var hash: Int {
     var hasher = Hasher()
     hasher.combine(user)
     hasher.combine(persistence)

@@ -14,18 +14,24 @@ extension NSNotification.Name {
 public let NSURLCredentialStorageRemoveSynchronizableCredentials =
   "NSURLCredentialStorageRemoveSynchronizableCredentials"
 
+// Unchecked because the class is open. All state is protected by the Mutex.
 /// A store of credentials that sessions share. It is thread-safe.
 ///
 /// Credentials are kept in memory until the process ends, even `permanent` ones, because Linux has no keychain. The application
 /// must set them again after each start. A credential whose persistence is `none` isn't stored.
-public final class URLCredentialStorage: NSObject, Sendable {
+///
+/// A subclass can keep credentials elsewhere. Sessions call its ``defaultCredential(for:)`` on any thread, so the method must be
+/// thread-safe.
+open class URLCredentialStorage: NSObject, @unchecked Sendable {
   private struct Space: Equatable {
     var credentials: [String: URLCredential] = [:]
     var defaultUser: String?
   }
 
   /// The credential storage of ``URLSessionConfiguration/default``.
-  public static let shared = URLCredentialStorage()
+  open class var shared: URLCredentialStorage { sharedStorage }
+
+  private static let sharedStorage = URLCredentialStorage()
 
   private let spaces = Mutex<[URLProtectionSpace: Space]>([:])
 
@@ -35,30 +41,30 @@ public final class URLCredentialStorage: NSObject, Sendable {
   }
 
   /// A textual description: the numbers of credentials and protection spaces, without any credential.
-  public override var description: String {
+  open override var description: String {
     let counts = spaces.withLock { $0.values.map(\.credentials.count) }
     let credentials = ReadableText.count(counts.reduce(0, +), "credential")
     return "URLCredentialStorage(\(credentials), \(ReadableText.count(counts.count, "protection space")))"
   }
 
   /// The credentials of each protection space, keyed by user name.
-  public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
+  open var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
     spaces.withLock { $0.mapValues(\.credentials) }
   }
 
   /// Returns the credentials of a protection space, keyed by user name, or nil if the space has none.
-  public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
+  open func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
     spaces.withLock { $0[space]?.credentials }
   }
 
   /// Stores a credential for a space, and replaces a credential with the same user name. The first credential of a space becomes
   /// its default. A credential whose persistence is `none` isn't stored.
-  public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
+  open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
     store(credential, for: space, isDefault: false)
   }
 
   /// Returns the credential that sessions send to the space by default, or nil if the space has no default credential.
-  public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
+  open func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
     spaces.withLock { spaces in
       guard let space = spaces[space], let user = space.defaultUser else { return nil }
       return space.credentials[user]
@@ -66,12 +72,12 @@ public final class URLCredentialStorage: NSObject, Sendable {
   }
 
   /// Stores a credential as the space's default. A credential whose persistence is `none` isn't stored.
-  public func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
+  open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
     store(credential, for: space, isDefault: true)
   }
 
   /// Removes a credential from a space. Has no effect if the stored password differs or the persistence is `synchronizable`.
-  public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
+  open func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
     remove(credential, for: space, options: nil)
   }
 
@@ -84,7 +90,7 @@ public final class URLCredentialStorage: NSObject, Sendable {
   ///   - space: The space.
   ///   - options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` must be true to remove a
   ///     credential whose persistence is `synchronizable`.
-  public func remove(
+  open func remove(
     _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
   ) {
     let removesSynchronizable = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? NSNumber == true

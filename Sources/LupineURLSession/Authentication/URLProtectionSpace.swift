@@ -2,22 +2,46 @@
 
 public import Foundation
 
+// Unchecked because the class is open. All state is constant.
 /// The area in which a credential is valid: a realm of a server or proxy, with an authentication method.
 ///
-/// Equality ignores ``distinguishedNames``, ``serverTrust``, and the case of hosts and protocols.
-public final class URLProtectionSpace: NSObject, Sendable {
+/// Equality ignores ``distinguishedNames``, ``serverTrust``, and the case of hosts and protocols. These two properties aren't
+/// archived.
+open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  private struct Content {
+    var host: String
+    var port: Int
+    var `protocol`: String?
+    var proxyType: String?
+    var realm: String?
+    var authenticationMethod: String
+    var distinguishedNames: [Data]?
+    var serverTrust: SecTrust?
+
+    init(_ host: String, _ port: Int, protocol: String?, proxyType: String?, realm: String?, _ method: String?) {
+      self.host = host
+      self.port = port == 0 ? `protocol`.flatMap(URLProtectionSpace.defaultPort) ?? port : port
+      self.protocol = `protocol`
+      self.proxyType = proxyType
+      self.realm = realm
+      authenticationMethod = method ?? NSURLAuthenticationMethodDefault
+    }
+  }
+
+  private let content: Content
+
   /// The host of the server or proxy, as passed to the initializer.
-  public let host: String
+  open var host: String { content.host }
   /// The port of the server or proxy. If the initializer of a server's space received 0, this is the protocol's default port.
-  public let port: Int
+  open var port: Int { content.port }
   /// The protocol of requests to the server, such as `https`, or nil for a proxy.
-  public let `protocol`: String?
+  open var `protocol`: String? { content.protocol }
   /// The type of the proxy, such as ``NSURLProtectionSpaceHTTPProxy``, or nil for a server.
-  public let proxyType: String?
+  open var proxyType: String? { content.proxyType }
   /// The realm that the server or proxy names, or nil if there is none.
-  public let realm: String?
+  open var realm: String? { content.realm }
   /// The authentication method, such as ``NSURLAuthenticationMethodHTTPBasic``.
-  public let authenticationMethod: String
+  open var authenticationMethod: String { content.authenticationMethod }
 
   /// Creates the space of a server.
   ///
@@ -27,10 +51,9 @@ public final class URLProtectionSpace: NSObject, Sendable {
   ///   - protocol: The protocol of requests to the server, such as `https`. Its case is ignored.
   ///   - realm: The realm that the server names. If it names none, sessions use the host.
   ///   - authenticationMethod: The method, or nil for ``NSURLAuthenticationMethodDefault``.
-  public convenience init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
-    self.init(
-      host: host, port: port, protocol: `protocol`, proxyType: nil, realm: realm,
-      authenticationMethod: authenticationMethod)
+  public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
+    content = Content(host, port, protocol: `protocol`, proxyType: nil, realm: realm, authenticationMethod)
+    super.init()
   }
 
   /// Creates the space of a server or, if `proxyType` isn't nil, of a proxy. The last two parameters come from the TLS handshake:
@@ -39,14 +62,12 @@ public final class URLProtectionSpace: NSObject, Sendable {
     host: String, port: Int, protocol: String?, proxyType: String?, realm: String?, authenticationMethod: String?,
     distinguishedNames: [Data]? = nil, serverTrust: SecTrust? = nil
   ) {
-    self.distinguishedNames = distinguishedNames
-    self.serverTrust = serverTrust
-    self.host = host
-    self.protocol = `protocol`
-    self.port = port == 0 ? `protocol`.flatMap(Self.defaultPort) ?? port : port
-    self.proxyType = proxyType
-    self.realm = realm
-    self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodDefault
+    var content = Content(
+      host, port, protocol: `protocol`, proxyType: proxyType, realm: realm, authenticationMethod)
+    content.distinguishedNames = distinguishedNames
+    content.serverTrust = serverTrust
+    self.content = content
+    super.init()
   }
 
   /// Creates the space of a server trust challenge: the delegate decides whether to accept the certificate of a server or a
@@ -66,22 +87,55 @@ public final class URLProtectionSpace: NSObject, Sendable {
   ///   - type: The type of the proxy, or nil for ``NSURLProtectionSpaceHTTPProxy``.
   ///   - realm: The realm that the proxy names.
   ///   - authenticationMethod: The method, or nil for ``NSURLAuthenticationMethodDefault``.
-  public convenience init(proxyHost: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
-    self.init(
-      host: proxyHost, port: port, protocol: nil,
-      // A proxy's space without a type would equal a server's.
-      proxyType: type ?? NSURLProtectionSpaceHTTPProxy, realm: realm, authenticationMethod: authenticationMethod)
+  public init(proxyHost: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
+    // A proxy's space without a type would equal a server's.
+    let type = type ?? NSURLProtectionSpaceHTTPProxy
+    content = Content(proxyHost, port, protocol: nil, proxyType: type, realm: realm, authenticationMethod)
+    super.init()
   }
 
+  /// Decodes an archived space.
+  public required init?(coder: NSCoder) {
+    func text(_ key: String) -> String? { coder.decodeObject(of: NSString.self, forKey: key).map { "\($0)" } }
+    guard let host = text(Self.hostKey), let method = text(Self.methodKey) else { return nil }
+    content = Content(
+      host, coder.decodeInteger(forKey: Self.portKey), protocol: text(Self.protocolKey),
+      proxyType: text(Self.proxyTypeKey), realm: text(Self.realmKey), method)
+    super.init()
+  }
+
+  /// Archives the space, except for ``distinguishedNames`` and ``serverTrust``.
+  open func encode(with coder: NSCoder) {
+    coder.encode(NSString(string: host), forKey: Self.hostKey)
+    coder.encode(port, forKey: Self.portKey)
+    coder.encode(`protocol`.map { NSString(string: $0) }, forKey: Self.protocolKey)
+    coder.encode(proxyType.map { NSString(string: $0) }, forKey: Self.proxyTypeKey)
+    coder.encode(realm.map { NSString(string: $0) }, forKey: Self.realmKey)
+    coder.encode(NSString(string: authenticationMethod), forKey: Self.methodKey)
+  }
+
+  /// Always true: archives can be decoded with a list of allowed classes.
+  open class var supportsSecureCoding: Bool { true }
+
+  private static let hostKey = "host"
+  private static let portKey = "port"
+  private static let protocolKey = "protocol"
+  private static let proxyTypeKey = "proxyType"
+  private static let realmKey = "realm"
+  private static let methodKey = "authenticationMethod"
+
+  /// Returns the space itself, which is immutable.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
   /// Returns whether the space belongs to a proxy.
-  public override func isProxy() -> Bool { proxyType != nil }
+  open override func isProxy() -> Bool { proxyType != nil }
 
   /// Whether the password is safe from eavesdroppers: either the protocol is `https`, or the authentication method doesn't send
   /// the password.
   ///
   /// With Basic authentication to a proxy, this is false even for https requests, because only the tunnel through the proxy is
   /// encrypted.
-  public var receivesCredentialSecurely: Bool {
+  open var receivesCredentialSecurely: Bool {
     if `protocol`?.lowercased() == NSURLProtectionSpaceHTTPS { return true }
     let methods = [
       NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
@@ -90,24 +144,24 @@ public final class URLProtectionSpace: NSObject, Sendable {
   }
 
   /// A textual description: the host, port, realm and authentication method.
-  public override var description: String {
+  open override var description: String {
     let kind = proxyType.map { "\($0) proxy " } ?? `protocol`.map { "\($0) " } ?? ""
     return "URLProtectionSpace(\(kind)\(host):\(port), realm: \(realm ?? "none"), \(authenticationMethod))"
   }
 
   /// The DER-encoded distinguished names of the authorities from which the server accepts client certificates. Empty if the
   /// server names none. Nil for authentication methods other than ``NSURLAuthenticationMethodClientCertificate``.
-  public let distinguishedNames: [Data]?
+  open var distinguishedNames: [Data]? { content.distinguishedNames }
 
   /// The server's certificate chain, to be evaluated. Nil for authentication methods other than
   /// ``NSURLAuthenticationMethodServerTrust``.
-  public let serverTrust: SecTrust?
+  open var serverTrust: SecTrust? { content.serverTrust }
 
   /// Returns whether the object is a space of the same server or proxy, realm and method.
-  public override func isEqual(_ object: Any?) -> Bool { (object as? URLProtectionSpace)?.key == key }
+  open override func isEqual(_ object: Any?) -> Bool { (object as? URLProtectionSpace)?.key == key }
 
   /// A hash of the properties that equality compares.
-  public override var hash: Int { key.hashValue }
+  open override var hash: Int { key.hashValue }
 
   private struct Key: Hashable {
     let host: String

@@ -4,15 +4,22 @@ public import Foundation
 
 // Unchecked because the class is open. All state is constant.
 /// A response's head and its entire body, for storing in a cache. Immutable.
-open class CachedURLResponse: NSObject, @unchecked Sendable {
+///
+/// Two objects are equal if their heads, bodies and storage policies are equal. Equality ignores ``userInfo``.
+open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
+  private let storedResponse: URLResponse
+  private let storedData: Data
+  private let storedUserInfo: [AnyHashable: Any]?
+  private let storedPolicy: URLCache.StoragePolicy
+
   /// The response's head.
-  public let response: URLResponse
+  open var response: URLResponse { storedResponse }
   /// The body, after decoding.
-  public let data: Data
+  open var data: Data { storedData }
   /// Values that the program has attached to the response, or nil. A ``URLCache`` keeps them only in memory.
-  public let userInfo: [AnyHashable: Any]?
+  open var userInfo: [AnyHashable: Any]? { storedUserInfo }
   /// The places in which a ``URLCache`` may store the response.
-  public let storagePolicy: URLCache.StoragePolicy
+  open var storagePolicy: URLCache.StoragePolicy { storedPolicy }
 
   /// Creates a cached response.
   ///
@@ -25,10 +32,29 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
     response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
     storagePolicy: URLCache.StoragePolicy = .allowed
   ) {
-    self.response = response
-    self.data = data
-    self.userInfo = userInfo
-    self.storagePolicy = storagePolicy
+    storedResponse = response
+    storedData = data
+    storedUserInfo = userInfo
+    storedPolicy = storagePolicy
+    super.init()
+  }
+
+  /// Returns the object itself, which is immutable.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Returns whether `object` has an equal head, body and storage policy.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CachedURLResponse else { return false }
+    return self === other
+      || response == other.response && data == other.data && storagePolicy == other.storagePolicy
+  }
+
+  /// A hash of the head and the body.
+  open override var hash: Int {
+    var hasher = Hasher()
+    hasher.combine(response)
+    hasher.combine(data)
+    return hasher.finalize()
   }
 
   /// A textual description of the response, with the size of its body.

@@ -7,7 +7,10 @@ import Synchronization
 /// A request as an object. To change its properties, use the subclass ``NSMutableURLRequest``.
 ///
 /// ``URLRequest`` is the corresponding value type. Each of the two types has an initializer that converts from the other.
-open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
+///
+/// An archive contains all properties except ``httpBodyStream``, the values that a ``URLProtocol`` has attached, and
+/// ``URLRequest/lupine``.
+open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, @unchecked Sendable {
   /// The same as ``URLRequest/CachePolicy``.
   public typealias CachePolicy = URLRequest.CachePolicy
   /// The same as ``URLRequest/NetworkServiceType``.
@@ -19,12 +22,29 @@ open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Senda
   public convenience init(url URL: URL) { self.init(URLRequest(url: URL)) }
 
   /// Creates a GET request with a cache policy and a timeout in seconds.
-  public convenience init(url URL: URL, cachePolicy: CachePolicy, timeoutInterval: TimeInterval) {
-    self.init(URLRequest(url: URL, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval))
+  public init(url URL: URL, cachePolicy: CachePolicy, timeoutInterval: TimeInterval) {
+    state = Mutex(URLRequest(url: URL, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval))
+    super.init()
   }
 
   /// Creates an object with the properties of a ``URLRequest``.
-  public required init(_ request: URLRequest) { state = Mutex(request) }
+  public init(_ request: URLRequest) {
+    state = Mutex(request)
+    super.init()
+  }
+
+  /// Decodes an archived request.
+  public required init?(coder: NSCoder) {
+    guard let request = URLRequest(coder) else { return nil }
+    state = Mutex(request)
+    super.init()
+  }
+
+  /// Archives the request.
+  open func encode(with coder: NSCoder) { value.encode(with: coder) }
+
+  /// Always true: archives can be decoded with a list of allowed classes.
+  open class var supportsSecureCoding: Bool { true }
 
   /// The request as a value.
   final var value: URLRequest { state.withLock { $0 } }

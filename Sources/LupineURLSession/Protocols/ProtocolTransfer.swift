@@ -25,6 +25,12 @@ final class ProtocolTransfer: TaskTransfer {
     case ended
   }
 
+  // Unchecked because URLProtocol isn't Sendable. Its methods are called only on the queue `loading`.
+  /// The URL protocol that answers the request.
+  private struct Loader: @unchecked Sendable {
+    let urlProtocol: URLProtocol
+  }
+
   private struct State {
     /// The request that the protocol answers.
     var request: URLRequest
@@ -33,7 +39,7 @@ final class ProtocolTransfer: TaskTransfer {
     var phase = Phase.unanswered
     /// The task, or nil after this transfer has ended or was redirected.
     var task: URLSessionTask?
-    var loader: URLProtocol?
+    var loader: Loader?
     var events: [Event] = []
     /// Whether an event is being delivered, or is about to be.
     var isDelivering = false
@@ -128,9 +134,9 @@ final class ProtocolTransfer: TaskTransfer {
       let (task, request) = self.state.withLock { ($0.isCancelled ? nil : $0.task, $0.request) }
       guard let task else { return }
       task.protocolRequest = request
-      let loader = self.type.init(task: task, cachedResponse: nil, client: client)
+      let loader = Loader(urlProtocol: self.type.init(task: task, cachedResponse: nil, client: client))
       self.state.withLock { $0.loader = loader }
-      loader.startLoading()
+      loader.urlProtocol.startLoading()
     }
   }
 
@@ -342,7 +348,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   /// Stops the protocol, after the call that starts it has returned.
   private func stop() {
-    loading.async { self.state.withLock { $0.loader.take() }?.stopLoading() }
+    loading.async { self.state.withLock { $0.loader.take() }?.urlProtocol.stopLoading() }
   }
 
   private var noResponse: URLError {

@@ -3,7 +3,6 @@
 public import Foundation
 import Synchronization
 
-// Unchecked because the class is open. All state is constant or protected by a Mutex.
 /// Answers requests in place of the network. Subclasses implement custom schemes, or stub servers in tests.
 ///
 /// A session asks the classes of its configuration's ``URLSessionConfiguration/protocolClasses`` in order, then the classes
@@ -11,7 +10,7 @@ import Synchronization
 /// answers the request. If there is none, the request is sent.
 ///
 /// ```swift
-/// final class Stub: URLProtocol, @unchecked Sendable {
+/// final class Stub: URLProtocol {
 ///   override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "api.example.com" }
 ///   override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 ///
@@ -29,7 +28,10 @@ import Synchronization
 /// ```
 ///
 /// If a request is redirected, by a server or by a protocol, the new request is offered to all classes again.
-open class URLProtocol: NSObject, @unchecked Sendable {
+///
+/// As in Foundation, the class isn't `Sendable`: a session uses each object on one queue. A subclass that reports from other
+/// threads may declare `@unchecked Sendable`. The reports themselves, and ``client``, are thread-safe.
+open class URLProtocol: NSObject {
   private struct State {
     var client: (any URLProtocolClient)?
     var task: URLSessionTask?

@@ -10,7 +10,10 @@ extension EngineClient {
   /// Each exchange gets the cookies for its own URL, because a redirected request starts without the storage's cookies.
   func addCookies(to request: inout EngineRequest) {
     let (uri, fields) = (request.uri, request.fields)
-    guard let field = settings.cookieField(for: CookieSource(uri), joining: fields.valueBytes("Cookie")) else { return }
+    guard
+      let field = settings.cookieField(
+        for: CookieSource(uri), at: uri.foundationURL, joining: fields.valueBytes("Cookie"))
+    else { return }
     // The cookies are sent in a single field, regardless of their number (RFC 6265bis §5.8.1).
     request.fields.remove("Cookie")
     request.fields.append(name: "Cookie", valueBytes: field)
@@ -28,18 +31,25 @@ extension EngineClient {
       settings.cookieAcceptPolicy.accepts(source, mainDocument: mainDocument)
     else { return }
     let lines = head.fields.indices.filter { head.fields.isNamed("set-cookie", at: $0) }
-    storage.store(lines.map(head.fields.valueBytes(at:)), from: source, mainDocument: mainDocument)
+    storage.store(
+      lines.map(head.fields.valueBytes(at:)), from: source, at: uri.foundationURL, mainDocument: mainDocument)
   }
+}
+
+extension URI {
+  /// The URI as Foundation's URL, or nil if Foundation can't parse it. Without user information.
+  fileprivate var foundationURL: URL? { URL(string: description) }
 }
 
 extension URLSessionConfiguration.Snapshot {
   /// Returns the value of the request's Cookie field, or nil if the storage adds
   /// nothing to `own`, the value of the existing field.
   func cookieField(
-    for source: @autoclosure () -> CookieSource?, joining own: @autoclosure () -> [UInt8]?
+    for source: @autoclosure () -> CookieSource?, at url: @autoclosure () -> URL?,
+    joining own: @autoclosure () -> [UInt8]?
   ) -> [UInt8]? {
     guard setsCookies, let cookieStorage, !cookieStorage.isEmpty, let source = source() else { return nil }
-    return cookieStorage.field(for: source, joining: own())
+    return cookieStorage.field(for: source, at: url(), joining: own())
   }
 }
 
@@ -49,6 +59,8 @@ extension URLSessionConfiguration {
   package func cookieField(for request: URLRequest) -> String? {
     guard request.httpShouldHandleCookies, let url = request.url else { return nil }
     let own = request.fields.valueBytes("Cookie") ?? snapshot.additionalFields?.valueBytes("Cookie")
-    return snapshot.cookieField(for: CookieSource(url), joining: own).map { String(decoding: $0, as: UTF8.self) }
+    return snapshot.cookieField(for: CookieSource(url), at: url, joining: own).map {
+      String(decoding: $0, as: UTF8.self)
+    }
   }
 }

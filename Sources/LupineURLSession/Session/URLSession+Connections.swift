@@ -12,25 +12,15 @@ extension URLSession {
   /// ``flush(completionHandler:)`` and ``reset(completionHandler:)`` replace the loop.
   public var executor: any TaskExecutor { get throws { try client.executor() } }
 
-  /// Makes later requests open new connections. The session's current connections are closed once the running tasks have ended.
-  ///
-  /// The method writes nothing to the disk: cookies and credentials are kept in memory, and cached responses are written as
-  /// they arrive.
-  ///
-  /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
-  @preconcurrency
-  public func flush(completionHandler: @escaping @Sendable () -> Void) {
+  /// Lets the session's next request open a new connection, and calls the handler on the delegate queue.
+  func renewConnections(then completionHandler: @escaping @Sendable () -> Void) {
     client.renewConnections()
     if isIdle { client.releaseRetired() }
     delivery.perform { completionHandler() }
   }
 
-  /// Removes the cookies, credentials and cached responses of the session's storages and the client certificates that its
-  /// delegates have chosen, and renews its connections as ``flush(completionHandler:)`` does.
-  ///
-  /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
-  @preconcurrency
-  public func reset(completionHandler: @escaping @Sendable () -> Void) {
+  /// Removes what the session's storages contain.
+  func removeStoredData() {
     client.settings.cookieStorage?.removeCookies(since: .distantPast)
     if let storage = client.settings.credentialStorage {
       // Without this option, synchronizable credentials would remain.
@@ -42,6 +32,5 @@ extension URLSession {
     client.identities.removeAll()
     client.authentication.removeAll()
     client.settings.cache.current?.removeAllCachedResponses()
-    flush(completionHandler: completionHandler)
   }
 }

@@ -27,50 +27,25 @@ import Synchronization
 /// ```
 ///
 /// A session retains its delegate until it has been invalidated and its last task has ended, so a session with a
-/// delegate must be invalidated after use. Methods and properties may be used on any thread.
+/// delegate must be invalidated after use. A task retains its session, and the session its task, until the task has completed: a
+/// program may release a session whose requests are in progress, but a task that is neither resumed nor cancelled keeps its
+/// session in memory. Methods and properties may be used on any thread.
+///
+/// Tests can override the methods that create tasks. The methods of this class don't call each other, so overriding one doesn't
+/// affect the others. The async methods do: `data` and `upload` call the forms with a completion handler, `download` and `bytes`
+/// those without.
 open class URLSession: NSObject, @unchecked Sendable {
-  /// The delegate's decision about a response's body.
-  public enum ResponseDisposition: Int, Sendable {
-    /// Discards the body. The task completes with `URLError.cancelled`.
-    case cancel = 0
-    /// Delivers the body to the delegate as it is received.
-    case allow = 1
-    /// Turns the data task into a download task, which writes the body to a file. The delegate is notified by
-    /// ``URLSessionDataDelegate/urlSession(_:dataTask:didBecome:)``.
-    case becomeDownload = 2
-  }
-
-  /// The delegate's decision about a delayed request whose earliest date has passed.
-  public enum DelayedRequestDisposition: Int, Sendable {
-    /// Sends the request.
-    case continueLoading = 0
-    /// Sends the request that the delegate provides.
-    case useNewRequest = 1
-    /// Cancels the task, which completes with `URLError.cancelled`.
-    case cancel = 2
-  }
-
-  /// The delegate's decision about a challenge.
-  public enum AuthChallengeDisposition: Int, Sendable {
-    /// Sends the given credential. If there is none, the response that requires a credential is delivered.
-    case useCredential = 0
-    /// Sends the proposed credential once. If there is none, or if the server has refused it, the response is delivered.
-    case performDefaultHandling = 1
-    /// Cancels the request. The task completes with `URLError.cancelled`.
-    case cancelAuthenticationChallenge = 2
-    /// Sends no credential. The response is delivered.
-    case rejectProtectionSpace = 3
-  }
-
-  private enum Life {
+  enum Life {
     case valid
     /// New tasks fail. The session becomes invalid when its last task has ended.
     case invalidating
     case invalid
   }
 
-  private struct MutableState {
+  struct MutableState {
     var life = Life.valid
+    /// Whether this is the shared session, which can't be invalidated.
+    var isShared = false
     var delegates: Delegates?
     /// The tasks that haven't completed.
     var tasks = Registry<URLSessionTask>()
@@ -81,31 +56,60 @@ open class URLSession: NSObject, @unchecked Sendable {
     var fileTransfers: ReadyTransfers?
   }
 
-  /// The session that the whole program shares. It has the default configuration and no delegate.
-  ///
-  /// Because there is no delegate, response bodies are discarded and redirects are followed.
+  /// The session that the whole program shares. It has the default configuration and no delegate, so that it follows redirects.
+  /// It can't be invalidated.
   open class var shared: URLSession { sharedSession }
 
   /// The queue on which the delegate's methods are called, one call at a time.
-  public let delegateQueue: OperationQueue
+  open var delegateQueue: OperationQueue { queue }
+  private let queue: OperationQueue
 
-  package let client: EngineClient
+  package final let client: EngineClient
   /// Runs work on the delegate queue.
-  package let delivery: SerialQueue
+  package final let delivery: SerialQueue
   /// The transfers whose events are delivered on the delegate queue.
-  let readyTransfers: ReadyTransfers
+  final let readyTransfers: ReadyTransfers
   /// The records of a background session, or nil for other sessions.
-  let background: BackgroundSession?
+  final let background: BackgroundSession?
   private let settings: URLSessionConfiguration
-  private let mutableState: Mutex<MutableState>
+  final let mutableState: Mutex<MutableState>
 
-  private static let sharedSession = URLSession(configuration: .default)
+  private static let sharedSession: URLSession = {
+    let session = URLSession(configuration: .default)
+    session.mutableState.withLock { $0.isShared = true }
+    return session
+  }()
+
+  /// The parts of a new session that depend on its configuration and its queue.
+  private struct Parts {
+    let settings: URLSessionConfiguration
+    let queue: OperationQueue
+    let client: EngineClient
+    let delivery: SerialQueue
+    let readyTransfers: ReadyTransfers
+    let background: BackgroundSession?
+
+    init(_ configuration: URLSessionConfiguration, _ queue: OperationQueue?) {
+      settings = configuration.copy() as? URLSessionConfiguration ?? configuration
+      self.queue = queue ?? OperationQueue(serial: DispatchQueue(label: "lupine.session.delegate"))
+      let snapshot = settings.snapshot
+      background = BackgroundSession(snapshot)
+      delivery = SerialQueue(self.queue)
+      readyTransfers = ReadyTransfers(on: delivery)
+      client = EngineClient(snapshot, iterations: readyTransfers)
+    }
+  }
 
   /// Creates a session without a delegate.
   ///
   /// - Parameter configuration: The settings. The session copies them, so later changes have no effect on it.
-  public convenience init(configuration: URLSessionConfiguration) {
-    self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+  public init(configuration: URLSessionConfiguration) {
+    let parts = Parts(configuration, nil)
+    (settings, queue, client) = (parts.settings, parts.queue, parts.client)
+    (delivery, readyTransfers, background) = (parts.delivery, parts.readyTransfers, parts.background)
+    mutableState = Mutex(MutableState())
+    super.init()
+    prepare()
   }
 
   /// Creates a session.
@@ -118,15 +122,15 @@ open class URLSession: NSObject, @unchecked Sendable {
   public init(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
   ) {
-    settings = configuration.copy() as? URLSessionConfiguration ?? configuration
-    delegateQueue = queue ?? OperationQueue(serial: DispatchQueue(label: "lupine.session.delegate"))
-    let snapshot = settings.snapshot
-    background = BackgroundSession(snapshot)
-    delivery = SerialQueue(delegateQueue)
-    readyTransfers = ReadyTransfers(on: delivery)
-    client = EngineClient(snapshot, iterations: readyTransfers)
+    let parts = Parts(configuration, queue)
+    (settings, self.queue, client) = (parts.settings, parts.queue, parts.client)
+    (delivery, readyTransfers, background) = (parts.delivery, parts.readyTransfers, parts.background)
     mutableState = Mutex(MutableState(delegates: delegate.map(Delegates.init)))
     super.init()
+    prepare()
+  }
+
+  private func prepare() {
     if let consultant = makeTrustConsultant() { client.consult(consultant) }
     if let background { prepareBackgroundTasks(background) }
   }
@@ -168,10 +172,10 @@ open class URLSession: NSObject, @unchecked Sendable {
   ///
   /// - Parameter request: The request. It is copied, including its body.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
-  open func dataTask(with request: URLRequest) -> URLSessionDataTask {
-    guard background == nil else { return makeRefusedDataTask(request) }
-    return add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
-  }
+  open func dataTask(with request: URLRequest) -> URLSessionDataTask { makeDataTask(request) }
+
+  /// Creates a suspended task for a URL. See ``dataTask(with:)``.
+  open func dataTask(with url: URL) -> URLSessionDataTask { makeDataTask(URLRequest(url: url)) }
 
   /// Creates a suspended task that uploads bytes from memory.
   ///
@@ -204,23 +208,16 @@ open class URLSession: NSObject, @unchecked Sendable {
   ///
   /// - Parameter request: The request. Its body isn't sent.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
-  open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-    makeUpload(request, .stream)
-  }
-
-  private func makeUpload(_ request: URLRequest, _ content: UploadContent) -> URLSessionUploadTask {
-    if let background { return makeBackgroundUpload(background, request, content) }
-    return add(URLSessionUploadTask(self, request, content, identifier: nextTaskIdentifier()))
-  }
+  open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { makeUpload(request, .stream) }
 
   /// Creates a suspended task that writes the response's body to a temporary file.
   ///
   /// - Parameter request: The request. It is copied, including its body.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
-  open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-    if let background { return makeBackgroundDownload(background, request) }
-    return add(URLSessionDownloadTask(self, request: request, identifier: nextTaskIdentifier()))
-  }
+  open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { makeDownload(request) }
+
+  /// Creates a suspended download task for a URL. See ``downloadTask(with:)``.
+  open func downloadTask(with url: URL) -> URLSessionDownloadTask { makeDownload(URLRequest(url: url)) }
 
   /// Creates a suspended task that continues a download that has failed or was cancelled.
   ///
@@ -231,81 +228,108 @@ open class URLSession: NSObject, @unchecked Sendable {
   ///   ``NSURLSessionDownloadTaskResumeData`` in the `userInfo` of the earlier task's error.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
-    if let background { return makeBackgroundDownload(background, resuming: resumeData) }
-    return add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
+    makeDownload(resuming: resumeData)
   }
 
-  /// The transfers whose events are delivered on the session's file queue. That queue writes one download at a time, so that a
-  /// slow disk delays only downloads.
-  var fileTransfers: ReadyTransfers {
-    mutableState.withLock { state in
-      if let transfers = state.fileTransfers { return transfers }
-      let transfers = ReadyTransfers(on: SerialQueue(DispatchQueue(label: "lupine.session.files")))
-      state.fileTransfers = transfers
-      return transfers
-    }
+  // MARK: Tasks with completion handlers
+
+  /// Creates a suspended task that calls a handler with the response and its whole body.
+  ///
+  /// The delegate is notified of redirects, challenges, sent bytes and metrics, but not of the response, its body or the
+  /// completion. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax`` limits it.
+  ///
+  /// ```swift
+  /// let url = URL(string: "https://example.com/")!
+  /// URLSession.shared.dataTask(with: URLRequest(url: url)) { data, response, error in
+  ///   print(data?.count ?? 0, error?.localizedDescription ?? "no error")
+  /// }.resume()
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: The request. It is copied, including its body.
+  ///   - completionHandler: Called once, on the delegate queue, with the body and the response's head. If the request fails, it
+  ///     gets the error, and the head if one was received. A status code of 400 or above isn't an error.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  @preconcurrency
+  open func dataTask(
+    with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionDataTask {
+    collect(makeDataTask(request), completionHandler)
   }
 
-  /// Registers a new task. If the session is invalid, the task isn't registered, and fails when it is resumed.
-  func add<Task: URLSessionTask>(_ task: Task) -> Task {
-    mutableState.withLock { state in
-      guard state.life == .valid else { return }
-      state.tasks.insert(task)
-    }
-    return task
+  /// Creates a suspended task for a URL that calls a handler with the response and its whole body.
+  @preconcurrency
+  open func dataTask(
+    with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionDataTask {
+    collect(makeDataTask(URLRequest(url: url)), completionHandler)
   }
 
-  /// Calls `create`, which may record and register a task. If the session is valid, its records remain open during the call, even
-  /// if it is invalidated meanwhile.
-  func keepingRecords<Value>(_ create: (_ isValid: Bool) -> Value) -> Value {
-    let isValid = mutableState.withLock { state in
-      if state.life == .valid { state.creationCount += 1 }
-      return state.life == .valid
-    }
-    defer { if isValid { endCreation() } }
-    return create(isValid)
+  /// Creates a suspended task that uploads bytes, and calls a handler with the response and its whole body.
+  ///
+  /// - Parameters:
+  ///   - request: The request. Its own body is sent if `bodyData` is nil.
+  ///   - bodyData: The body to send.
+  ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  @preconcurrency
+  open func uploadTask(
+    with request: URLRequest, from bodyData: Data?,
+    completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionUploadTask {
+    collect(makeUpload(request, .data(bodyData ?? request.httpBody ?? Data())), completionHandler)
   }
 
-  private func endCreation() {
-    let isLast = mutableState.withLock { state in
-      state.creationCount -= 1
-      return state.creationCount == 0 && state.life == .invalidating && state.tasks.members.isEmpty
-    }
-    if isLast { becomeInvalid() }
+  /// Creates a suspended task that uploads a file, and calls a handler with the response and its whole body.
+  ///
+  /// - Parameters:
+  ///   - request: The request. Its body isn't sent.
+  ///   - fileURL: The URL of a file on this machine.
+  ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  @preconcurrency
+  open func uploadTask(
+    with request: URLRequest, fromFile fileURL: URL,
+    completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionUploadTask {
+    collect(makeUpload(request, .file(fileURL)), completionHandler)
   }
 
-  /// Returns a number that is unique among the session's tasks, starting at 1.
-  func nextTaskIdentifier() -> Int {
-    mutableState.withLock { state in
-      state.taskCount += 1
-      return state.taskCount
-    }
+  /// Creates a suspended task that writes the response's body to a temporary file, and calls a handler with the file's URL.
+  ///
+  /// - Parameters:
+  ///   - request: The request. It is copied, including its body.
+  ///   - completionHandler: Called once, on the delegate queue, with the file's URL and the response's head. If the request
+  ///     fails, it gets the error, and the head if one was received. The file is removed when the handler returns, so move it
+  ///     before.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  @preconcurrency
+  open func downloadTask(
+    with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionDownloadTask {
+    collect(makeDownload(request), keepsFile: false, completionHandler)
   }
 
-  /// Reserves the task numbers up to `number` for tasks of earlier processes.
-  func reserveTaskIdentifiers(upTo number: Int) { mutableState.withLock { $0.taskCount = max($0.taskCount, number) } }
-
-  /// Returns whether the task is registered and may therefore run.
-  package func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks.contains(task) } }
-
-  /// Registers a task in place of another task.
-  func replace(_ task: URLSessionTask, by other: URLSessionTask) {
-    mutableState.withLock { state in
-      state.tasks.insert(other)
-      _ = state.tasks.remove(task)
-    }
+  /// Creates a suspended task that downloads a URL to a temporary file, and calls a handler with the file's URL.
+  @preconcurrency
+  open func downloadTask(
+    with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionDownloadTask {
+    collect(makeDownload(URLRequest(url: url)), keepsFile: false, completionHandler)
   }
 
-  /// Unregisters a task after its delegate has been notified of the completion.
-  func remove(_ task: URLSessionTask) {
-    if background != nil { removeBackgroundRecord(of: task) }
-    let (isIdle, isLast) = mutableState.withLock { state in
-      let isIdle = state.tasks.remove(task) && state.tasks.members.isEmpty
-      return (isIdle, isIdle && state.life == .invalidating && state.creationCount == 0)
-    }
-    if isIdle { client.releaseRetired() }
-    if let background { backgroundTaskCompleted(task, background) }
-    if isLast { becomeInvalid() }
+  /// Creates a suspended task that continues a stopped download, and calls a handler with the file's URL.
+  ///
+  /// - Parameters:
+  ///   - resumeData: The data of the stopped download, as for ``downloadTask(withResumeData:)``.
+  ///   - completionHandler: Called like the handler of `downloadTask(with:completionHandler:)`.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  @preconcurrency
+  open func downloadTask(
+    withResumeData resumeData: Data,
+    completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+  ) -> URLSessionDownloadTask {
+    collect(makeDownload(resuming: resumeData), keepsFile: false, completionHandler)
   }
 
   /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, oldest first.
@@ -338,58 +362,38 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
   }
 
-  private var tasks: [URLSessionTask] {
-    mutableState.withLock { $0.tasks.members }.sorted { $0.taskIdentifier < $1.taskIdentifier }
-  }
-
-  /// Whether no task is registered.
-  var isIdle: Bool { mutableState.withLock { $0.tasks.members.isEmpty } }
-
-  private var listedTasks: [URLSessionTask] { isValid ? tasks.filter(\.isListed) : [] }
-
   // MARK: Invalidation
 
-  /// Whether new tasks can run.
-  package var isValid: Bool { mutableState.withLock { $0.life == .valid } }
-
-  /// Invalidates the session, but lets its tasks finish.
+  /// Invalidates the session, but lets its tasks finish. Has no effect on the shared session.
   ///
   /// Tasks created afterward fail. After the last task has completed, the delegate's
   /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` is called and the delegate is released.
   open func finishTasksAndInvalidate() { invalidate(cancelling: false) }
 
-  /// Invalidates the session and cancels its tasks, which complete with `URLError.cancelled`.
+  /// Invalidates the session and cancels its tasks, which complete with `URLError.cancelled`. Has no effect on the shared session.
   ///
   /// Tasks created afterward fail. After the last task has completed, the delegate's
   /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` is called and the delegate is released.
   open func invalidateAndCancel() { invalidate(cancelling: true) }
 
-  private func invalidate(cancelling: Bool) {
-    let (tasks, isOver) = mutableState.withLock { state -> ([URLSessionTask], Bool) in
-      guard state.life == .valid else { return (cancelling ? state.tasks.members : [], false) }
-      state.life = .invalidating
-      return (cancelling ? state.tasks.members : [], state.tasks.members.isEmpty && state.creationCount == 0)
-    }
-    for task in tasks { task.cancel() }
-    if isOver { becomeInvalid() }
-  }
+  // MARK: Connections and stored data
 
-  /// Invalidates a session without tasks, which can't be used because of `error`.
-  func invalidate(because error: URLError) {
-    mutableState.withLock { $0.life = .invalid }
-    becomeInvalid(error)
-  }
+  /// Makes later requests open new connections. The session's current connections are closed once the running tasks have ended.
+  ///
+  /// The method writes nothing to the disk: cookies and credentials are kept in memory, and cached responses are written as
+  /// they arrive.
+  ///
+  /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
+  @preconcurrency
+  open func flush(completionHandler: @escaping @Sendable () -> Void) { renewConnections(then: completionHandler) }
 
-  private func becomeInvalid(_ error: URLError? = nil) {
-    background?.close()
-    delivery.perform {
-      let delegates = self.mutableState.withLock { state in
-        state.life = .invalid
-        return state.delegates
-      }
-      delegates?.session.urlSession(self, didBecomeInvalidWithError: error)
-      self.mutableState.withLock { $0.delegates = nil }
-      self.client.close()
-    }
+  /// Removes the cookies, credentials and cached responses of the session's storages and the client certificates that its
+  /// delegates have chosen, and renews its connections as ``flush(completionHandler:)`` does.
+  ///
+  /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
+  @preconcurrency
+  open func reset(completionHandler: @escaping @Sendable () -> Void) {
+    removeStoredData()
+    renewConnections(then: completionHandler)
   }
 }

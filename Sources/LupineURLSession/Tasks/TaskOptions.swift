@@ -1,5 +1,5 @@
 // TaskOptions: the settings that few tasks have, such as a separate delegate, stored outside of the tasks to keep other tasks
-// small; and `Delegates`, a delegate in the forms in which it is called.
+// small; `Delegates`, a delegate in the forms in which it is called; and the decisions that delegates make.
 
 import Foundation
 import Synchronization
@@ -73,14 +73,8 @@ final class TaskOptions: Sendable {
 }
 
 extension URLSessionTask {
-  /// The task's own delegate, or else the session's if it is a ``URLSessionTaskDelegate``.
-  ///
-  /// The task's own delegate is notified instead of the session's. Methods that it doesn't implement are called on the session's
-  /// delegate. The task retains its delegate until it has completed. Set the delegate before the task is resumed.
-  public var delegate: (any URLSessionTaskDelegate)? {
-    get { options?.state.withLock { $0.own } ?? session?.delegates?.task }
-    set { makeOptions().setOwn(newValue, session: session) }
-  }
+  /// The delegate that the caller has set on the task, or nil if there is none.
+  var ownDelegate: (any URLSessionTaskDelegate)? { options?.state.withLock { $0.own } }
 
   /// Returns the delegate to call if `delegate` doesn't implement a method, or nil if there is none. The delegate that serves the
   /// completion handler is followed by the task's own delegate, and that by the session's delegate.
@@ -130,5 +124,40 @@ extension URLSession {
       selective = delegate is any URLSessionDataDelegate ? delegate as? any SelectiveDataDelegate : others?.selective
       trust = nil
     }
+  }
+}
+
+extension URLSession {
+  /// The delegate's decision about a response's body.
+  public enum ResponseDisposition: Int, Sendable {
+    /// Discards the body. The task completes with `URLError.cancelled`.
+    case cancel = 0
+    /// Delivers the body to the delegate as it is received.
+    case allow = 1
+    /// Turns the data task into a download task, which writes the body to a file. The delegate is notified by
+    /// ``URLSessionDataDelegate/urlSession(_:dataTask:didBecome:)``.
+    case becomeDownload = 2
+  }
+
+  /// The delegate's decision about a delayed request whose earliest date has passed.
+  public enum DelayedRequestDisposition: Int, Sendable {
+    /// Sends the request.
+    case continueLoading = 0
+    /// Sends the request that the delegate provides.
+    case useNewRequest = 1
+    /// Cancels the task, which completes with `URLError.cancelled`.
+    case cancel = 2
+  }
+
+  /// The delegate's decision about a challenge.
+  public enum AuthChallengeDisposition: Int, Sendable {
+    /// Sends the given credential. If there is none, the response that requires a credential is delivered.
+    case useCredential = 0
+    /// Sends the proposed credential once. If there is none, or if the server has refused it, the response is delivered.
+    case performDefaultHandling = 1
+    /// Cancels the request. The task completes with `URLError.cancelled`.
+    case cancelAuthenticationChallenge = 2
+    /// Sends no credential. The response is delivered.
+    case rejectProtectionSpace = 3
   }
 }

@@ -54,7 +54,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   init(_ session: URLSession, continuing task: URLSessionDataTask) {
     isResuming = false
     writer = Mutex(DownloadWriter())
-    super.init(session, task.originalRequest, identifier: task.taskIdentifier)
+    super.init(session, task.firstRequest, identifier: task.number)
     windowBytes = session.client.windowBytes
   }
 
@@ -148,7 +148,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       self.begin(
         session,
         Result { () throws(URLError) in
-          try self.writer.withLock { writer throws(URLError) in try writer.open() } ?? self.originalRequest
+          try self.writer.withLock { writer throws(URLError) in try writer.open() } ?? self.firstRequest
         })
     }
   }
@@ -227,7 +227,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       }
     }
     let resumeData = writer.withLock { writer -> Data? in
-      if failure == nil, keepsFile { return writer.stop(request: originalRequest, response: httpResponse) }
+      if failure == nil, keepsFile { return writer.stop(request: firstRequest, response: httpResponse) }
       writer.abandon()
       return nil
     }.flatMap(moveFile)

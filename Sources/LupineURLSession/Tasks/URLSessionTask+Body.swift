@@ -14,7 +14,7 @@ extension URLSessionTask {
     case .file(let url): return try RequestBody(ofFile: url)
     case .stream: return makeStreamedBody { try await $0.newBodyStream() }
     case nil:
-      guard case .stream(let stream)? = originalRequest?.body else { return nil }
+      guard case .stream(let stream)? = firstRequest?.body else { return nil }
       let isFirst = Atomic(true)
       return makeStreamedBody { task in
         if isFirst.exchange(false, ordering: .relaxed) { stream } else { try await task.newBodyStream() }
@@ -24,10 +24,10 @@ extension URLSessionTask {
 
   /// The body's length in bytes before the task has started, or `NSURLSessionTransferSizeUnknown`.
   var bodyByteCountExpected: Int64 {
-    switch (content, originalRequest?.body) {
+    switch (content, firstRequest?.body) {
     case (.data(let data), _), (nil, .data(let data)): Int64(data.count)
     case (.file, _): NSURLSessionTransferSizeUnknown
-    case (.stream, _), (nil, .stream): originalRequest?.declaredBodyByteCount ?? NSURLSessionTransferSizeUnknown
+    case (.stream, _), (nil, .stream): firstRequest?.declaredBodyByteCount ?? NSURLSessionTransferSizeUnknown
     case (nil, nil), (nil, .some(.none)): 0
     }
   }
@@ -35,7 +35,7 @@ extension URLSessionTask {
   private func makeStreamedBody(
     _ stream: @escaping @Sendable (URLSessionTask) async throws -> BodyStream
   ) -> RequestBody {
-    RequestBody(byteCount: originalRequest?.declaredBodyByteCount.map(UInt64.init), isReplayable: true) { [weak self] in
+    RequestBody(byteCount: firstRequest?.declaredBodyByteCount.map(UInt64.init), isReplayable: true) { [weak self] in
       guard let self else { throw CancellationError() }
       return try await stream(self)
     }

@@ -1,22 +1,15 @@
 // URLSessionTask+Delay: starts a task at a later date.
 
-public import Foundation
+import Foundation
 import Synchronization
 
 extension URLSessionTask {
-  /// The date before which the request isn't sent, even if the task is resumed. No delay if nil (the default).
-  ///
-  /// When the date has passed, the delegate's
-  /// ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)`` may replace the request. Set this
-  /// property before the task is resumed.
-  public var earliestBeginDate: Date? {
-    get { options?.state.withLock { $0.earliestBeginDate } }
-    set { makeOptions().state.withLock { $0.earliestBeginDate = newValue } }
-  }
+  /// The earliest begin date that the caller has set, or nil if there is none.
+  var earliestStart: Date? { options?.state.withLock { $0.earliestBeginDate } }
 
   /// Starts the task, at its earliest date if it has one. The timer retains neither the task nor the session.
   func startWhenDue(in session: URLSession) {
-    guard let date = earliestBeginDate else { return start(in: session) }
+    guard let date = earliestStart else { return start(in: session) }
     let delay = max(0, date.timeIntervalSinceNow)
     // An infinite or extreme delay would overflow the clock.
     let deadline = DispatchTime.now() + min(delay, Self.delaySecondsMax)
@@ -30,7 +23,7 @@ extension URLSessionTask {
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func beginDelayed(in session: URLSession) {
-    guard let request = originalRequest, let delegate = delegates?.task else { return start(in: session) }
+    guard let request = firstRequest, let delegate = delegates?.task else { return start(in: session) }
     delegate.urlSession(session, task: self, willBeginDelayedRequest: request) { disposition, new in
       switch disposition {
       case .continueLoading: self.start(in: session)

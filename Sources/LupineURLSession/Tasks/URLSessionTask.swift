@@ -9,7 +9,9 @@ import Synchronization
 ///
 /// Sessions create suspended tasks; call ``resume()`` to start a task. Its events are delivered to the session's delegate on the
 /// delegate queue. Methods and properties may be used on any thread.
-open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
+///
+/// A task retains its session until it has completed.
+open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sendable {
   /// The state of a task, as the caller controls it.
   public enum State: Int, Sendable {
     /// The task is in progress.
@@ -63,23 +65,26 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   /// The task's number, unique within its session, starting at 1.
-  public let taskIdentifier: Int
+  open var taskIdentifier: Int { number }
   /// The request with which the task was created, or nil for a download task with unreadable resume data.
-  public let originalRequest: URLRequest?
+  open var originalRequest: URLRequest? { firstRequest }
 
-  let mutableState: Mutex<MutableState>
+  /// The value of ``taskIdentifier`` and ``originalRequest`` that the session uses, whatever a subclass overrides.
+  final let number: Int
+  final let firstRequest: URLRequest?
+  final let mutableState: Mutex<MutableState>
   @usableFromInline package let registrySlot = RegistrySlot()
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
-    taskIdentifier = identifier
-    originalRequest = request
+    number = identifier
+    firstRequest = request
     mutableState = Mutex(MutableState(session: session))
   }
 
   /// Creates a task without a session, for a subclass that replaces a real task in a test. It never sends anything.
   public override init() {
-    taskIdentifier = 0
-    originalRequest = nil
+    number = 0
+    firstRequest = nil
     mutableState = Mutex(MutableState())
   }
 
@@ -89,7 +94,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   var content: UploadContent? { nil }
 
   /// Calls `begin` with the request to send, immediately or later.
-  func start(in session: URLSession) { begin(session, .success(originalRequest)) }
+  func start(in session: URLSession) { begin(session, .success(firstRequest)) }
 
   /// Starts the task with another request, which the delegate has chosen after the task's earliest date had passed.
   func start(with request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
@@ -216,7 +221,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// The task's current state.
   open var state: State { mutableState.withLock { $0.state } }
   /// The latest request, after redirects. Before the first redirect, it is the same as ``originalRequest``.
-  open var currentRequest: URLRequest? { transfer?.currentRequest ?? originalRequest }
+  open var currentRequest: URLRequest? { transfer?.currentRequest ?? firstRequest }
   /// The final response's head, or nil before it has been received.
   open var response: URLResponse? { transfer?.response }
   /// The error with which the task has completed, usually a `URLError`, or nil before completion or after success.
@@ -242,6 +247,54 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     get { mutableState.withLock { $0.taskDescription } }
     set { mutableState.withLock { $0.taskDescription = newValue } }
   }
+
+  /// The number of bytes that the caller expects to send, for the caller's own use. ``NSURLSessionTransferSizeUnknown`` by
+  /// default. The task doesn't use it.
+  open var countOfBytesClientExpectsToSend: Int64 {
+    get { options?.state.withLock { $0.byteCountExpectedToSend } ?? NSURLSessionTransferSizeUnknown }
+    set { makeOptions().state.withLock { $0.byteCountExpectedToSend = newValue } }
+  }
+  /// The number of bytes that the caller expects to receive, for the caller's own use. ``NSURLSessionTransferSizeUnknown`` by
+  /// default. The task doesn't use it.
+  open var countOfBytesClientExpectsToReceive: Int64 {
+    get { options?.state.withLock { $0.byteCountExpectedToReceive } ?? NSURLSessionTransferSizeUnknown }
+    set { makeOptions().state.withLock { $0.byteCountExpectedToReceive = newValue } }
+  }
+  /// The task's own delegate, or else the session's if it is a ``URLSessionTaskDelegate``.
+  ///
+  /// The task's own delegate is notified instead of the session's. Methods that it doesn't implement are called on the session's
+  /// delegate. The task retains its delegate until it has completed. Set the delegate before the task is resumed.
+  open var delegate: (any URLSessionTaskDelegate)? {
+    get { ownDelegate ?? session?.delegates?.task }
+    set { makeOptions().setOwn(newValue, session: session) }
+  }
+  /// The date before which the request isn't sent, even if the task is resumed. No delay if nil (the default).
+  ///
+  /// When the date has passed, the delegate's
+  /// ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)`` may replace the request. Set this
+  /// property before the task is resumed.
+  open var earliestBeginDate: Date? {
+    get { earliestStart }
+    set { makeOptions().state.withLock { $0.earliestBeginDate = newValue } }
+  }
+  /// The priority among the tasks that wait for a connection, from 0 to 1. ``defaultPriority`` by default.
+  ///
+  /// If a limit of connections is reached, the waiting task with the highest priority gets the next connection. Tasks of equal
+  /// priority get connections in order of arrival. A steady load of tasks with a high priority can therefore keep tasks with a
+  /// low priority waiting until they time out. The priority has no effect on tasks that already have a connection. A change
+  /// applies to the requests that the task sends afterward, such as those of redirects.
+  open var priority: Float {
+    get { explicitPriority ?? firstRequest?.options?.own.priority ?? Self.defaultPriority }
+    set { makeOptions().state.withLock { $0.priority = newValue } }
+  }
+  /// The progress of the task in bytes, which counts the request's body and the response's body.
+  ///
+  /// The total is indeterminate until both lengths are known. Cancelling, pausing or resuming the progress cancels, suspends or
+  /// resumes the task. The progress is updated on the delegate queue.
+  open var progress: Progress { makeProgress().progress }
+
+  /// Returns the task itself.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// The task's metrics, which are complete only after the transfer has ended.
   var metrics: URLSessionTaskMetrics { transfer.map { URLSessionTaskMetrics($0) } ?? URLSessionTaskMetrics(.init([])) }
@@ -276,7 +329,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     return "\(type(of: self))(\(parts.joined(separator: ", ")))"
   }
 
-  // MARK: TransferObserver
+  // MARK: TransferObserver, as far as subclasses override it
 
   func transfer(
     isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
@@ -288,103 +341,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  func transfer(
-    isAskedFor challenge: URLAuthenticationChallenge,
-    answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void
-  ) {
-    let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = { disposition, credential in
-      answer(challenge.outcome(of: disposition, credential: credential))
-    }
-    tellDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
-      delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
-    }
-  }
-
-  func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
-    receive(response, answer: answer)
-  }
-
-  func transfer(didReceive body: Data) {
-    receive(body)
-    updateProgress()
-  }
-
-  func transfer(didSend byteCount: Int64) {
-    updateProgress()
-    tellDelegate(or: {}) { [expected = countOfBytesExpectedToSend] session, delegate in
-      let before = self.mutableState.withLock { state in
-        defer { state.reportedSentByteCount = byteCount }
-        return state.reportedSentByteCount
-      }
-      delegate.urlSession(
-        session, task: self, didSendBodyData: byteCount - before, totalBytesSent: byteCount,
-        totalBytesExpectedToSend: expected)
-    }
-  }
-
-  func transferAwaitsNetwork() {
-    tellDelegate(or: {}) { session, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: self) }
-  }
-
   func transferDidEnd(_ error: URLError?) { complete(error) }
-
-  /// Returns whether the transfer's events are processed on the delegate queue.
-  private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
-
-  func tellDelegate(
-    or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
-  ) {
-    guard let (session, delegates) = notified, let delegate = delegates.task else { return otherwise() }
-    if isDelegateQueueHere(session) { return call(session, delegate) }
-    session.delivery.perform { call(session, delegate) }
-  }
-
-  // MARK: Completion
-
-  /// Completes the task without a transfer, on the delegate queue.
-  private func end(_ error: URLError, in session: URLSession) {
-    session.delivery.perform { self.transferDidEnd(error) }
-  }
-
-  /// Completes the task: notifies the delegate of the metrics and the completion, and then unregisters the task from the session.
-  final func complete(_ error: (any Error)?) {
-    guard let session else { return }
-    // A protocol may fail with an error of any type.
-    let error = error == nil ? nil : transfer?.failure ?? error
-    guard let delegate = delegates?.task else { return leave(session, error) }
-    // This repeats the code of `tellDelegate`, which would allocate a closure for each request.
-    if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }
-    session.delivery.perform { self.notify(delegate, of: error, in: session) }
-  }
-
-  private func notify(
-    _ delegate: any URLSessionTaskDelegate, of error: (any Error)?, in session: URLSession
-  ) {
-    delegate.urlSession(session, task: self, didFinishCollecting: metrics)
-    mutableState.withLock { state in
-      state.state = .completed
-      state.error = error
-    }
-    delegate.urlSession(session, task: self, didCompleteWithError: error)
-    leave(session, error)
-  }
-
-  private func leave(_ session: URLSession, _ error: (any Error)?) {
-    let (owner, options) = mutableState.withLock { state in
-      state.state = .completed
-      state.error = error
-      state.session = nil
-      return (state.owner.take(), state.options)
-    }
-    session.remove(self)
-    if let options {
-      updateProgress(isComplete: true)
-      options.end()
-    }
-    // The owner is released outside the lock, because this may be the last reference,
-    // and the owner's deinitializer may use this task.
-    _ = owner
-  }
 }
 
 extension URLSessionTask: RegistryMember {}

@@ -54,7 +54,7 @@ import Testing
 
   @Test("stored cookies expire as time passes")
   func time() throws {
-    storage.store([Array("a=1; Max-Age=60".utf8)], from: try #require(CookieSource(url)), mainDocument: nil)
+    storage.store([Array("a=1; Max-Age=60".utf8)], from: try #require(CookieSource(url)), at: url, mainDocument: nil)
     clock.advance(30)
     let date = clock.now
     clock.advance(29)
@@ -89,7 +89,7 @@ import Testing
     storage.cookieAcceptPolicy = .never
     try storage.setCookie(cookie("a"))
     storage.setCookies([try cookie("a")], for: url, mainDocumentURL: nil)
-    storage.store([Array("a=1".utf8)], from: try #require(CookieSource(url)), mainDocument: nil)
+    storage.store([Array("a=1".utf8)], from: try #require(CookieSource(url)), at: url, mainDocument: nil)
     #expect(storage.isEmpty)
     storage.cookieAcceptPolicy = .onlyFromMainDocumentDomain
     storage.setCookies([try cookie("a")], for: url, mainDocumentURL: other)
@@ -128,8 +128,8 @@ import Testing
       for task in 0..<8 {
         group.addTask { [storage, url] in
           for round in 0..<200 {
-            storage.store([Array("t\(task)=\(round)".utf8)], from: source, mainDocument: nil)
-            _ = storage.field(for: source, joining: nil)
+            storage.store([Array("t\(task)=\(round)".utf8)], from: source, at: nil, mainDocument: nil)
+            _ = storage.field(for: source, at: nil, joining: nil)
             if round % 50 == 0 { _ = storage.cookies(for: url) }
           }
         }

@@ -24,7 +24,7 @@ final class Collector: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   }
 }
 
-final class Stub: URLProtocol, @unchecked Sendable {
+final class Stub: URLProtocol {
   override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "stub.example" }
   override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
@@ -104,3 +104,4 @@ callBack()
 delegate()
 try await wait()
 try await stub()
+try await mock()

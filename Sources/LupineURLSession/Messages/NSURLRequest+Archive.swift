@@ -1,0 +1,73 @@
+// NSURLRequest+Archive: the archive of a request.
+
+import Foundation
+import LupineEngine
+
+extension URLRequest {
+  private enum Key {
+    static let url = "url"
+    static let method = "method"
+    /// An array of each field's name followed by its value, because the order of the fields counts.
+    static let fields = "fields"
+    static let body = "body"
+    static let timeout = "timeoutInterval"
+    static let cachePolicy = "cachePolicy"
+    static let handlesCookies = "handlesCookies"
+    static let mainDocument = "mainDocumentURL"
+    static let cellular = "allowsCellularAccess"
+    static let expensive = "allowsExpensiveNetworkAccess"
+    static let constrained = "allowsConstrainedNetworkAccess"
+    static let serviceType = "networkServiceType"
+    static let pipelining = "usesPipelining"
+  }
+
+  /// Decodes an archived request. Returns nil if the archive doesn't contain one. A property that was never set isn't in the
+  /// archive, so that the session's configuration applies to the decoded request too.
+  init?(_ coder: NSCoder) {
+    func text(_ key: String) -> String? { coder.decodeObject(of: NSString.self, forKey: key).map { "\($0)" } }
+    func flag(_ key: String) -> Bool? { coder.containsValue(forKey: key) ? coder.decodeBool(forKey: key) : nil }
+    func number(_ key: String) -> UInt? {
+      coder.containsValue(forKey: key) ? UInt(clamping: coder.decodeInteger(forKey: key)) : nil
+    }
+    let decodedLines = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: Key.fields)
+    guard let method = text(Key.method), let lines = decodedLines as? [String], lines.count.isMultiple(of: 2) else {
+      return nil
+    }
+    self.init(url: URL(filePath: "/"))
+    url = text(Key.url).flatMap { URL(string: $0) }
+    httpMethod = method
+    var fields = Fields()
+    for index in stride(from: 0, to: lines.count, by: 2) { fields.append(name: lines[index], value: lines[index + 1]) }
+    self.fields = fields
+    httpBody = coder.decodeObject(of: NSData.self, forKey: Key.body).map { Data(referencing: $0) }
+    if coder.containsValue(forKey: Key.timeout) { timeoutInterval = coder.decodeDouble(forKey: Key.timeout) }
+    if let policy = number(Key.cachePolicy).flatMap(CachePolicy.init(rawValue:)) { cachePolicy = policy }
+    httpShouldHandleCookies = flag(Key.handlesCookies) ?? true
+    mainDocumentURL = text(Key.mainDocument).flatMap { URL(string: $0) }
+    if let value = flag(Key.cellular) { allowsCellularAccess = value }
+    if let value = flag(Key.expensive) { allowsExpensiveNetworkAccess = value }
+    if let value = flag(Key.constrained) { allowsConstrainedNetworkAccess = value }
+    if let value = number(Key.serviceType).flatMap(NetworkServiceType.init(rawValue:)) { networkServiceType = value }
+    if let value = flag(Key.pipelining) { httpShouldUsePipelining = value }
+  }
+
+  /// Archives the request's properties that were set.
+  func encode(with coder: NSCoder) {
+    func write(_ text: String?, _ key: String) { coder.encode(text.map { NSString(string: $0) }, forKey: key) }
+    func write(flag: Bool?, _ key: String) { if let flag { coder.encode(flag, forKey: key) } }
+    write(url?.absoluteString, Key.url)
+    write(httpMethod, Key.method)
+    let lines = fields.flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }
+    coder.encode(NSArray(array: lines), forKey: Key.fields)
+    coder.encode(httpBody.map { NSData(data: $0) }, forKey: Key.body)
+    if let explicitTimeoutInterval { coder.encode(explicitTimeoutInterval, forKey: Key.timeout) }
+    if let explicitCachePolicy { coder.encode(Int(explicitCachePolicy.rawValue), forKey: Key.cachePolicy) }
+    coder.encode(httpShouldHandleCookies, forKey: Key.handlesCookies)
+    write(mainDocumentURL?.absoluteString, Key.mainDocument)
+    write(flag: options?.allowsCellularAccess, Key.cellular)
+    write(flag: options?.allowsExpensiveNetworkAccess, Key.expensive)
+    write(flag: options?.allowsConstrainedNetworkAccess, Key.constrained)
+    if let type = options?.networkServiceType { coder.encode(Int(type.rawValue), forKey: Key.serviceType) }
+    write(flag: options?.usesPipelining, Key.pipelining)
+  }
+}

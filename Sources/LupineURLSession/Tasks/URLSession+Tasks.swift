@@ -1,0 +1,146 @@
+// URLSession+Tasks: creates, registers and lists a session's tasks, and invalidates the session.
+
+import Foundation
+import Synchronization
+
+extension URLSession {
+  // MARK: Creating tasks
+
+  func makeDataTask(_ request: URLRequest) -> URLSessionDataTask {
+    guard background == nil else { return makeRefusedDataTask(request) }
+    return add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
+  }
+
+  func makeUpload(_ request: URLRequest, _ content: UploadContent) -> URLSessionUploadTask {
+    if let background { return makeBackgroundUpload(background, request, content) }
+    return add(URLSessionUploadTask(self, request, content, identifier: nextTaskIdentifier()))
+  }
+
+  func makeDownload(_ request: URLRequest) -> URLSessionDownloadTask {
+    if let background { return makeBackgroundDownload(background, request) }
+    return add(URLSessionDownloadTask(self, request: request, identifier: nextTaskIdentifier()))
+  }
+
+  func makeDownload(resuming resumeData: Data) -> URLSessionDownloadTask {
+    if let background { return makeBackgroundDownload(background, resuming: resumeData) }
+    return add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
+  }
+
+  /// The transfers whose events are delivered on the session's file queue. That queue writes one download at a time, so that a
+  /// slow disk delays only downloads.
+  var fileTransfers: ReadyTransfers {
+    mutableState.withLock { state in
+      if let transfers = state.fileTransfers { return transfers }
+      let transfers = ReadyTransfers(on: SerialQueue(DispatchQueue(label: "lupine.session.files")))
+      state.fileTransfers = transfers
+      return transfers
+    }
+  }
+
+  /// Registers a new task. If the session is invalid, the task isn't registered, and fails when it is resumed.
+  func add<Task: URLSessionTask>(_ task: Task) -> Task {
+    mutableState.withLock { state in
+      guard state.life == .valid else { return }
+      state.tasks.insert(task)
+    }
+    return task
+  }
+
+  /// Calls `create`, which may record and register a task. If the session is valid, its records remain open during the call, even
+  /// if it is invalidated meanwhile.
+  func keepingRecords<Value>(_ create: (_ isValid: Bool) -> Value) -> Value {
+    let isValid = mutableState.withLock { state in
+      if state.life == .valid { state.creationCount += 1 }
+      return state.life == .valid
+    }
+    defer { if isValid { endCreation() } }
+    return create(isValid)
+  }
+
+  private func endCreation() {
+    let isLast = mutableState.withLock { state in
+      state.creationCount -= 1
+      return state.creationCount == 0 && state.life == .invalidating && state.tasks.members.isEmpty
+    }
+    if isLast { becomeInvalid() }
+  }
+
+  /// Returns a number that is unique among the session's tasks, starting at 1.
+  func nextTaskIdentifier() -> Int {
+    mutableState.withLock { state in
+      state.taskCount += 1
+      return state.taskCount
+    }
+  }
+
+  /// Reserves the task numbers up to `number` for tasks of earlier processes.
+  func reserveTaskIdentifiers(upTo number: Int) { mutableState.withLock { $0.taskCount = max($0.taskCount, number) } }
+
+  /// Returns whether the task is registered and may therefore run.
+  package func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks.contains(task) } }
+
+  /// Registers a task in place of another task.
+  func replace(_ task: URLSessionTask, by other: URLSessionTask) {
+    mutableState.withLock { state in
+      state.tasks.insert(other)
+      _ = state.tasks.remove(task)
+    }
+  }
+
+  /// Unregisters a task after its delegate has been notified of the completion.
+  func remove(_ task: URLSessionTask) {
+    if background != nil { removeBackgroundRecord(of: task) }
+    let (isIdle, isLast) = mutableState.withLock { state in
+      let isIdle = state.tasks.remove(task) && state.tasks.members.isEmpty
+      return (isIdle, isIdle && state.life == .invalidating && state.creationCount == 0)
+    }
+    if isIdle { client.releaseRetired() }
+    if let background { backgroundTaskCompleted(task, background) }
+    if isLast { becomeInvalid() }
+  }
+
+  /// The tasks that haven't completed, oldest first.
+  var tasks: [URLSessionTask] { mutableState.withLock { $0.tasks.members }.sorted { $0.number < $1.number } }
+
+  /// Whether no task is registered.
+  var isIdle: Bool { mutableState.withLock { $0.tasks.members.isEmpty } }
+
+  /// The tasks that were resumed and haven't ended, oldest first. None if the session is invalid.
+  var listedTasks: [URLSessionTask] { isValid ? tasks.filter(\.isListed) : [] }
+
+  // MARK: Invalidation
+
+  /// Whether new tasks can run.
+  package var isValid: Bool { mutableState.withLock { $0.life == .valid } }
+
+  /// Invalidates the session, unless it is the shared one, and cancels its tasks if `cancelling` is true.
+  func invalidate(cancelling: Bool) {
+    let (tasks, isOver) = mutableState.withLock { state -> ([URLSessionTask], Bool) in
+      guard !state.isShared else { return ([], false) }
+      guard state.life == .valid else { return (cancelling ? state.tasks.members : [], false) }
+      state.life = .invalidating
+      return (cancelling ? state.tasks.members : [], state.tasks.members.isEmpty && state.creationCount == 0)
+    }
+    for task in tasks { task.cancel() }
+    if isOver { becomeInvalid() }
+  }
+
+  /// Invalidates a session without tasks, which can't be used because of `error`.
+  func invalidate(because error: URLError) {
+    mutableState.withLock { $0.life = .invalid }
+    becomeInvalid(error)
+  }
+
+  private func becomeInvalid(_ error: URLError? = nil) {
+    background?.close()
+    delivery.perform {
+      let delegates = self.mutableState.withLock { state in
+        state.life = .invalid
+        return state.delegates
+      }
+      delegates?.session.urlSession(self, didBecomeInvalidWithError: error)
+      self.mutableState.withLock { $0.delegates = nil }
+      self.client.close()
+    }
+  }
+}

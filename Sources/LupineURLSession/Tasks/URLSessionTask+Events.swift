@@ -1,0 +1,102 @@
+// URLSessionTask+Events: reports a transfer's events to the delegate, and completes the task.
+
+import Foundation
+import Synchronization
+
+extension URLSessionTask {
+  func transfer(
+    isAskedFor challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void
+  ) {
+    let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = { disposition, credential in
+      answer(challenge.outcome(of: disposition, credential: credential))
+    }
+    tellDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
+      delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
+    }
+  }
+
+  func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+    receive(response, answer: answer)
+  }
+
+  func transfer(didReceive body: Data) {
+    receive(body)
+    updateProgress()
+  }
+
+  func transfer(didSend byteCount: Int64) {
+    updateProgress()
+    tellDelegate(or: {}) { [expected = countOfBytesExpectedToSend] session, delegate in
+      let before = self.mutableState.withLock { state in
+        defer { state.reportedSentByteCount = byteCount }
+        return state.reportedSentByteCount
+      }
+      delegate.urlSession(
+        session, task: self, didSendBodyData: byteCount - before, totalBytesSent: byteCount,
+        totalBytesExpectedToSend: expected)
+    }
+  }
+
+  func transferAwaitsNetwork() {
+    tellDelegate(or: {}) { session, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: self) }
+  }
+
+  /// Returns whether the transfer's events are processed on the delegate queue.
+  private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
+
+  func tellDelegate(
+    or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
+  ) {
+    guard let (session, delegates) = notified, let delegate = delegates.task else { return otherwise() }
+    if isDelegateQueueHere(session) { return call(session, delegate) }
+    session.delivery.perform { call(session, delegate) }
+  }
+
+  // MARK: Completion
+
+  /// Completes the task without a transfer, on the delegate queue.
+  func end(_ error: URLError, in session: URLSession) {
+    session.delivery.perform { self.transferDidEnd(error) }
+  }
+
+  /// Completes the task: notifies the delegate of the metrics and the completion, and then unregisters the task from the session.
+  func complete(_ error: (any Error)?) {
+    guard let session else { return }
+    // A protocol may fail with an error of any type.
+    let error = error == nil ? nil : transfer?.failure ?? error
+    guard let delegate = delegates?.task else { return leave(session, error) }
+    // This repeats the code of `tellDelegate`, which would allocate a closure for each request.
+    if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }
+    session.delivery.perform { self.notify(delegate, of: error, in: session) }
+  }
+
+  private func notify(
+    _ delegate: any URLSessionTaskDelegate, of error: (any Error)?, in session: URLSession
+  ) {
+    delegate.urlSession(session, task: self, didFinishCollecting: metrics)
+    mutableState.withLock { state in
+      state.state = .completed
+      state.error = error
+    }
+    delegate.urlSession(session, task: self, didCompleteWithError: error)
+    leave(session, error)
+  }
+
+  private func leave(_ session: URLSession, _ error: (any Error)?) {
+    let (owner, options) = mutableState.withLock { state in
+      state.state = .completed
+      state.error = error
+      state.session = nil
+      return (state.owner.take(), state.options)
+    }
+    session.remove(self)
+    if let options {
+      updateProgress(isComplete: true)
+      options.end()
+    }
+    // The owner is released outside the lock, because this may be the last reference,
+    // and the owner's deinitializer may use this task.
+    _ = owner
+  }
+}

@@ -1,0 +1,151 @@
+// Reports of a URLProtocol that are rare in stubs: challenges and cached responses; and protocols that choose by the kind of task.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import LupineURLSession
+
+/// Asks for a credential, and then answers with the decision that it has received.
+private final class Guarded: URLProtocol, URLAuthenticationChallengeSender, @unchecked Sendable {
+  override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "guarded.example" }
+
+  override func startLoading() {
+    let space = URLProtectionSpace(
+      host: "guarded.example", port: 80, protocol: "http", realm: "r",
+      authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+    let challenge = URLAuthenticationChallenge(
+      protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil,
+      sender: self)
+    client?.urlProtocol(self, didReceive: challenge)
+  }
+
+  private func answer(_ text: String) {
+    guard let url = request.url,
+      let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+    else { return }
+    client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    client?.urlProtocol(self, didLoad: Data(text.utf8))
+    client?.urlProtocolDidFinishLoading(self)
+  }
+
+  func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+    answer("used \(credential.user ?? "nobody")")
+  }
+
+  func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { answer("continued") }
+
+  func cancel(_ challenge: URLAuthenticationChallenge) {
+    client?.urlProtocol(self, didFailWithError: URLError(.userCancelledAuthentication))
+  }
+
+  func performDefaultHandling(for challenge: URLAuthenticationChallenge) { answer("default") }
+
+  func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { answer("rejected") }
+}
+
+/// Decides on challenges as the test says.
+private final class Deciding: NSObject, URLSessionDataDelegate, Sendable {
+  let disposition: URLSession.AuthChallengeDisposition
+  let user: String?
+
+  init(_ disposition: URLSession.AuthChallengeDisposition, _ user: String?) {
+    self.disposition = disposition
+    self.user = user
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    completionHandler(disposition, user.map { URLCredential(user: $0, password: "p", persistence: .none) })
+  }
+}
+
+/// Reports a response that a cache has stored.
+private final class Cached: URLProtocol {
+  override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "cached.example" }
+
+  override func startLoading() {
+    guard let url = request.url else { return }
+    let head = URLResponse(url: url, mimeType: "text/plain", expectedContentLength: 6, textEncodingName: nil)
+    let stored = CachedURLResponse(response: head, data: Data("stored".utf8))
+    client?.urlProtocol(self, cachedResponseIsValid: stored)
+  }
+}
+
+/// Answers uploads only.
+private final class UploadsOnly: URLProtocol {
+  override class func canInit(with task: URLSessionTask) -> Bool { task is URLSessionUploadTask }
+
+  override func startLoading() {
+    guard let url = request.url,
+      let response = HTTPURLResponse(url: url, statusCode: 299, httpVersion: nil, headerFields: nil)
+    else { return }
+    client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+    client?.urlProtocolDidFinishLoading(self)
+  }
+}
+
+/// The delegate's decision and the user of its credential, and the body with which `Guarded` answers, or nil if it fails.
+private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)] = [
+  (.useCredential, "u", "used u"), (.useCredential, nil, "continued"), (.performDefaultHandling, nil, "default"),
+  (.rejectProtectionSpace, nil, "rejected"), (.cancelAuthenticationChallenge, nil, nil),
+]
+
+@Suite(.timeLimit(.minutes(10))) struct URLProtocolReportTests {
+  @Test(
+    "a URL protocol's challenge goes to the session's delegate, and the challenge's sender receives the decision",
+    arguments: decisions)
+  func challenge(disposition: URLSession.AuthChallengeDisposition, user: String?, answer: String?) async throws {
+    let url = try #require(URL(string: "http://guarded.example/"))
+    try await withSession(delegate: Deciding(disposition, user)) {
+      $0.protocolClasses = [Guarded.self]
+    } _: { session in
+      let result = await outcome { session.dataTask(with: url, completionHandler: $0) }
+      #expect(result.text == answer)
+      if answer == nil { #expect(result.code == .userCancelledAuthentication) }
+    }
+  }
+
+  @Test(
+    "without a delegate, the sender of a URL protocol's challenge receives the decision to perform default handling")
+  func challengeWithoutDelegate() async throws {
+    let url = try #require(URL(string: "http://guarded.example/"))
+    try await withSession {
+      $0.protocolClasses = [Guarded.self]
+    } _: { session in
+      let (data, _) = try await session.data(from: url)
+      #expect(data == Data("default".utf8))
+    }
+  }
+
+  @Test("a cached response that a URL protocol reports as valid is delivered, and completes the task")
+  func cachedResponse() async throws {
+    let url = try #require(URL(string: "http://cached.example/"))
+    try await withSession {
+      $0.protocolClasses = [Cached.self]
+    } _: { session in
+      let (data, response) = try await session.data(from: url)
+      #expect(data == Data("stored".utf8) && response.mimeType == "text/plain" && response.url == url)
+    }
+  }
+
+  @Test("a URL protocol can choose its requests by the kind of their tasks")
+  func kindOfTask() async throws {
+    try await withServer { _ in
+      .text("of the server")
+    } _: { origin in
+      try await withSession {
+        $0.protocolClasses = [UploadsOnly.self]
+      } _: { session in
+        let request = origin.request("/", "POST")
+        let (_, response) = try await session.upload(for: request, from: Data("x".utf8))
+        #expect((response as? HTTPURLResponse)?.statusCode == 299 && origin.requestCount == 0)
+        let (data, _) = try await session.data(for: origin.request())
+        #expect(data == Data("of the server".utf8))
+      }
+    }
+  }
+}
