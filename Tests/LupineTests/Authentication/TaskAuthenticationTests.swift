@@ -85,7 +85,7 @@ import Testing
     #expect(parameter("nc", of: value) == "00000003")
   }
 
-  @Test("a Digest challenge with qop=auth-int can be answered for a body in memory, but not for a body from a file")
+  @Test("the client answers a Digest challenge with qop=auth-int for a body in memory, but not for a body from a file")
   func content() throws {
     var request = try request(method: "PUT")
     let challenge = try digest("nonce=n, qop=auth-int, algorithm=SHA-256")

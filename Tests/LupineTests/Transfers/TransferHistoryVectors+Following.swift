@@ -162,7 +162,7 @@ extension TransferHistory {
         ("counts", "exchanges 3 performed 2 redirects 0 challenges 1 received 0 sent 0"),
       ]),
     TransferHistory(
-      "if an offered scheme is rejected, the observer is asked about the next one of the same response",
+      "after the observer rejects a scheme, the transfer asks about the next scheme of the same response",
       challenged + [
         ("answer 1 reject", "resume 1; deliver"), ("changed 1", ""), ("step", "authenticate, 0 refused, 1 rejected"),
         ("ask", "2"), ("answer 2 present", ""), ("step", "present 401"),
@@ -256,7 +256,7 @@ extension TransferHistory {
         ("counts", "exchanges 1 performed 1 redirects 0 challenges 0 received 0 sent 0"),
       ]),
     TransferHistory(
-      "if the transfer is cancelled before the observer is asked about a redirect, the observer isn't asked",
+      "a transfer that is cancelled before it asks the observer about a redirect doesn't ask any more",
       submitted + [
         ("head 302 Location: /b", "wanted"), ("end", "deliver"), ("step", "redirect 302 to http://h/b"),
         ("cancel", "cancel"), ("ask", "none"), ("step", "end cancelled"),
