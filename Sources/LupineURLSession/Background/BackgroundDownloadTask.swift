@@ -53,10 +53,6 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
   override var response: URLResponse? { super.response ?? job.response }
   override var httpResponse: HTTPURLResponse? { super.httpResponse ?? job.response }
 
-  /// Doesn't call the delegate: a task with several attempts would call it several times. Foundation doesn't call it for
-  /// background sessions either.
-  override func transferAwaitsNetwork() {}
-
   // MARK: The end, on the file queue
 
   override func transferDidEnd(_ error: URLError?) {

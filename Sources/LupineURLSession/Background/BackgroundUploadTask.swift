@@ -45,10 +45,6 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
   override var response: URLResponse? { super.response ?? job.response }
   override var httpResponse: HTTPURLResponse? { super.httpResponse ?? job.response }
 
-  /// Doesn't call the delegate: a task with several attempts would call it several times. Foundation doesn't call it for
-  /// background sessions either.
-  override func transferAwaitsNetwork() {}
-
   // MARK: The response, on the delegate queue
 
   override var decidesOnResponse: Bool { true }

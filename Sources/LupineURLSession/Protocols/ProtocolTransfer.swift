@@ -1,6 +1,7 @@
 // ProtocolTransfer: the transfer of a task whose request a URLProtocol answers.
 
 import Foundation
+import LupineEngine
 import Synchronization
 
 /// Runs a ``URLProtocol`` for a task, and reports the protocol's events to the task, as ``Transfer`` reports a server's response.

@@ -38,7 +38,10 @@ extension URLSessionTask {
     }
   }
 
+  /// Notifies the delegate, but not in a background session: a task with several attempts would call the delegate several times.
+  /// Foundation doesn't call it for background sessions either.
   func transferAwaitsNetwork() {
+    if session?.background != nil { return }
     tellDelegate(or: {}) { session, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: self) }
   }
 
