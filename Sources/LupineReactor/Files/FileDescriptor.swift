@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A file descriptor that is closed exactly once.
 package struct FileDescriptor: ~Copyable, Sendable {
-  /// The descriptor's number in the kernel.
+  /// The number by which system calls identify the descriptor.
   package let number: CInt
 
   /// Takes ownership of an open descriptor.

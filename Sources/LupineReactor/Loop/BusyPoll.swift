@@ -1,10 +1,10 @@
 // BusyPoll: the rule that decides whether a loop polls for a while before it sleeps.
 
-/// Decides how long a loop polls before it sleeps. Polling pays off because sleeping and waking up take longer than many
-/// replies take to arrive.
+/// Decides for how long an event loop polls its sockets before it sleeps. Polling pays off because sleeping and waking up take
+/// longer than many replies take to arrive.
 ///
-/// The loop polls only if the previous wait was short, because the next one is then likely to be short too. Without traffic,
-/// the loop sleeps.
+/// The loop polls only if the previous wait was short, because the next wait is then likely to be short too. Without traffic, the
+/// loop sleeps.
 struct BusyPoll {
   /// The maximum time to poll before sleeping, or zero to sleep at once.
   let limit: Duration
@@ -12,7 +12,7 @@ struct BusyPoll {
 
   init(limit: Duration) { self.limit = limit }
 
-  /// Whether the loop may poll at all, so that it must measure its waits.
+  /// Whether polling is enabled, in which case the loop must measure its waits for `waited`.
   var isEnabled: Bool { limit > .zero }
 
   /// Returns the time until which the loop polls in a wait that begins at `start`, or nil if the loop sleeps at once.

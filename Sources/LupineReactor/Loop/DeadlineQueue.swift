@@ -26,7 +26,7 @@
   /// The number of deadlines.
   @inlinable public var count: Int { heap.count }
 
-  /// Sets or changes a key's deadline. Nil removes it.
+  /// Sets or changes the deadline of `key`. If `time` is nil, removes the deadline.
   @inlinable public mutating func set(_ key: Key, to time: Instant?) {
     guard let time else { return remove(key) }
     let entry = Entry(time: time, key: key)
@@ -53,7 +53,7 @@
     return first.key
   }
 
-  /// Moves `entry` from `position`, where the previous entry had the time `before`, to its place in the heap.
+  /// Inserts `entry`, which replaces an entry with the time `before` at `position`, at its position in the heap.
   @inlinable mutating func sift(_ entry: Entry, at position: Int, before: Instant) {
     if entry.time < before { siftUp(entry, from: position) } else { siftDown(entry, from: position) }
   }

@@ -61,7 +61,7 @@ extension Socket {
     }
   }
 
-  /// Sets an option that only affects speed, ignoring failures.
+  /// Sets an option that only affects speed. Ignores a failure to set it.
   package func set(_ level: CInt, _ option: CInt, _ value: CInt) {
     var value = value
     setsockopt(number, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
