@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 
 enum Text {
-  /// Returns a time such as "1.25 ms".
+  /// Converts a time in seconds to a text in milliseconds, such as "1.25 ms".
   static func milliseconds(_ seconds: TimeInterval) -> String {
     String(format: "%.2f ms", seconds * 1000)
   }
@@ -20,13 +20,13 @@ enum Text {
   }
 }
 
-/// The numbers that a handler reports on a dedicated queue.
+/// Collects the numbers that a step's handler reports on `queue`.
 final class Counts: Sendable {
   let queue = DispatchQueue(label: "lupine.demo.counts")
   private let values = Mutex<[Int64]>([])
 
   func append(_ value: Int64) { values.withLock { $0.append(value) } }
 
-  /// All numbers reported before this access.
+  /// All numbers reported before this property is read.
   var all: [Int64] { queue.sync { values.withLock { $0 } } }
 }
