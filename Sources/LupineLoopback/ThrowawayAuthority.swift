@@ -33,7 +33,7 @@ package struct ThrowawayAuthority: Sendable {
     case ocspResponder = "OCSPSigning"
   }
 
-  /// A certificate and its key for a server's context.
+  /// A certificate and its private key, with which a server or an authority proves its identity.
   package struct Identity: Sendable {
     package let certificatePEM: [UInt8]
     package let privateKeyPEM: [UInt8]
@@ -47,13 +47,13 @@ package struct ThrowawayAuthority: Sendable {
   /// The authority's certificate and key.
   package let identity: Identity
 
-  /// Creates a P-256 key with a self-signed certificate that may issue others.
+  /// Creates an authority with a new P-256 key and a self-signed certificate that may issue others.
   package init(commonName: String = "Lupine throwaway CA") throws(TLSError) {
     identity = try certify(commonName, authorityExtensions, seconds: -60 * day...365 * day, issuer: nil)
   }
 
-  /// Uses any certificate as an authority, even one that isn't permitted to issue others,
-  /// so that tests can check that clients detect it.
+  /// Creates an authority from any certificate, even one that isn't permitted to issue others, so that tests can check that clients
+  /// refuse what it issues.
   package init(signingWith identity: Identity) {
     self.identity = identity
   }
@@ -63,9 +63,8 @@ package struct ThrowawayAuthority: Sendable {
 
   /// Issues a certificate, by default for a server.
   ///
-  /// Without names and addresses, the certificate has only a common name, and clients refuse it. With `mustStaple`, the
-  /// certificate requires a stapled OCSP response (RFC 7633). `responders` and `lists` are the addresses of OCSP responders
-  /// and revocation lists.
+  /// Without names and addresses, the certificate has only a common name, and clients refuse it. With `mustStaple`, the certificate
+  /// requires a stapled OCSP response (RFC 7633). `responders` and `lists` are the URLs of OCSP responders and revocation lists.
   package func issue(
     commonName: String = "Lupine throwaway server",
     names: [String] = [],
@@ -82,7 +81,8 @@ package struct ThrowawayAuthority: Sendable {
     return try certify(commonName, extensions, seconds: validity.seconds, issuer: identity)
   }
 
-  /// Issues an intermediate authority. Servers must send its certificate with the certificates that it issues.
+  /// Issues the certificate of an intermediate authority. Servers must send it together with the certificates that the intermediate
+  /// authority issues.
   package func issueAuthority(
     commonName: String = "Lupine throwaway intermediate CA", responders: [String] = [], lists: [String] = []
   ) throws(TLSError) -> ThrowawayAuthority {
@@ -203,7 +203,7 @@ private func sign(
   }
 }
 
-/// Returns the text that `write` writes to a memory BIO.
+/// Returns the PEM text that `write` writes to a memory BIO of OpenSSL.
 private func pem(_ write: (OpaquePointer) -> Bool) throws(TLSError) -> [UInt8] {
   guard let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }), write(bio.pointer) else {
     throw .configurationFromQueue("PEM text can't be written.")
