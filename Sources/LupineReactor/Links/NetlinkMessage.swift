@@ -62,8 +62,8 @@ extension NetlinkMessage {
   ///
   /// - Parameters:
   ///   - datagram: The datagram.
-  ///   - keepsCached: Whether to return cached routes. True for the answer to the lookup of one route, which is a cached route. False
-  ///     for a dump, which should contain none.
+  ///   - keepsCached: Whether to return cached routes. True for the answer to the lookup of one route, which is a cached route.
+  ///     False for a dump, which should contain none.
   package static func messages(
     in datagram: [UInt8], keepsCached: Bool = false
   ) throws(SystemError) -> [NetlinkMessage] {
