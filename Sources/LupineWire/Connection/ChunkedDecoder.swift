@@ -1,12 +1,13 @@
 // ChunkedDecoder: decodes the chunked transfer coding (RFC 9112 §7.1) in place; ChunkedEncoder writes it.
 
-/// Decodes a chunked body from pieces of any size. It returns chunk data as ranges of the caller's bytes.
+/// Decodes a body in the chunked transfer coding, which the caller passes in pieces of any size. Returns the decoded data as ranges
+/// of the caller's bytes.
 package struct ChunkedDecoder: Sendable {
   package enum Step {
     case needMoreBytes
-    /// Chunk data, as a range of the bytes passed to `next`.
+    /// Data of a chunk, as a range of the bytes passed to `next`.
     case data(Range<Int>)
-    /// The last chunk and the trailer section have been read.
+    /// The last chunk and the trailer section have been read. The associated value contains the trailer fields.
     case end(Fields)
   }
 

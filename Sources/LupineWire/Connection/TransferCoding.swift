@@ -1,9 +1,9 @@
 // TransferCoding: parses the Transfer-Encoding field of a response (RFC 9112 §6.1): chunked, after optional known
 // codings.
 
-/// A transfer coding that may precede chunked (RFC 9112 §7.2).
+/// A transfer coding that a server may have applied before the chunked coding (RFC 9112 §7.2).
 ///
-/// The wire layer only reports the codings. The reader of the body decodes them after the chunked coding.
+/// LupineWire only reports these codings. The reader of the body decodes them after the chunked coding.
 public enum TransferCoding: String, Sendable, Hashable, CaseIterable {
   /// The gzip file format (RFC 1952). `x-gzip` is equivalent.
   case gzip
@@ -11,12 +11,12 @@ public enum TransferCoding: String, Sendable, Hashable, CaseIterable {
   case deflate
 }
 
-/// The Transfer-Encoding lines of a head, read one by one.
+/// The transfer codings in a response head, collected from its Transfer-Encoding lines.
 ///
-/// The last coding must be chunked. Otherwise the body would end when the connection closes (§6.3), and the response is refused.
-/// A coding after chunked is refused too, because implementations disagree about where such a message ends.
+/// The last coding must be chunked. Otherwise the body would end when the connection closes (§6.3), and the response is refused. A
+/// coding after chunked is refused too, because implementations disagree about where such a message ends.
 struct TransferEncoding {
-  /// The codings before chunked, in the order in which they were applied.
+  /// The codings that the server applied before chunked, in the order in which it applied them.
   private(set) var codings: [TransferCoding] = []
   /// Whether the head has a Transfer-Encoding line.
   private(set) var isPresent = false

@@ -6,9 +6,9 @@
 /// trailer section or the chunk-size line.
 public enum WireError: Error, Sendable, Hashable {
   // Errors of the peer's response.
-  /// The response doesn't start with `HTTP/`. `prefix` has up to 16 bytes of its start.
+  /// The response doesn't start with `HTTP/`. `prefix` contains up to 16 of its first bytes.
   case notHTTP(prefix: String)
-  /// The version isn't HTTP/1.x.
+  /// The version in the status line isn't HTTP/1.x. The associated value is the version.
   case unsupportedVersion(String)
   /// The status line violates the grammar of RFC 9112 §4.
   case malformedStatusLine(offset: Int)
@@ -26,7 +26,8 @@ public enum WireError: Error, Sendable, Hashable {
   case malformedContentLength(String)
   /// The response has two different Content-Length values.
   case conflictingContentLength(String, String)
-  /// Chunked isn't the last transfer coding, or a coding before it is unknown.
+  /// Chunked isn't the last transfer coding, or a coding before chunked is unknown. The associated value is the Transfer-Encoding
+  /// field's value.
   case unsupportedTransferCoding(String)
   /// The number of transfer codings before chunked exceeds `Limits.transferCodingsMax`.
   case tooManyTransferCodings(limit: Int)
@@ -50,20 +51,20 @@ public enum WireError: Error, Sendable, Hashable {
   case truncatedHead(received: Int)
   /// The connection ended within the body. `missing` is the number of missing bytes, or nil if it is unknown.
   case truncatedBody(missing: UInt64?)
-  /// The server sent bytes that belong to no request.
+  /// The server sent `count` bytes that belong to no response.
   case unsolicitedBytes(count: Int)
 
   // Errors of the caller's request.
   /// The method isn't a token.
   case invalidMethod(String)
-  /// The request target contains a byte that isn't visible ASCII. The offset is from the start of the target.
+  /// The request target contains a byte that isn't visible ASCII. `offset` is the byte's position in the target.
   case invalidTarget(byte: UInt8, offset: Int)
   /// A field name isn't a token.
   case invalidRequestFieldName(String)
   /// A field value contains a control character.
   case invalidRequestFieldValue(name: String, byte: UInt8)
 
-  /// Whether the caller's request is invalid, so that nothing of it was sent. If false, the error is in the response.
+  /// Whether the caller's request is invalid, so that none of it was sent. If false, the error is in the response.
   public var isCallersFault: Bool {
     switch self {
     case .invalidMethod, .invalidTarget, .invalidRequestFieldName, .invalidRequestFieldValue: true
@@ -81,7 +82,7 @@ public enum WireError: Error, Sendable, Hashable {
 }
 
 extension WireError: CustomStringConvertible {
-  /// The cause and its place, the RFC section, and the remedy.
+  /// The cause of the error and its place, the RFC section, and the remedy.
   public var description: String {
     switch self {
     case .notHTTP(let prefix):

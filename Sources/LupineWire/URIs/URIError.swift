@@ -1,6 +1,6 @@
 // URIError: the ways in which a URI can be invalid, each with its cause and remedy.
 
-/// The reason why a request can't be sent to a URI.
+/// The reason why a text isn't a URI to which a request can be sent.
 public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The text has no scheme.
   case missingScheme(String)
@@ -20,7 +20,7 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   case nulInSocketPath(String)
   /// The socket path has this number of bytes, which exceeds `Limits.socketPathBytesMax`.
   case socketPathTooLong(byteCount: Int)
-  /// A server's reference leads to a different Unix socket.
+  /// A URI reference from a server, such as a redirect's Location, leads to a different Unix socket.
   case foreignSocket(String)
 
   /// A sentence that states the cause, followed by a sentence that states the remedy.
