@@ -4,14 +4,15 @@ public import Foundation
 import LupineWire
 
 extension HTTPCookie {
-  /// Returns the cookies in a response's fields. Cookies for other domains are included, but a storage refuses them.
+  /// Returns the cookies in the Set-Cookie field of a response. Cookies for other domains than the server's are included, but a
+  /// storage refuses them.
   ///
   /// - Parameters:
   ///   - headerFields: The response's fields, each name once. Set-Cookie lines joined with commas are split again at each comma
   ///     that can't belong to a value or a date. Sessions don't use this method: they parse the separate lines.
   ///   - url: The URL of the response. If it isn't http or https, the result is empty.
-  /// - Returns: The cookies in their order. Expired cookies are included, because
-  ///   storing one removes the cookie that it replaces.
+  /// - Returns: The cookies in their order. Expired cookies are included, because storing an expired cookie removes the cookie that
+  ///   it replaces.
   public static func cookies(
     withResponseHeaderFields headerFields: [String: String], for url: URL
   ) -> [HTTPCookie] {
@@ -22,14 +23,15 @@ extension HTTPCookie {
       .compactMap { line in (try? SetCookie(line)).map { HTTPCookie(Cookie(parsed: $0, from: source, now: now)) } }
   }
 
-  /// Returns a Cookie field with the cookies in the given order, or an empty dictionary if there are none.
+  /// Returns a dictionary with a Cookie field that contains the cookies in the given order. The dictionary is empty if there are no
+  /// cookies.
   public static func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
     if cookies.isEmpty { return [:] }
     return ["Cookie": cookies.map { String(decoding: $0.cookie.pair, as: UTF8.self) }.joined(separator: "; ")]
   }
 }
 
-/// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids it.
+/// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids joining them.
 enum JoinedSetCookie {
   /// Returns the separate lines. A comma ends a line only if a cookie name and an equals sign follow it. The comma in a date
   /// doesn't end the line, because the day of the month follows it.

@@ -6,10 +6,10 @@ import Synchronization
 extension HTTPCookieStorage {
   private static let groups = Mutex<[String: HTTPCookieStorage]>([:])
 
-  /// Returns the storage of a group. The same identifier always returns the same storage. Like all storages, it exists only in
-  /// the memory of this process, so it isn't shared with other programs.
+  /// Returns the cookie storage of an app group. The same identifier always returns the same storage. Like all storages, it exists
+  /// only in the memory of this process, so other programs don't share it.
   ///
-  /// - Parameter identifier: The name of the group.
+  /// - Parameter identifier: The identifier of the group.
   public class func sharedCookieStorage(forGroupContainerIdentifier identifier: String) -> HTTPCookieStorage {
     groups.withLock { groups in
       if let storage = groups[identifier] { return storage }

@@ -3,11 +3,12 @@
 public import Foundation
 import Synchronization
 
-/// Cookies shared by sessions and the application. It is thread-safe.
+/// A thread-safe collection of cookies that sessions and the application share.
 ///
 /// The cookies are kept only in memory, so even those with an expiry date are lost when the process ends. A storage keeps at most
-/// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits, it removes the
-/// least recently used cookies.
+/// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits, it removes cookies:
+/// expired cookies first, then the least recently used. Within a domain, it removes cookies that aren't Secure before Secure
+/// cookies.
 public final class HTTPCookieStorage: NSObject, Sendable {
   private struct State {
     var jar = CookieJar()
@@ -22,7 +23,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   private let hasNothing = Atomic(true)
   private let now: @Sendable () -> Date
 
-  /// Creates an empty, separate storage. Foundation has no initializer for this.
+  /// Creates an empty storage that shares no cookies with others. Foundation has no initializer for this.
   public override convenience init() {
     self.init(now: { Date() })
   }
@@ -32,13 +33,13 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     super.init()
   }
 
-  /// The servers that may set cookies. `always` by default. A session's configuration can restrict it further.
+  /// The rule that decides which servers may set cookies. `always` by default. A session's configuration can restrict it further.
   public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
     get { state.withLock { $0.policy } }
     set { state.withLock { $0.policy = newValue } }
   }
 
-  /// The number of cookies and the policy, without the cookies' values.
+  /// A summary with the number of cookies and the accept policy, but without the cookies' values.
   public override var description: String {
     let count = cookies?.count ?? 0
     return "HTTPCookieStorage(\(count) cookie\(count == 1 ? "" : "s"), accepts: \(cookieAcceptPolicy))"
@@ -50,29 +51,29 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     return state.withLock { $0.jar.all(now: now) }.map(HTTPCookie.init)
   }
 
-  /// Returns the cookies that a request for this URL would send, in the order in which it would
-  /// send them, or nil if the URL isn't http or https.
+  /// Returns the cookies that a request for this URL would send, in the order in which the request would send them. Returns nil if
+  /// the URL isn't http or https.
   public func cookies(for url: URL) -> [HTTPCookie]? {
     guard let source = CookieSource(url) else { return nil }
     let now = now()
     return state.withLock { $0.jar.cookies(for: source, now: now) }.map(HTTPCookie.init)
   }
 
-  /// Stores a cookie, and removes the cookie with the same name, domain and path. A cookie that has expired isn't stored, but
-  /// also removes the other cookie.
+  /// Stores a cookie, and removes the stored cookie with the same name, domain and path. If the new cookie has expired, only
+  /// removes the other cookie.
   ///
-  /// Does nothing if the policy is `never`. Doesn't check whether a server may set the cookie.
+  /// Does nothing if the accept policy is `never`. Doesn't check whether a server may set the cookie.
   public func setCookie(_ cookie: HTTPCookie) {
     if cookieAcceptPolicy != .never { store([cookie.cookie], isSecure: true) }
   }
 
-  /// Stores the cookies that the URL's server may set.
+  /// Stores those cookies that the server of this URL may set.
   ///
   /// - Parameters:
   ///   - cookies: The cookies, for example from ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
   ///   - url: The URL of the response. If it is nil, nothing is stored.
-  ///   - mainDocumentURL: The URL of the main document, or nil if there is none. Only the policy `onlyFromMainDocumentDomain`
-  ///     uses it: it compares this URL with `url`.
+  ///   - mainDocumentURL: The URL of the main document, or nil if there is none. Only the policy `onlyFromMainDocumentDomain` uses
+  ///     it: it compares this URL with `url`.
   public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
     guard let source = url.flatMap(CookieSource.init),
       cookieAcceptPolicy.accepts(source, mainDocument: mainDocumentURL)
@@ -85,12 +86,12 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     store(own, isSecure: source.isSecure)
   }
 
-  /// Removes the cookie with the same name, domain and path.
+  /// Removes the stored cookie that has the same name, domain and path as `cookie`.
   public func deleteCookie(_ cookie: HTTPCookie) {
     change { $0.remove(cookie.cookie) }
   }
 
-  /// Removes the cookies stored after `date`. For a cookie that replaced another, the time of the replacement counts.
+  /// Removes the cookies stored after `date`. For a cookie that replaced another cookie, the time of the replacement counts.
   public func removeCookies(since date: Date) {
     change { $0.removeAll(storedAfter: date) }
   }
@@ -100,7 +101,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   /// Whether the storage has no cookies, so that it adds no Cookie field to requests.
   package var isEmpty: Bool { hasNothing.load(ordering: .acquiring) }
 
-  /// Parses a response's Set-Cookie lines, and stores the cookies that its server may set.
+  /// Parses the Set-Cookie lines of a response, and stores those cookies that the response's server may set.
   package func store(_ lines: [[UInt8]], from source: CookieSource, mainDocument: URL?) {
     guard cookieAcceptPolicy.accepts(source, mainDocument: mainDocument) else { return }
     let now = now()
@@ -109,10 +110,11 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     store(cookies, isSecure: source.isSecure)
   }
 
-  /// Returns the value of a request's Cookie field, or nil if the storage adds nothing to `own`.
+  /// Returns the value of the Cookie field with which a request to this URL is sent. Returns nil if the storage adds no cookies to
+  /// the request.
   ///
-  /// - Parameter own: The value of the request's existing Cookie field. It is kept and takes
-  ///   precedence over stored cookies with the same names.
+  /// - Parameter own: The value of the request's existing Cookie field. It is kept and takes precedence over stored cookies with
+  ///   the same names.
   package func field(for source: CookieSource, joining own: [UInt8]?) -> [UInt8]? {
     let now = now()
     let cookies = state.withLock { $0.jar.use(for: source, now: now) }
@@ -135,8 +137,8 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 }
 
 extension HTTPCookie.AcceptPolicy {
-  /// Returns whether the accept policy allows the server to set cookies. `url` is the URL of the main document, or nil if there
-  /// is none.
+  /// Returns whether this policy allows the server of the URL `source` to set cookies. `url` is the URL of the main document, or
+  /// nil if there is none.
   package func accepts(_ source: CookieSource, mainDocument url: URL?) -> Bool {
     switch self {
     case .always: return true
@@ -149,10 +151,10 @@ extension HTTPCookie.AcceptPolicy {
   }
 }
 
-/// cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1)
+/// Creates values of the Cookie field: cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1)
 enum CookieField {
-  /// Returns the value of the Cookie field: `own`, followed by the cookies whose names don't occur in `own`. A cookie is omitted
-  /// if the field would become longer than `CookieLimits.fieldBytesMax`. Returns nil if no cookies are added.
+  /// Returns the value of the Cookie field: `own`, followed by those cookies whose names don't occur in `own`. Omits each cookie
+  /// with which the field would become longer than `CookieLimits.fieldBytesMax`. Returns nil if no cookie is added to `own`.
   static func joined(_ cookies: [Cookie], to own: [UInt8]?) -> [UInt8]? {
     let taken = own.map(names) ?? []
     var field = own ?? []
