@@ -19,7 +19,8 @@ struct PublicSuffixes: Sendable {
   /// The domains of the rules of the form `!domain`. They aren't public suffixes, although a rule in `parents` matches them.
   private var exceptions: Set<String> = []
 
-  /// Reads the list from the first file in `files` that is readable and contains rules. Without such a file, the list is empty.
+  /// Reads the list from the first file in `files` that is readable, not too large and contains rules. Without such a file, the
+  /// list is empty.
   init(files: [String]) {
     for file in files {
       let max = CookieLimits.suffixListBytesMax
