@@ -28,8 +28,8 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     case expansionRatioMax(UInt64)
     /// The compression library couldn't allocate memory.
     case outOfMemory
-    /// The compression library failed in a way that its documentation rules out for any input. The associated value is the
-    /// library's message.
+    /// The compression library failed in a way that its documentation rules out for any input. The associated value
+    /// describes the failure.
     case internalFailure(String)
   }
 
