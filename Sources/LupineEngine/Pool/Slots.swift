@@ -1,6 +1,6 @@
 // Slots: an array of values at stable indexes that reuses free places.
 
-/// An array of values at stable indexes, which reuses free places. The caller must know which places are in use.
+/// An array of values at stable indexes, which reuses the places of removed values. The caller must know which places are in use.
 struct Slots<Element: Sendable>: Sendable {
   private var elements: [Element] = []
   private var free: [Int] = []
@@ -26,7 +26,7 @@ struct Slots<Element: Sendable>: Sendable {
     return slot
   }
 
-  /// Frees a place and overwrites its value with `blank`.
+  /// Frees the place of a value, and overwrites the value with `blank`.
   mutating func remove(_ slot: Int, leaving blank: Element) {
     elements[slot] = blank
     free.append(slot)

@@ -1,7 +1,6 @@
 // ConnectionTable: a table of values by connection ID.
 
-/// A table of values by connection ID. Each value is stored at the index of its connection's slot, so a lookup needs no
-/// search.
+/// A table of values by connection ID. It stores each value at the index of the connection's slot, so a lookup needs no search.
 struct ConnectionTable<Element> {
   private var places: [(id: ConnectionID, element: Element)?] = []
   private(set) var count = 0

@@ -2,7 +2,7 @@
 
 /// The open connections of a shard.
 struct OpenConnections {
-  /// The pool's connections.
+  /// The connections that the pool manages.
   var pooled = ConnectionTable<Connection>()
   /// Connections that have switched to another protocol and left the pool, which reuses their slots.
   var upgraded: [ConnectionID: Connection] = [:]
