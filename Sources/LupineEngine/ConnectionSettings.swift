@@ -26,7 +26,7 @@ public struct ConnectionSettings: Sendable, Hashable {
   /// read, for example in a sandbox without netlink, no address is skipped.
   public var refusesCellular = false
 
-  /// Creates settings that replace none of the engine's.
+  /// Creates settings that replace none of the engine's settings.
   public init() {}
 }
 

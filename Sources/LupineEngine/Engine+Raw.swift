@@ -2,9 +2,9 @@
 
 public import LupineWire
 
-/// A request as raw bytes, sent unchanged and without checks.
+/// A request as raw bytes, which the engine sends unchanged and without checks.
 public struct RawRequest: Sendable {
-  /// The origin to connect to. The Host field in the bytes may contain a different origin.
+  /// The origin to which the engine connects. The Host field in the bytes may name a different origin.
   public var origin: Origin
   /// The bytes to send, including the request's head and body.
   public var bytes: [UInt8]

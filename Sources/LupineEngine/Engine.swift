@@ -4,7 +4,7 @@ public import LupineReactor
 public import LupineTLS
 internal import Synchronization
 
-/// An HTTP/1.1 client engine: event loops with connection pools.
+/// An HTTP/1.1 client engine, which consists of event loops, each with a connection pool.
 ///
 /// The engine is thread-safe. When it is released, exchanges in flight fail with `.shutDown`.
 public final class Engine: Sendable {
@@ -17,7 +17,7 @@ public final class Engine: Sendable {
   private let isTLSPrepared = Atomic<Bool>(false)
   private let rotation = Atomic<UInt>(0)
   let configuration: EngineConfiguration
-  /// The TLS sessions that servers have offered for resumption.
+  /// The TLS sessions that servers have offered for resumption, for use by later connections.
   public let tlsSessions = TLSSessionStore()
 
   /// Creates an engine and starts the threads of its event loops. Throws an error if the system has no descriptors or threads left.
@@ -147,7 +147,8 @@ public final class Engine: Sendable {
     }
   }
 
-  /// Returns the current numbers of connections and waiters, and the totals so far, for each origin and for all origins.
+  /// Returns the current numbers of connections and of waiting exchanges, and the totals so far, for each origin and for all
+  /// origins.
   public func counters() async -> PoolCounters {
     var counters = PoolCounters()
     for shard in shards {

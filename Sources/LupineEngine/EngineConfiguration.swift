@@ -20,12 +20,12 @@ public struct EngineConfiguration: Sendable {
   /// The addresses to which the engine may connect. All by default. The policy is fixed for the engine's lifetime, so that no
   /// open connection can violate it.
   public var addressPolicy = AddressPolicy.all
-  /// The options of sockets: TCP options, and the local address or interface.
+  /// The options of the sockets that the engine opens: TCP options, and the local address or interface.
   public var socket = SocketOptions()
   /// The path of a Unix socket to which all requests are sent, without proxies. If nil (the default), TCP is used. The Host
   /// field contains the host of the request in either case.
   public var socketPath: String?
-  /// The limits on each loop's connections, idle times and waiters.
+  /// The limits on the connections, the idle times and the waiting exchanges of each event loop.
   public var pool = PoolLimits()
   /// The maximum number of bytes of an unwanted response body that the engine reads, within a second, so that it can reuse the
   /// connection. If more bytes remain, the engine closes the connection. 64 KiB by default, far more than the body of a typical

@@ -16,7 +16,7 @@ public struct EngineError: Error, Sendable {
     case resolveFailed
     /// The engine's address policy doesn't permit a connection to the origin.
     case addressRefused
-    /// The origin or its proxy refused the connection, because no process listens on the port.
+    /// The peer, which is the origin or its proxy, refused the connection, because no process listens on the port.
     case connectionRefused
     /// No connection could be opened, for another reason than those with separate codes.
     case connectFailed
@@ -28,17 +28,17 @@ public struct EngineError: Error, Sendable {
     case timedOut
     /// The caller cancelled the exchange.
     case cancelled
-    /// The connection ended before the response did.
+    /// The connection ended before the response was complete.
     case connectionLost
-    /// The response is malformed.
+    /// The response violates HTTP.
     case malformedResponse
     /// The response body can't be decoded: its content coding is malformed, unknown, or expands beyond the limits.
     case decodingFailed
-    /// The response redirects more often than allowed.
+    /// The request was redirected more often than its `RedirectRule` allows.
     case tooManyRedirects
-    /// The response redirects from https to http, which isn't allowed.
+    /// The response redirects from https to http, which the request's `RedirectRule` doesn't allow.
     case redirectRefused
-    /// The response body is larger than the caller allows.
+    /// The response body is larger than the request's limit allows.
     case bodyTooLarge
     /// The request body couldn't be read from its file or producer, or its length differs from the declared length.
     case bodyUnreadable
@@ -47,7 +47,7 @@ public struct EngineError: Error, Sendable {
     /// The system has run out of threads, memory or socket buffers. If only descriptors have run out, exchanges wait
     /// instead.
     case outOfResources
-    /// The maximum number of exchanges are already waiting for a connection.
+    /// The request can't wait for a connection, because the maximum number of exchanges already waits for one.
     case tooManyWaiting
     /// The engine was shut down or released.
     case shutDown
@@ -65,8 +65,7 @@ public struct EngineError: Error, Sendable {
     case system(SystemError)
     /// A failed lookup.
     case resolve(ResolveError)
-    /// The reason why the address policy or the request permits no connection: the refused addresses, or that proxies are
-    /// forbidden.
+    /// The addresses that the address policy or the request refuses, or the fact that the policy forbids proxies.
     case refusal(AddressRefusal)
     /// A response body that can't be decoded, or a request body that can't be encoded.
     case coding(CodingError)
@@ -76,7 +75,7 @@ public struct EngineError: Error, Sendable {
     case limit(Duration)
     /// The time limit of the entire exchange, which was exceeded.
     case totalLimit(Duration)
-    /// The maximum number of redirects, bytes or waiters, which was exceeded.
+    /// The maximum number of redirects, bytes or waiting exchanges, which was exceeded.
     case maximum(Int)
     /// The error that the producer of the request body threw.
     case producer(any Error)

@@ -98,11 +98,12 @@ extension EngineRequest {
 }
 
 extension EngineRequest {
-  /// The head as it is sent to the origin without a proxy, parsed from its serialized form. Nil if the head can't be
+  /// The head that the engine sends to the origin if there is no proxy, parsed from its serialized form. Nil if the head can't be
   /// serialized.
   package var head: RequestHead? { head(by: .direct) }
 
-  /// Returns the head as it is sent on a route, parsed from its serialized form. Returns nil if the head can't be serialized.
+  /// Returns the head that the engine sends on this route, parsed from its serialized form. Returns nil if the head can't be
+  /// serialized.
   func head(by route: Route) -> RequestHead? {
     let traits = traits
     let key = PoolKey(origin: uri.origin, route: route, tls: nil)

@@ -5,7 +5,7 @@ public import LupineWire
 
 /// An HTTP request that an `Engine` executes.
 public struct EngineRequest: Sendable {
-  /// The method, a token such as "GET".
+  /// The request method, a token such as "GET".
   public var method: String
   /// The URI to request.
   public var uri: URI
@@ -46,8 +46,8 @@ public struct EngineRequest: Sendable {
     get { extras?.value.connection }
     set { changeExtras { $0.connection = newValue } }
   }
-  /// The decision about the client certificate for this request's origin, or nil to use the certificate of the engine's TLS
-  /// settings. `RedirectRule` sets it to nil for another origin.
+  /// The decision about the client certificate for this request's origin. Nil means that the request uses the certificate in the
+  /// engine's TLS settings. `RedirectRule` sets this property to nil for another origin.
   package var identityChoice: IdentityChoice? {
     get { extras?.value.identityChoice }
     set { changeExtras { $0.identityChoice = newValue } }
@@ -94,7 +94,7 @@ extension EngineRequest {
       var connectionDemand: ConnectionDemand?
       var rawBytes: [UInt8]?
 
-      /// Whether the request has none of these settings.
+      /// Whether all of these settings are nil.
       var isEmpty: Bool {
         connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil
       }

@@ -6,7 +6,8 @@ public import LupineWire
 
 /// The measurements of one request and its response.
 ///
-/// An instant is nil if its event didn't occur. For example, a reused connection has no lookup, connect or TLS handshake.
+/// An instant is nil if its event didn't occur. For example, an exchange on a reused connection has no lookup, no connecting and no
+/// TLS handshake.
 public struct ExchangeMetrics: Sendable {
   /// The time when the engine received the request from the caller.
   public internal(set) var start: Instant
@@ -20,7 +21,7 @@ public struct ExchangeMetrics: Sendable {
   public var connectEnd: Instant? { opening?.connectEnd }
   /// The time when the handshake with the proxy began.
   public var proxyStart: Instant? { opening?.proxyStart }
-  /// The time when the proxy's tunnel was open.
+  /// The time when the proxy had opened the tunnel.
   public var proxyEnd: Instant? { opening?.proxyEnd }
   /// The time when the TLS handshake began.
   public var tlsStart: Instant? { opening?.tlsStart }
@@ -37,15 +38,15 @@ public struct ExchangeMetrics: Sendable {
   /// The time when the exchange ended, successfully or not.
   public internal(set) var end: Instant?
 
-  /// The length of the request head in bytes.
+  /// The length in bytes of the request head.
   public internal(set) var requestHeadBytes = 0
   /// The number of request body bytes taken from the body's source to be sent, after compression and without framing.
   public internal(set) var requestBodyBytes: UInt64 = 0
-  /// The length of the final response head in bytes.
+  /// The length in bytes of the final response's head.
   public internal(set) var responseHeadBytes = 0
-  /// The number of response body bytes before content decoding, without framing.
+  /// The number of bytes of the response body as received, before content decoding and without framing.
   public internal(set) var responseBodyBytes: UInt64 = 0
-  /// The number of response body bytes after content decoding.
+  /// The number of bytes of the response body after content decoding.
   public internal(set) var decodedBodyBytes: UInt64 = 0
 
   /// The connection's number, which is unique within its loop, or nil if the exchange used no connection.

@@ -1,8 +1,8 @@
 // Timeouts: the time limits of an exchange's phases.
 
-/// The phases of an exchange, in order.
+/// The phases of an exchange, in the order in which they occur.
 public enum Phase: String, Sendable, Hashable, CaseIterable {
-  /// The engine hasn't started the exchange.
+  /// The engine has received the request, but hasn't started the exchange.
   case setup
   /// The exchange waits for a connection and none is being opened on its behalf, because a limit of connections is reached or
   /// descriptors have run out.

@@ -27,11 +27,11 @@ struct BodySource: ~Copyable {
   private var offset: UInt64 = 0
   private var file: File?
   private var writer: BodyWriter?
-  /// Whether the entire body has been pulled.
+  /// Whether the entire body has been read from the source.
   private(set) var isExhausted: Bool
-  /// Whether the body can be sent again. False after a producer that can't be restarted has started.
+  /// Whether the body can be sent again. False once a producer that can't be restarted has started.
   private(set) var isReplayable = true
-  /// The number of body bytes pulled so far, without framing.
+  /// The number of body bytes read from the source so far, after compression and without framing.
   private(set) var byteCount: UInt64 = 0
 
   /// Creates the source of an exchange's request body. If a pull finds that the body's producer has no bytes yet, the source later

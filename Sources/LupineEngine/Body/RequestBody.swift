@@ -19,14 +19,14 @@ public struct RequestBody: Sendable {
 
   /// Bytes that another object holds in memory. The engine copies them piece by piece as it sends them.
   public struct HeldBytes: Sendable {
-    /// The number of bytes.
+    /// The number of bytes that the object holds.
     public let byteCount: Int
     package let append: @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void
 
-    /// Creates a segment from a byte count and a function that copies the bytes.
+    /// Creates a segment from the number of its bytes and a function that copies them.
     ///
-    /// `append` must append exactly the bytes of the given range, within `0..<byteCount`, to the array. It is called any number
-    /// of times on one of the engine's event loops, and must return quickly.
+    /// `append` must append exactly the bytes of the given range, within `0..<byteCount`, to the array. It is called any number of
+    /// times on one of the engine's event loops, and must return quickly.
     public init(byteCount: Int, append: @escaping @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void) {
       self.byteCount = byteCount
       self.append = append

@@ -54,7 +54,7 @@ final class Connection {
   /// The error of a send that failed, or nil. After this error, the loop sends nothing more, but still reads bytes that the server
   /// had already sent.
   @exclusivity(unchecked) var sendFailure: Failure?
-  /// Received plaintext that hasn't been parsed, because the exchange is paused.
+  /// Received plaintext that hasn't been parsed yet, because the exchange is paused.
   @exclusivity(unchecked) var unread: [UInt8] = []
   /// Whether the connection was used or idle before its current exchange, so that the peer may have closed it in the meantime.
   @exclusivity(unchecked) var mayBeStale = false
@@ -77,7 +77,7 @@ final class Connection {
     self.interest = interest
   }
 
-  /// The exchange that uses the connection, or nil.
+  /// The exchange that uses the connection, or nil if none does.
   var exchange: Exchange? {
     switch use {
     case .serving(let exchange), .upgraded(let exchange): exchange

@@ -29,7 +29,7 @@ package final class ConnectionDemand: Sendable {
   }
 }
 
-/// The credentials of one request for its HTTP proxy.
+/// The credentials with which one request authenticates to its HTTP proxy.
 package struct ProxyAuthorization: Sendable {
   /// The client's reaction to a proxy's response to CONNECT.
   package enum Reaction: Sendable, Hashable {

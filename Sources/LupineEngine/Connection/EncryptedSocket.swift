@@ -22,7 +22,7 @@ final class EncryptedSocket: StreamSocket {
   }
 
   @exclusivity(unchecked) private var transport: Transport
-  /// Decrypted bytes that didn't fit in the receiver's buffer.
+  /// Decrypted bytes that the caller of `receive` hasn't received yet, because they didn't fit in its buffer.
   @exclusivity(unchecked) private var pending: [UInt8] = []
   @exclusivity(unchecked) private var ending: Ending?
   /// The two buffers into which `fill` receives. Each has `Buffers.byteCount` bytes, or none while the connection is idle.
@@ -91,7 +91,7 @@ final class EncryptedSocket: StreamSocket {
     transport.releaseIdleMemory()
   }
 
-  /// The capacity in bytes of the buffers for received bytes.
+  /// The capacity in bytes of all buffers of this socket for received bytes.
   var bufferedBytesCapacity: Int { plaintext.capacity + ciphertext.capacity + pending.capacity }
 
   func send(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> Int? {

@@ -47,7 +47,7 @@ final class Opening {
   /// always has a group, which is part of the pool's key. So all exchanges that may take over this opening have credentials of the
   /// same user, or none.
   let proxyAuthorization: ProxyAuthorization?
-  /// The state of the handshake with the proxy.
+  /// The handshake with the proxy that opens a tunnel, while it is in progress.
   var proxyHandshake: ProxyHandshake?
   /// The socket that has connected, during the proxy handshake and the TLS handshake.
   var transport: Transport?

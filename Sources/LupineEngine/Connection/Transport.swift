@@ -12,7 +12,7 @@ struct Transport: ~Copyable {
     case nothing
     /// A read that filled the buffer with ciphertext yielded no plaintext. More ciphertext may be available.
     case noPlaintext
-    /// The peer has closed its side. With TLS, the peer has sent a close_notify alert.
+    /// The peer has closed its sending side. With TLS, the peer has sent a close_notify alert.
     case end
   }
 
@@ -216,7 +216,7 @@ struct Transport: ~Copyable {
   /// Passes a verifier's verdict to the TLS handshake, which continues with the next call of `handshake`.
   mutating func resolve(_ verdict: Verdict) { tls?.resolve(verdict) }
 
-  /// Frees memory that an idle connection doesn't need.
+  /// Frees the buffers that an idle connection doesn't need.
   mutating func releaseIdleMemory() {
     tls?.releaseIdleMemory()
     socket.releaseIdleMemory()

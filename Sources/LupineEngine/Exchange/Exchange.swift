@@ -14,7 +14,7 @@ final class Exchange {
   let traits: EngineRequest.Traits
   /// Whether the exchange's sink is notified at the end of this iteration of the loop.
   @exclusivity(unchecked) var isTouched = false
-  /// The serialized request head.
+  /// The serialized head of the request.
   @exclusivity(unchecked) private(set) var headBytes: [UInt8]
   private let inbox: Inbox
   /// The engine's limits for decoding bodies. The request's `bodyBytesMax` applies in addition.
@@ -31,13 +31,14 @@ final class Exchange {
   /// The measurements of the exchange so far. `finalMetrics` adds the connection's measurements.
   @exclusivity(unchecked) var metrics: ExchangeMetrics
   @exclusivity(unchecked) private var record: ConnectionRecord?
-  /// The exchange's ticket in the pool's queue. It may be stale; only the pool knows whether the exchange still waits.
+  /// The ticket that the exchange got when it began to wait in the pool's queue. The exchange may no longer wait; only the pool
+  /// knows this.
   @exclusivity(unchecked) var ticket: Ticket?
   @exclusivity(unchecked) var connection: Connection?
-  /// Whether a body is sent after the head. If false, `body` isn't used.
+  /// Whether the engine sends a body after the request's head. If false, `body` isn't used.
   private let hasBody: Bool
   @exclusivity(unchecked) var body: BodySource
-  /// Whether the head includes `Expect: 100-continue`.
+  /// Whether the request's head includes `Expect: 100-continue`.
   @exclusivity(unchecked) private(set) var isExpecting: Bool
   @exclusivity(unchecked) var requestState: RequestState
   @exclusivity(unchecked) var response = ResponseState.awaitingHead
@@ -81,7 +82,7 @@ final class Exchange {
     body = try Self.source(of: submission.request, traits, id, inbox)
   }
 
-  /// The caller's request.
+  /// The request as the caller submitted it.
   var request: EngineRequest {
     _read { yield submission.request }
   }

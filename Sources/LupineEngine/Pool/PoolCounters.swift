@@ -20,9 +20,9 @@ public struct ConnectionCounters: Sendable, Hashable {
   public var reused = 0
   /// The number of connections that couldn't be opened.
   public var openingsFailed = 0
-  /// The number of connections abandoned while they were being opened, because no exchange needed them any longer.
+  /// The number of connections that the pool abandoned while they were being opened, because no exchange needed them any longer.
   public var openingsAbandoned = 0
-  /// The number of connections that were closed or switched to another protocol, for each reason.
+  /// The number of connections that were closed or switched to another protocol, by the reason.
   public var closed: [CloseReason: Int] = [:]
 
   /// Creates counters with all values 0.

@@ -22,7 +22,7 @@ struct ConnectionID: Sendable, Hashable {
   /// The connection's number within its loop, counted from 1 in the order in which connections are opened.
   var serial: UInt32 { UInt32(rawValue >> 32) }
 
-  /// A small number, unique among the loop's current connections, that can index arrays.
+  /// The connection's slot: a small number that indexes arrays and is unique among the loop's current connections.
   var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
 }
 

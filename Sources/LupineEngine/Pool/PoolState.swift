@@ -4,14 +4,14 @@
 internal import LupineReactor
 internal import LupineWire
 
-/// The state of one loop's pool: connections, idle connections and waiters.
+/// The state of one loop's connection pool: open connections, connections being opened, and exchanges that wait for one.
 ///
-/// A connection being opened isn't bound to the exchange that requested it. The first free connection goes to the first waiter
-/// in the origin's queue, and an opened connection without a waiter becomes idle.
+/// A connection being opened isn't bound to the exchange that requested it. The first free connection goes to the first waiter in
+/// the origin's queue, and an opened connection without a waiter becomes idle.
 ///
-/// Waiters get connections by priority, and in order of arrival if the priorities are equal. This order applies within an
-/// origin. If `connectionsMax` or a shortage of descriptors prevents new connections, it applies across all origins. Idle
-/// connections are closed when a waiter needs their place.
+/// Waiters get connections by priority, and in order of arrival if the priorities are equal. This order applies within an origin.
+/// If `connectionsMax` or a shortage of descriptors prevents new connections, it applies across all origins. Idle connections are
+/// closed when a waiter needs their place.
 ///
 /// Each event takes O(1), O(log n) in the number of origins, or O(n) in the number of different priorities. Closing several
 /// connections takes time for each of them. The caller must execute the returned actions in order, before it reports the next
@@ -19,7 +19,7 @@ internal import LupineWire
 struct PoolState: Sendable {
   /// The pool's answer to an exchange that requests a connection.
   enum Acquisition: Equatable {
-    /// The exchange uses this idle connection.
+    /// The exchange can use this idle connection at once.
     case use(ConnectionID)
     /// The exchange waits for a connection. Calling `cancel` with this ticket ends the wait. The actions may open a connection, or
     /// may already give one to the exchange.
@@ -114,8 +114,8 @@ struct PoolState: Sendable {
 
   // MARK: Events
 
-  /// Requests a connection for an exchange. Prefers the most recently used idle connection, because it is least likely
-  /// to be stale.
+  /// Handles an exchange's request for a connection. Prefers the most recently used idle connection, because it is least likely to
+  /// be stale.
   mutating func acquire(
     _ key: PoolKey, for exchange: ExchangeID, _ priority: ExchangePriority = .normal, now: Instant
   ) -> Acquisition {

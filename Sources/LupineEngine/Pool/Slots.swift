@@ -7,7 +7,7 @@ struct Slots<Element: Sendable>: Sendable {
 
   /// The number of places in use.
   var count: Int { elements.count - free.count }
-  /// One more than the largest index that has been used.
+  /// One more than the largest index that has ever been used.
   var upperBound: Int { elements.count }
 
   // Yielding accessors change an element in place, so that the element's storage isn't copied.

@@ -17,7 +17,7 @@ struct ConnectHandshake: ~Copyable {
   /// Chooses the reaction to a 2xx or 407 response. Nil for credentials with a single message, for which 2xx opens the tunnel and
   /// 407 fails it.
   private let react: ((ResponseHead) -> ProxyAuthorization.Reaction)?
-  /// The serialized head of the first request.
+  /// The serialized head of the first CONNECT request.
   let opening: [UInt8]
   private var connection: ClientConnection
   private var receivedCount = 0

@@ -22,7 +22,7 @@ public struct Proxy: Sendable, Hashable {
     /// Whether the proxy is an HTTP proxy, which forwards requests and opens tunnels with CONNECT.
     package var speaksHTTP: Bool { self == .http || self == .https }
 
-    /// The port if the proxy's URL has none: 443 for https, and 1080 for all others including http, as in curl.
+    /// The port of a proxy whose URL has none: 443 for https, and 1080 for all other schemes including http, as in curl.
     var defaultPort: UInt16 { self == .https ? 443 : Proxy.defaultPort }
   }
 
@@ -32,7 +32,7 @@ public struct Proxy: Sendable, Hashable {
     let password: String
   }
 
-  /// The port if the proxy's URL has none: 1080 for every scheme except https, as in curl. For https, the port is 443.
+  /// The port of a proxy whose URL has none: 1080 for every scheme except https, as in curl. For https, the port is 443.
   public static let defaultPort: UInt16 = 1080
 
   /// The protocol between the client and the proxy.

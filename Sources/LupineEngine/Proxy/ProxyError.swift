@@ -52,9 +52,9 @@ public struct ProxyError: Error, Sendable, Hashable {
     case credentialsRequired(schemes: [String], hadCredentials: Bool)
     /// The proxy responded to CONNECT with a status other than 2xx and 407.
     case refused(status: Int)
-    /// The proxy accepted the credentials without the proof of its identity that Negotiate requires.
+    /// The proxy accepted the client's Negotiate credentials, but didn't send the proof of its identity that Negotiate requires.
     case identityUnproven
-    /// The proxy's response to CONNECT is malformed, or CONNECT can't be written.
+    /// The proxy's response to CONNECT is malformed, or the CONNECT request can't be serialized.
     case wire(WireError)
 
     // SOCKS 5 or HTTP CONNECT.
@@ -93,7 +93,7 @@ public enum SOCKS5Refusal: Sendable, Hashable {
   case commandNotSupported
   /// SOCKS reply 8: the proxy doesn't support this type of address.
   case addressTypeNotSupported
-  /// The reply has a code that RFC 1928 doesn't assign.
+  /// The SOCKS reply has a code that RFC 1928 doesn't assign. The associated value is this code.
   case unassigned(UInt8)
 
   /// Creates the reason that a SOCKS 5 reply code states. Returns nil for 0, which means success.

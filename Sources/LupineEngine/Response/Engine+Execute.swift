@@ -1,8 +1,8 @@
 // Engine+Execute: the async functions that execute requests, built on `submit`.
 
-/// A response whose body is still being received.
+/// A response whose body the engine is still receiving.
 public struct EngineResponse: Sendable {
-  /// The URI of the response. After a redirect, it differs from the request's URI.
+  /// The URI to which the response belongs. After a redirect, it differs from the request's URI.
   public let uri: URI
   /// The response head, with the status and the fields.
   public let head: ResponseHead
@@ -12,7 +12,7 @@ public struct EngineResponse: Sendable {
 
 /// A complete response with its body in memory.
 public struct CollectedResponse: Sendable {
-  /// The URI of the response. After a redirect, it differs from the request's URI.
+  /// The URI to which the response belongs. After a redirect, it differs from the request's URI.
   public let uri: URI
   /// The response head, with the status and the fields.
   public let head: ResponseHead

@@ -25,7 +25,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let body: ResponseBody
 
-    /// Returns the next piece of the body, or nil after the last one.
+    /// Returns the next piece of the body, or nil after the last piece.
     ///
     /// Throws the error that made the body incomplete, or `.cancelled` if the task is cancelled.
     public func next(

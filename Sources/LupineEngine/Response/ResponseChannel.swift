@@ -33,8 +33,8 @@ final class ResponseChannel: ResponseSink {
   private let windowBytes: Int
   private let state: Mutex<State>
 
-  /// Creates a channel. `chain` contains the redirects that led to this request, and `earlier` the metrics of the requests
-  /// before this one.
+  /// Creates the channel for the response to `request`. `chain` contains the redirects that led to this request, and `earlier` the
+  /// metrics of the requests before it.
   init(_ request: EngineRequest, _ chain: RedirectChain, earlier: [ExchangeMetrics], windowBytes: Int) {
     self.request = request
     self.chain = chain
@@ -64,7 +64,7 @@ final class ResponseChannel: ResponseSink {
     return try result.get()
   }
 
-  /// Returns the next piece of the body, or nil after the last one.
+  /// Returns the next piece of the body, or nil after the last piece.
   func next() async throws(EngineError) -> [UInt8]? {
     while true {
       let (piece, ending, used) = state.withLock { state -> ([UInt8], Ending?, (ExchangeHandle, Int)?) in

@@ -8,7 +8,7 @@ internal import LupineReactor
 /// This type treats the two forms as the same address: IPv4 networks contain both forms, and IPv6 networks contain neither.
 public struct AddressNetwork: Sendable, Hashable {
   let first: IPAddress
-  /// The number of leading bits that the network's addresses share: 0...32 for IPv4, 0...128 for IPv6.
+  /// The number of leading bits that all addresses of the network share: 0...32 for IPv4, 0...128 for IPv6.
   let prefixLength: Int
 
   /// Parses a network of the form `prefix = address [ "/" length ]`. An address without a length is a network that contains only

@@ -91,11 +91,11 @@ public struct AddressPolicy: Sendable, Hashable {
 
 /// The reason why an address policy, or a request's settings, permits no connection.
 public enum AddressRefusal: Error, Sendable, Hashable {
-  /// The policy permits none of these addresses of the host, of the proxy, or of a Unix socket.
+  /// The policy permits none of these addresses, which are those of the host, of the proxy or of a Unix socket.
   case addresses([SocketAddress])
   /// The policy permits no proxies, but the request would use one.
   case proxy
-  /// These addresses are reached only through a mobile network, which the request doesn't permit.
+  /// The request permits no mobile network, but these addresses are reached only through one.
   case cellular([SocketAddress])
 }
 

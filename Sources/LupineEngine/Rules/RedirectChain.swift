@@ -6,7 +6,7 @@
 /// `next(after:to:)` decides which request follows from a response. When the exchange has ended, `follow` or `resend` returns the
 /// request to send, with the time left as its total limit.
 public struct RedirectChain: Sendable {
-  /// The rule by which redirects are followed, or nil to follow none.
+  /// The rule by which redirects are followed, or nil if none are followed.
   public let rule: RedirectRule?
   /// The number of redirects followed so far.
   public private(set) var count = 0

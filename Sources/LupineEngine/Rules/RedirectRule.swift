@@ -2,8 +2,8 @@
 
 /// The rule by which the engine follows redirects.
 public struct RedirectRule: Sendable, Hashable {
-  /// The maximum number of redirects for one request. 20 by default, as in browsers (Fetch standard, §4.4). curl
-  /// follows 50.
+  /// The maximum number of redirects that the engine follows for one request. 20 by default, as in browsers (Fetch standard, §4.4).
+  /// curl follows 50.
   public var countMax = 20
   /// Whether the engine follows redirects from https to http. False by default.
   public var allowsDowngrade = false
@@ -14,7 +14,7 @@ public struct RedirectRule: Sendable, Hashable {
   /// never need to be listed.
   public var secretFields: Set<String> = []
 
-  /// Creates the default rule.
+  /// Creates a rule with the default values.
   public init() {}
 
   /// Returns the request to which a response redirects, or nil if the response isn't a redirect.

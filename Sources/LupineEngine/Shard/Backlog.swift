@@ -14,10 +14,10 @@ struct Backlog {
   /// If a server is closing its connections, the events report the closed connections before an exchange is given one of them.
   /// Postponing also avoids deep recursion when thousands of connections have ended.
   var restarts: [Exchange] = []
-  /// The commands to execute in this iteration.
+  /// The commands of other threads that the shard executes in this iteration.
   var commands: [ShardCommand] = []
 
-  /// Whether there is no work for the next iteration.
+  /// Whether no work is postponed to the next iteration.
   var isEmpty: Bool { postponed.isEmpty && restarts.isEmpty }
 }
 

@@ -2,7 +2,7 @@
 
 /// The buffers that one event loop reuses to avoid allocations.
 struct Buffers {
-  /// The size of a read buffer: 64 KiB, which is four TLS records, and what a loopback socket usually has available.
+  /// The size in bytes of a read buffer: 64 KiB, which is four TLS records, and what a loopback socket usually has available.
   static let byteCount = 64 * 1024
   /// The size in bytes of a bulk buffer, for long unencrypted bodies and for decoded bodies: 256 KiB. Compared with a read buffer,
   /// it needs a quarter of the system calls and of the transfers between threads.

@@ -111,8 +111,8 @@ extension Shard {
       .failure(EngineError(code, .poolWait, exchange.key.origin, proxy: exchange.key.route.proxy, cause: cause)))
   }
 
-  /// Returns whether the pool has given the connection to an exchange that hasn't started on it yet.
-  /// Such a connection is neither draining nor idle.
+  /// Returns whether the pool has reserved the connection for an exchange that hasn't started on it yet. Such a connection is
+  /// neither draining nor idle.
   func isPromised(_ connection: Connection) -> Bool {
     !connection.isDraining && !pool.isIdle(connection.id)
   }
@@ -136,7 +136,7 @@ extension Shard {
 }
 
 extension CloseReason {
-  /// Returns the reason for closing the connection of an exchange that failed with this code.
+  /// Creates the reason for closing the connection of an exchange that failed with this code.
   init(of code: EngineError.Code) {
     switch code {
     case .cancelled: self = .cancelled

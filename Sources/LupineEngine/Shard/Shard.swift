@@ -14,14 +14,14 @@ typealias BlockingJobs = @Sendable (@escaping @Sendable () -> Void) throws(Syste
 final class Shard {
   /// The object to which a deadline belongs. It is the deadline's key in the queue.
   enum DeadlineKey: Hashable {
-    /// An exchange without a connection.
+    /// An exchange that has no connection yet.
     case exchange(ExchangeID)
     case opening(ConnectionID)
     /// A connection with its exchange. When the exchange ends, the deadline stays registered, because the next exchange usually has
     /// a later deadline.
     case connection(ConnectionID)
     case pool
-    /// The end of a graceful shutdown.
+    /// The graceful shutdown of the shard, whose time limit ends at the deadline.
     case shutdown
   }
 
@@ -40,7 +40,7 @@ final class Shard {
   let tlsContexts: TLSContexts
   /// The function that runs a job that may block, on another thread.
   let runBlocking: BlockingJobs
-  /// The queue of commands from other threads.
+  /// The queue of commands from other threads to this shard.
   let inbox: Inbox
 
   @exclusivity(unchecked) var now: Instant
@@ -57,7 +57,7 @@ final class Shard {
   @exclusivity(unchecked) var backlog = Backlog()
   @exclusivity(unchecked) private var keys: OriginKeys
   @exclusivity(unchecked) private var life = Life.running
-  /// The time when a graceful shutdown becomes an immediate one.
+  /// The time when a graceful shutdown becomes an immediate one, or nil if there is no time limit.
   @exclusivity(unchecked) private var shutdownEnd: Instant?
 
   init(

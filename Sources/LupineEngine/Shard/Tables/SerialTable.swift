@@ -22,7 +22,7 @@ struct SerialTable<Value> {
   var values: [Value] { places.compactMap { $0?.value } }
   var serials: [UInt64] { places.compactMap { $0?.serial } }
 
-  /// The value with this serial number, or nil if there is none. Setting nil removes the value.
+  /// The value whose key is this serial number, or nil if there is none. Setting nil removes the value.
   subscript(serial: UInt64) -> Value? {
     get {
       guard let position = position(of: serial) else { return nil }
