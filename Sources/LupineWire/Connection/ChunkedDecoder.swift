@@ -120,7 +120,7 @@ package struct ChunkedDecoder: Sendable {
 
 /// Encodes a body with the chunked transfer coding.
 public enum ChunkedEncoder {
-  /// Appends one chunk. Appends nothing if `data` is empty, because an empty chunk would end the body.
+  /// Appends `data` as one chunk to `output`. Appends nothing if `data` is empty, because an empty chunk would end the body.
   public static func append(_ data: borrowing Span<UInt8>, to output: inout [UInt8]) {
     guard !data.isEmpty else { return }
     output.append(contentsOf: String(data.count, radix: 16).utf8)
@@ -129,7 +129,7 @@ public enum ChunkedEncoder {
     output.append(contentsOf: [Byte.carriageReturn, Byte.lineFeed])
   }
 
-  /// Appends the last chunk and an empty trailer section.
+  /// Appends the last chunk and an empty trailer section to `output`, which ends the body.
   public static func appendEnd(to output: inout [UInt8]) {
     output.append(contentsOf: "0\r\n\r\n".utf8)
   }

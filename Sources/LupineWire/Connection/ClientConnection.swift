@@ -12,8 +12,8 @@ public struct ClientConnection: ~Copyable {
     case needMoreBytes
     /// The head of an interim response (1xx). The final response follows.
     case informational(ResponseHead)
-    /// The head of the final response, the framing of its body, and the transfer codings that were applied before
-    /// chunked, in the order of their application. The codings are empty unless the body is chunked.
+    /// The head of the final response, the framing of its body, and the transfer codings that the server applied before chunked, in
+    /// the order in which it applied them. There are no such codings unless the body is chunked.
     case head(ResponseHead, BodyFraming, [TransferCoding])
     /// Data of the body, as a range of the bytes passed to `receive`.
     case body(Range<Int>)

@@ -25,11 +25,11 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
 
   /// The exchange failed: the connection was lost, or the response was malformed.
   case exchangeFailed
-  /// The exchange was cancelled.
+  /// The caller cancelled the exchange.
   case cancelled
   /// The caller didn't read the rest of the response body, and the rest was too long to read and discard.
   case bodyUnwanted
-  /// The exchange exceeded one of its timeouts.
+  /// The exchange exceeded one of its time limits.
   case timedOut
 
   // Decisions of the pool.
@@ -48,7 +48,7 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   case descriptorsNeeded
   /// The connection switched to another protocol and was handed over to the caller that requested the switch.
   case upgraded
-  /// The engine was shut down.
+  /// The engine was shut down while the connection was open.
   case shutdown
 }
 

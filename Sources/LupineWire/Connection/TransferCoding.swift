@@ -5,7 +5,7 @@
 ///
 /// LupineWire only reports these codings. The reader of the body decodes them after the chunked coding.
 public enum TransferCoding: String, Sendable, Hashable, CaseIterable {
-  /// The gzip file format (RFC 1952). `x-gzip` is equivalent.
+  /// The gzip file format (RFC 1952). The name `x-gzip` means the same coding.
   case gzip
   /// The zlib format (RFC 1950) with deflate data (RFC 1951).
   case deflate
@@ -43,8 +43,8 @@ struct TransferEncoding {
     }
   }
 
-  /// Throws an error unless chunked occurs once, as the last coding, and all codings before it are known and within the
-  /// limit.
+  /// Throws an error unless chunked occurs once, as the last coding, all codings before it are known, and their number is within
+  /// the limit.
   func check(_ fields: Fields) throws(WireError) {
     guard isUnderstood, endsChunked else {
       throw .unsupportedTransferCoding(fields.list("transfer-encoding") ?? "")

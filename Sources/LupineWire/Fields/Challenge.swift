@@ -9,7 +9,7 @@ public struct Challenge: Sendable, Hashable {
     /// The parameter's value. If it was a quoted string, without the quotation marks and backslashes.
     public let value: String
 
-    /// Creates a parameter.
+    /// Creates a parameter from its name and its unquoted value.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -20,16 +20,16 @@ public struct Challenge: Sendable, Hashable {
   public enum Content: Sendable, Hashable {
     /// A single token68, often Base64. The scheme defines its meaning.
     case token68(String)
-    /// The parameters in their order. The array may be empty.
+    /// The parameters, in their order. The array may be empty.
     case parameters([Parameter])
   }
 
   /// The scheme's name as received. Names are case-insensitive.
   public let scheme: String
-  /// The token68 or the parameters after the scheme.
+  /// The part of the challenge after the scheme: a token68 or parameters.
   public private(set) var content: Content
 
-  /// Creates a challenge.
+  /// Creates a challenge from its scheme and its token68 or parameters.
   public init(scheme: String, content: Content = .parameters([])) {
     self.scheme = scheme
     self.content = content
@@ -53,7 +53,7 @@ public struct Challenge: Sendable, Hashable {
     return parameters.first { isSameToken($0.name, name) }?.value
   }
 
-  /// The name of the protected part of the server (RFC 9110 §11.5), or nil if the challenge has no realm.
+  /// The challenge's realm, which names the protected part of the server (RFC 9110 §11.5). Nil if the challenge has no realm.
   public var realm: String? { parameter("realm") }
 }
 

@@ -5,11 +5,11 @@
 /// Names keep their spelling and are compared case-insensitively. Several lines may have the same name. The strings of names and
 /// values are created on access.
 public struct Fields: Sendable {
-  /// One field line.
+  /// A field line: a name and a value.
   public struct Field: Sendable, Hashable {
     /// The field name in the spelling in which it was received or appended.
     public let name: String
-    /// The value without surrounding white space. Bytes that aren't UTF-8 are replaced with U+FFFD.
+    /// The field value without surrounding white space. Bytes that aren't UTF-8 are replaced with U+FFFD.
     public let value: String
   }
 

@@ -30,7 +30,7 @@ public struct HTTPDate: Sendable, Hashable {
 }
 
 extension HTTPDate: Comparable {
-  /// Returns whether the left date is earlier.
+  /// Returns whether the left date is earlier than the right date.
   public static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 }
 

@@ -56,7 +56,7 @@ enum Byte {
     (byte >= 0x20 && byte != 0x7F) || byte == tab
   }
 
-  /// Returns the value of a hex digit, or nil for any other byte.
+  /// Returns the value of a hex digit, in 0...15, or nil if the byte isn't one.
   @inline(__always)
   static func hexValue(_ byte: UInt8) -> UInt8? {
     switch byte {
