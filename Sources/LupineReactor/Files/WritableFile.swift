@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A regular file open for writing at explicit offsets. It has no current position.
+/// A regular file that is open for writing. Each write states its offset, so the file has no current position.
 package struct WritableFile: ~Copyable, Sendable {
   /// The path at which the file was opened.
   package let path: String
@@ -19,8 +19,8 @@ package struct WritableFile: ~Copyable, Sendable {
     self.byteCountMax = byteCountMax
   }
 
-  /// Creates a file that only its owner can read and write. Fails with EEXIST if the path exists, even as a broken
-  /// link.
+  /// Creates a file that only its owner can read and write. Fails with EEXIST if the path exists, even as a symbolic link whose
+  /// target doesn't exist.
   package init(creating path: String) throws(SystemError) {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
     let number = try SystemCall.run("open") { open(path, flags, 0o600) }

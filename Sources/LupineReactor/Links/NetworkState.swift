@@ -44,7 +44,8 @@ package struct NetworkState: Sendable, Hashable {
     }
   }
 
-  /// The usable links of the default routes, ordered by the routes' preference, with IPv4 first. No link occurs twice.
+  /// The usable links of the default routes: first those of IPv4, then those of IPv6, each ordered by the metric of the route. No
+  /// link occurs twice.
   package var linksToAnyHost: [NetworkLink] {
     let defaults = routes.filter { $0.prefixLength == 0 }
       .sorted { ($0.destination.bitCount, $0.priority) < ($1.destination.bitCount, $1.priority) }

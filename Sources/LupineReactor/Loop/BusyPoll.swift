@@ -6,7 +6,7 @@
 /// The loop polls only if the previous wait was short, because the next wait is then likely to be short too. Without traffic, the
 /// loop sleeps.
 struct BusyPoll {
-  /// The maximum time to poll before sleeping, or zero to sleep at once.
+  /// The maximum time for which the loop polls before it sleeps. If zero, the loop sleeps at once.
   let limit: Duration
   private var wasShort = false
 
@@ -18,8 +18,8 @@ struct BusyPoll {
   /// Returns the time until which the loop polls in a wait that begins at `start`, or nil if the loop sleeps at once.
   func end(from start: Instant) -> Instant? { isEnabled && wasShort ? start + limit : nil }
 
-  /// Records the duration of a wait that has ended. If the loop slept without polling, a wait of up to twice the limit counts
-  /// as short, because waking up takes about as long as the limit.
+  /// Records the duration of a wait that has ended. If the loop slept without polling, a wait of up to twice `limit` counts as
+  /// short, because waking up takes about as long as `limit`.
   mutating func waited(_ duration: Duration, hasPolled: Bool) {
     wasShort = duration <= (hasPolled ? limit : limit * 2)
   }

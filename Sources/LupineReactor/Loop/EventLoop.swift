@@ -83,7 +83,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     wake()
   }
 
-  /// Makes the loop run another iteration. The call is cheap if the loop is awake.
+  /// Makes the loop run another iteration. The call is cheap unless the loop sleeps.
   package func wake() {
     let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
     switch before {

@@ -14,9 +14,9 @@ package struct Poller: ~Copyable, Sendable {
     package let rawValue: UInt32
     /// Creates a set of events from epoll's bits.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// Data or the end of data can be read.
+    /// Watch for data, or the end of the data, that can be read.
     package static let readable = Interest(rawValue: EPOLLIN.rawValue)
-    /// Data can be written, or an attempt to connect has ended.
+    /// Watch for room to write data, or for the end of an attempt to connect.
     package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
   }
 

@@ -47,7 +47,7 @@ public struct HostOverride: Sendable, Hashable {
   /// doesn't exist.
   public var addresses: [SocketAddress]
 
-  /// Creates an override.
+  /// Creates an override. Each parameter is described at the property of the same name.
   public init(host: String, port: UInt16? = nil, addresses: [SocketAddress]) {
     self.host = host
     self.port = port

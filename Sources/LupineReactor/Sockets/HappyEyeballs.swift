@@ -33,7 +33,7 @@ package struct HappyEyeballs: Sendable {
     nextStart = now
   }
 
-  /// Returns the next action at the time `now`.
+  /// Returns the action that the caller must perform at the time `now`.
   package mutating func step(now: Instant) -> Step {
     guard let address = remaining.first else { return running > 0 ? .wait(until: nil) : .exhausted }
     guard nextStart <= now else { return .wait(until: nextStart) }

@@ -29,9 +29,10 @@ package protocol StreamSocket: AnyObject {
 extension StreamSocket {
   package var mayHoldMore: Bool { false }
   package func releaseIdleMemory() {}
-  /// Receives into the entire buffer.
+  /// Receives bytes into the entire buffer. Returns their number, nil if no data is available yet, or 0 if the peer has closed its
+  /// sending side.
   package func receive(into buffer: inout [UInt8]) throws(SystemError) -> Int? { try receive(into: &buffer, from: 0) }
-  /// Sends all bytes, from the first on.
+  /// Sends bytes from the first on. Returns the number of bytes accepted, or nil if the socket's buffer is full.
   package func send(_ bytes: [UInt8]) throws(SystemError) -> Int? { try send(bytes, from: 0) }
 }
 

@@ -78,7 +78,7 @@ extension Socket {
 }
 
 extension Duration {
-  /// Returns the duration in units of `unit` nanoseconds, rounded up and limited to `range`.
+  /// Converts the duration to units of `unit` nanoseconds, rounded up and limited to `range`.
   fileprivate func rounded(up unit: UInt64, _ range: ClosedRange<UInt64>) -> UInt64 {
     let (whole, rest) = wholeNanoseconds.quotientAndRemainder(dividingBy: unit)
     return min(max(rest > 0 ? whole + 1 : whole, range.lowerBound), range.upperBound)
