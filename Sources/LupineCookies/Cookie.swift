@@ -8,7 +8,7 @@ struct Cookie: Sendable, Hashable {
   var value: [UInt8]
   /// The domain to whose hosts the cookie is sent, in lowercase and without a leading dot.
   var domain: String
-  /// Whether the cookie is sent only to `domain`, and not to its subdomains.
+  /// Whether requests send the cookie only to the host `domain`, and not to its subdomains.
   var isHostOnly: Bool
   var path: String
   /// The expiry date, or nil if the cookie lives as long as the storage that contains it.
@@ -26,7 +26,7 @@ struct Cookie: Sendable, Hashable {
     var version = 0
     var comment: String?
     var commentURL: URL?
-    /// The ports to which the cookie is sent, or empty for all ports.
+    /// The ports to which requests send the cookie. Empty means all ports.
     var ports: [UInt16] = []
   }
 

@@ -27,7 +27,7 @@ struct CookieJar: Sendable {
   /// with the same name.
   private var secureNames: [[UInt8]: Int] = [:]
   private var ticks: UInt64 = 0
-  /// The number of cookies, including expired ones that haven't been removed yet.
+  /// The number of stored cookies, including expired cookies that haven't been removed yet.
   private(set) var count = 0
 
   // MARK: Storing

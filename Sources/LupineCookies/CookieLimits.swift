@@ -18,7 +18,7 @@ enum CookieLimits {
   /// its cookie isn't.
   static let attributeBytesMax = 1024
 
-  /// The maximum lifetime of a cookie that a server sets, in seconds: 400 days (RFC 6265bis §5.5).
+  /// The maximum lifetime in seconds of a cookie that a server sets: 400 days (RFC 6265bis §5.5).
   static let ageSecondsMax: Int64 = 400 * 24 * 60 * 60
 
   /// The maximum number of stored cookies of one domain: 180, as in Chrome. RFC 6265bis §6.1 requires at least 50.
@@ -39,14 +39,14 @@ enum CookieLimits {
   /// Eviction searches all cookies, so it removes several hundred cookies at once.
   static let totalKept = 3000
 
-  /// The maximum size in bytes of the Cookie field that is sent: 8,190. Cookies that don't fit
-  /// are omitted, starting with the shortest paths.
+  /// The maximum size in bytes of the Cookie field that a request sends: 8,190. Cookies that don't fit are omitted, starting with
+  /// those that have the shortest paths.
   ///
-  /// RFC 6265bis sets no limit. Apache refuses a longer field with an error, and most other servers have slightly higher
-  /// limits. Without this limit, a server that sets too many cookies would lock out its users.
+  /// RFC 6265bis sets no limit. Apache refuses a longer field with an error, and most other servers have slightly higher limits.
+  /// Without this limit, a server that sets too many cookies would lock out its users.
   static let fieldBytesMax = 8190
 
-  /// The maximum size of a host name in bytes: 255, the longest name in the DNS (RFC 1035 §2.3.4). A longer host has no cookies.
+  /// The maximum size in bytes of a host name that can have cookies: 255, the longest name in the DNS (RFC 1035 §2.3.4).
   static let hostBytesMax = 255
 
   /// The maximum size of the system's list of public suffixes in bytes: 4 MiB. A larger

@@ -7,7 +7,7 @@ package struct CookieSource: Sendable, Hashable {
   let host: String
   /// The percent-encoded path, which begins with a slash, without the query.
   let path: String
-  /// Whether the scheme is https.
+  /// Whether the scheme of the URL is https.
   let isSecure: Bool
   let port: UInt16
 
@@ -47,8 +47,8 @@ package struct CookieSource: Sendable, Hashable {
       || path.dropFirst(other.count).first == UInt8(ascii: "/")
   }
 
-  /// The default path of a cookie without a Path attribute: the path up to its last slash, without that slash (RFC 6265bis
-  /// §5.1.4).
+  /// The path that a cookie gets if it has no Path attribute: this path up to its last slash, without that slash, or "/" if this
+  /// path has only one slash (RFC 6265bis §5.1.4).
   var defaultPath: String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex,
       path.utf8.first == UInt8(ascii: "/")

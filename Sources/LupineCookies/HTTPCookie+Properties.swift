@@ -25,9 +25,9 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
   public static let originURL = HTTPCookiePropertyKey("OriginURL")
   /// Whether the cookie is sent only over https. Any value except `false` means true.
   public static let secure = HTTPCookiePropertyKey("Secure")
-  /// The expiry date: a `Date`, or a `String` in the format of Set-Cookie's Expires attribute.
+  /// The cookie's expiry date: a `Date`, or a `String` in the format of Set-Cookie's Expires attribute.
   public static let expires = HTTPCookiePropertyKey("Expires")
-  /// The lifetime in seconds from now, a `String` or a number. It takes precedence over `expires`.
+  /// The cookie's lifetime in seconds from now, a `String` or a number. It takes precedence over `expires`.
   public static let maximumAge = HTTPCookiePropertyKey("Max-Age")
   /// Whether the cookie lives as long as its storage, regardless of `expires`: `true` or the `String` "TRUE".
   public static let discard = HTTPCookiePropertyKey("Discard")
@@ -56,9 +56,9 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
 
   /// A cross-site request sends the cookie only if it navigates to the cookie's site.
   public static let sameSiteLax = HTTPCookieStringPolicy(rawValue: "lax")
-  /// Cross-site requests don't send the cookie.
+  /// Cross-site requests never send the cookie.
   public static let sameSiteStrict = HTTPCookieStringPolicy(rawValue: "strict")
-  /// Cross-site requests send the cookie. Foundation has no constant for this value.
+  /// Cross-site requests send the cookie as same-site requests do. Foundation has no constant for this value.
   public static let sameSiteNone = HTTPCookieStringPolicy(rawValue: "none")
 
   /// Creates a policy from its name, ignoring case. Returns nil unless the name is "lax", "strict" or "none".

@@ -24,7 +24,7 @@ public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
     super.init()
   }
 
-  /// Decodes an archived cookie.
+  /// Creates a cookie from an archive that `encode(with:)` has written. Returns nil if the archive doesn't contain a valid cookie.
   public init?(coder: NSCoder) {
     guard let data = coder.decodeObject(of: NSData.self, forKey: Self.propertiesKey).map({ Data(referencing: $0) }),
       let values = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
@@ -35,7 +35,7 @@ public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
     super.init()
   }
 
-  /// Archives the cookie's ``properties``.
+  /// Writes the cookie's ``properties`` to an archive.
   public func encode(with coder: NSCoder) {
     var values: [String: Any] = [:]
     for (key, value) in properties ?? [:] { values[key.rawValue] = (value as? URL)?.absoluteString ?? value }

@@ -15,7 +15,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     var policy = HTTPCookie.AcceptPolicy.always
   }
 
-  /// The storage used by `URLSessionConfiguration.default`.
+  /// The storage that `URLSessionConfiguration.default` uses.
   public static let shared = HTTPCookieStorage()
 
   private let state = Mutex(State())

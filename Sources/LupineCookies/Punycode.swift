@@ -1,7 +1,7 @@
 // Punycode: encodes domain labels of other scripts in ASCII (RFC 3492). The list of public suffixes contains such labels in
 // Unicode, but URLs and Domain attributes contain them in ASCII.
 
-/// The Bootstring algorithm with Punycode's parameters.
+/// The Bootstring algorithm (RFC 3492) with Punycode's parameters, which encodes Unicode text in ASCII.
 enum Punycode {
   // RFC 3492 §5
   private static let base = 36

@@ -11,7 +11,7 @@ struct SetCookie: Sendable, Equatable {
   /// The cookie's lifetime in seconds, at most `CookieLimits.ageSecondsMax`, or nil if there is no valid Max-Age attribute. 0 means
   /// that the server removes the cookie.
   var maxAge: Int64?
-  /// The expiry date, or nil if there is no valid Expires attribute.
+  /// The expiry date of the cookie, or nil if there is no valid Expires attribute.
   var expires: Date?
   /// The value of the Domain attribute in lowercase and without a leading dot, or nil if the attribute is missing or empty.
   var domain: String?
@@ -26,7 +26,7 @@ struct SetCookie: Sendable, Equatable {
   var comment: String?
   var commentURL: String?
 
-  /// Parses the value of one Set-Cookie field line.
+  /// Parses the value of one Set-Cookie field line. Throws an error if the cookie must be refused whatever the server.
   init(_ line: some Collection<UInt8>) throws(CookieRefusal) {
     guard line.count <= CookieLimits.lineBytesMax else { throw .lineTooLong }
     guard !line.contains(where: Self.isForbidden) else { throw .controlCharacter }
@@ -45,7 +45,7 @@ struct SetCookie: Sendable, Equatable {
     for attribute in parts.dropFirst() { take(attribute) }
   }
 
-  /// Throws an error if no cookie may have this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
+  /// Throws an error if no server may set a cookie with this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
   static func check(name: [UInt8], value: [UInt8]) throws(CookieRefusal) {
     guard !name.isEmpty || !value.isEmpty else { throw .empty }
     guard name.count + value.count <= CookieLimits.pairBytesMax else { throw .pairTooLong }
