@@ -1,6 +1,6 @@
 // CodingError: the errors of coded bodies, each with its cause, place and remedy.
 
-/// An error in decoding or encoding a body, with the content coding and the position in the coded bytes.
+/// An error in decoding or encoding a body, with the content coding and the position of the failure in the coded bytes.
 public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The cause of an error.
   public enum Cause: Sendable, Equatable {

@@ -19,10 +19,10 @@ public struct CodingLimits: Sendable, Equatable {
   /// If a body has several codings, the decoders before the last may produce slightly more bytes.
   public var decodedBytesMax: UInt64?
 
-  /// The maximum number of bytes that the decoder of any coding may produce per received byte. 1100 by default. Nil means no
+  /// The maximum number of bytes that the decoder of each coding may produce per received byte. 1100 by default. Nil means no
   /// limit.
   ///
-  /// Deflate can't exceed 1032:1 (zlib's technical notes), so only Brotli, Zstandard and stacked codings can reach the
+  /// Deflate can't exceed 1032:1 (zlib's technical notes), so only Brotli, Zstandard and bodies with several codings can reach the
   /// limit.
   public var expansionRatioMax: UInt64?
 
@@ -77,7 +77,8 @@ public struct CodingLimits: Sendable, Equatable {
     return decodedBytesMax.addingSaturated(decodedBytesMax >> 8).addingSaturated(expansionFloorBytes)
   }
 
-  /// Returns the maximum number of bytes that any decoder may have produced after `wireBytes` received bytes were consumed.
+  /// Returns the maximum number of bytes that the decoder of each coding may have produced in total after `wireBytes` received
+  /// bytes were consumed.
   func expandedBytesMax(wireBytes: UInt64) -> UInt64 {
     guard let expansionRatioMax else { return .max }
     let product = wireBytes.multipliedReportingOverflow(by: expansionRatioMax)

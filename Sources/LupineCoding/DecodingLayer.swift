@@ -12,7 +12,7 @@ final class DecodingLayer {
   private(set) var unread = UnsafeRawBufferPointer(start: nil, count: 0)
   private var codedBytes: UInt64 = 0
   private(set) var decodedBytes: UInt64 = 0
-  /// Whether the layer may produce more output without more input.
+  /// Whether the decoder may produce more output without more input.
   private(set) var mayHoldOutput = false
 
   init(_ coding: ContentCoding, feedsAnother: Bool) throws(CodingError) {
@@ -77,9 +77,9 @@ final class DecodingLayer {
   }
 }
 
-/// The result of one call of a decoder.
+/// The result of one call of `StreamDecoder.decode`.
 struct DecodingStep {
-  /// The number of input bytes consumed.
+  /// The number of input bytes that the call consumed.
   var consumed = 0
   /// The decoded bytes. They are in the caller's output buffer, the decoder's memory or the input, and are valid until the
   /// decoder's next call.
@@ -97,7 +97,7 @@ struct StreamFailure: Error {
 /// The decoder of a compression library. If a call produces no output, the call has consumed input, or the decoder needs more
 /// input, or the coded data has ended.
 protocol StreamDecoder: AnyObject {
-  /// Whether the coded data may end here, and all output has been produced.
+  /// Whether the coded data may end at this point, and the caller has received all output.
   var isAtEnd: Bool { get }
 
   /// Decodes `input` from its beginning, and produces at most as many bytes as `output` can hold, which is at least one. Neither
