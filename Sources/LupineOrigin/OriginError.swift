@@ -16,12 +16,12 @@ package enum OriginError: Error, Sendable, Hashable {
   case invalidResponse(String)
   /// The handler has already closed this connection.
   case closed
-  /// The server is stopping.
+  /// The server is stopping, so the handler must end.
   case stopped
 }
 
 extension OriginError: CustomStringConvertible {
-  /// The cause and the remedy.
+  /// A sentence that states the cause and the remedy.
   package var description: String {
     switch self {
     case .notAnAddress(let text): "\"\(text)\" isn't a numeric address. Listen on 127.0.0.1 or ::1."

@@ -4,7 +4,7 @@
 internal import LupineLoopback
 internal import LupineReactor
 
-/// A server that listens from `init` until `stop` and calls its handler on a separate thread for each connection.
+/// An HTTP server that listens from `init` until `stop`, and calls its handler on a separate thread for each connection.
 package final class OriginServer: Sendable {
   /// The port on which the server listens: the port passed to `init`, or the port that the kernel chose.
   package let port: UInt16
@@ -58,7 +58,7 @@ package final class OriginServer: Sendable {
 
   /// The number of connections accepted so far, including those whose TLS handshake failed.
   package var connectionCount: Int { registry.connectionCount }
-  /// The number of connections that aren't closed and whose handler hasn't returned.
+  /// The number of open connections whose handlers haven't returned yet.
   package var openConnectionCount: Int { registry.openConnectionCount }
   /// The number of request heads read so far on all connections.
   package var requestCount: Int { registry.requestCount }

@@ -5,7 +5,7 @@ package import LupineWire
 
 /// A response that a handler returns for a request, or the decision to send none.
 package struct Reply: Sendable {
-  /// The body of a response and its framing.
+  /// The body of a response and the way in which it is framed.
   package enum Content: Sendable {
     /// Bytes, sent with Content-Length.
     case bytes([UInt8])
