@@ -4,7 +4,7 @@ package import Foundation
 
 /// A table that says which bytes aren't percent-encoded. Every other byte becomes `%` and two hexadecimal digits.
 package struct PercentEscapeTable: Sendable {
-  /// The table for `CharacterSet.afURLQueryAllowed`.
+  /// The table by which the characters in `CharacterSet.afURLQueryAllowed` aren't percent-encoded.
   package static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
 
   private let stays: [Bool]

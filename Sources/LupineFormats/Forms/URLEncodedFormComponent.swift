@@ -58,7 +58,7 @@ struct URLEncodedFormPairs {
   private(set) var elements: [(key: String, component: URLEncodedFormComponent)] = []
   private var positions: [String: Int] = [:]
 
-  /// Returns the node for `key`, and creates it if necessary.
+  /// Returns the child node for `key`, and creates it if necessary.
   mutating func component(forKey key: String) -> URLEncodedFormComponent {
     if let position = positions[key] { return elements[position].component }
     let component = URLEncodedFormComponent()

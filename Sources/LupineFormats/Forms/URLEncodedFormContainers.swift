@@ -132,7 +132,7 @@ final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
     return encoder
   }
 
-  /// Returns the index of the next element and increments the count.
+  /// Returns the index of the array's next element, and counts the element as encoded.
   func nextIndex() -> Int {
     defer { count += 1 }
     return count

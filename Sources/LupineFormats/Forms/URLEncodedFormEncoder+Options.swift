@@ -5,11 +5,11 @@ public import Foundation
 extension URLEncodedFormEncoder {
   /// The format of the keys under which the elements of an array are written.
   public enum ArrayEncoding {
-    /// `key[]` for every element.
+    /// The key is `key[]` for every element.
     case brackets
-    /// `key` for every element.
+    /// The key is `key` for every element.
     case noBrackets
-    /// `key[0]`, `key[1]` and so on.
+    /// The keys are `key[0]`, `key[1]` and so on.
     case indexInBrackets
     /// The result of the closure, which receives the array's key and the element's index, counted from 0.
     case custom((_ key: String, _ index: Int) -> String)
@@ -43,7 +43,7 @@ extension URLEncodedFormEncoder {
   public enum DataEncoding {
     /// An array of byte values: `Data` encodes itself.
     case deferredToData
-    /// Base64 (RFC 4648 §4).
+    /// Base64 text (RFC 4648 §4).
     case base64
     /// The closure's result for the data.
     case custom((Data) throws -> String)
@@ -117,11 +117,11 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The format in which the key of a nested value is appended to its parent's key.
+  /// The format of a nested value's key, which is appended to the key of its parent.
   public struct KeyPathEncoding: Sendable {
-    /// `parent[child]`.
+    /// The nested value's key in brackets, as in `parent[child]`.
     public static let brackets = KeyPathEncoding { "[\($0)]" }
-    /// `parent.child`.
+    /// A dot and the nested value's key, as in `parent.child`.
     public static let dots = KeyPathEncoding { ".\($0)" }
 
     let suffix: @Sendable (String) -> String
@@ -133,7 +133,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The way in which nil values are encoded.
+  /// The rule by which nil values are encoded.
   public struct NilEncoding: Sendable {
     /// Omits a nil value together with its key.
     public static let dropKey = NilEncoding { nil }
@@ -152,7 +152,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The way in which a space is encoded.
+  /// The rule by which spaces are encoded.
   public enum SpaceEncoding {
     /// Encodes a space as `%20`.
     case percentEscaped

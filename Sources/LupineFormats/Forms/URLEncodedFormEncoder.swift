@@ -34,11 +34,11 @@ public final class URLEncodedFormEncoder {
   public let dateEncoding: DateEncoding
   /// The conversion of a pair's complete key, including the keys of its parents.
   public let keyEncoding: KeyEncoding
-  /// The format in which the key of a nested value is appended to its parent's key.
+  /// The format of a nested value's key, which is appended to the key of its parent.
   public let keyPathEncoding: KeyPathEncoding
-  /// The way in which nil values are encoded.
+  /// The rule by which nil values are encoded.
   public let nilEncoding: NilEncoding
-  /// The way in which a space is encoded.
+  /// The rule by which spaces are encoded.
   public let spaceEncoding: SpaceEncoding
 
   /// The characters that aren't percent-encoded. Characters outside ASCII are always encoded.
