@@ -3,7 +3,7 @@
 internal import Glibc
 package import LupineReactor
 
-/// A value protected by a lock. Each change wakes all waiting threads.
+/// A value protected by a lock. Threads can wait for changes of the value, and each change wakes all of them.
 package final class Condition<State: Sendable>: Sendable {
   // SAFETY: accessed only while `mutex` is locked.
   nonisolated(unsafe) private var value: State

@@ -24,7 +24,7 @@ extension Socket {
     return try listen(on: address, backlog: backlog)
   }
 
-  /// Waits for a connection and returns its socket.
+  /// Blocks until a client connects, and returns the socket of the connection.
   package func accept() throws(SystemError) -> Socket {
     let number = try SystemCall.run("accept") { lupine_accept4(self.number, CInt(SOCK_CLOEXEC.rawValue)) }
     let result = Socket(FileDescriptor(owning: number))
@@ -32,7 +32,7 @@ extension Socket {
     return result
   }
 
-  /// Sends all bytes on a blocking socket.
+  /// Sends all bytes on a blocking socket, and returns when the kernel has accepted them.
   package func sendAll(_ bytes: [UInt8]) throws(SystemError) {
     var sent = 0
     while sent < bytes.count {

@@ -3,17 +3,18 @@
 internal import CLupineOpenSSL
 package import LupineTLS
 
-/// Issues short-lived certificates. Only for tests and the demo, because the authority's key is in unprotected memory.
+/// A certificate authority that issues short-lived certificates. Only for tests and the demo, because the authority's key is in
+/// unprotected memory.
 package struct ThrowawayAuthority: Sendable {
   /// The validity period of a certificate, relative to the time of issue.
   package enum Validity: Sendable {
-    /// Valid from one hour ago, for 30 days.
+    /// The certificate is valid from one hour ago, for 30 days.
     case valid
-    /// Valid from one hour ago until one hour from now.
+    /// The certificate is valid from one hour ago until one hour from now.
     case endingInAnHour
-    /// Expired one day ago.
+    /// The certificate expired one day ago.
     case expired
-    /// Valid from tomorrow on.
+    /// The certificate is valid from tomorrow on.
     case notYetValid
 
     fileprivate var seconds: ClosedRange<Int> {
@@ -26,7 +27,7 @@ package struct ThrowawayAuthority: Sendable {
     }
   }
 
-  /// The purpose of a certificate (RFC 5280 §4.2.1.12).
+  /// The purpose for which a certificate may be used (RFC 5280 §4.2.1.12).
   package enum Purpose: String, Sendable {
     case server = "serverAuth"
     case client = "clientAuth"
@@ -58,7 +59,7 @@ package struct ThrowawayAuthority: Sendable {
     self.identity = identity
   }
 
-  /// The authority's certificate, for use as a client's trust root.
+  /// The authority's certificate in PEM, for use as a client's trust root.
   package var certificatePEM: [UInt8] { identity.certificatePEM }
 
   /// Issues a certificate, by default for a server.
@@ -139,7 +140,7 @@ private func leafExtensions(
   return extensions
 }
 
-/// Creates a key and its certificate. Without an issuer, the certificate is self-signed.
+/// Creates a new key and its certificate. `issuer` signs the certificate, which is self-signed if `issuer` is nil.
 private func certify(
   _ commonName: String, _ extensions: [(Int32, String)], seconds: ClosedRange<Int>,
   issuer: ThrowawayAuthority.Identity?
