@@ -6,7 +6,7 @@ import LupineOrigin
 
 /// The servers and the session that the steps of the tour use. All servers run on loopback in this process.
 struct Stage: Sendable {
-  /// The URL of the origin that most steps use, such as "http://127.0.0.1:40123".
+  /// The URL of the origin without TLS that most steps use, such as "http://127.0.0.1:40123".
   let origin: String
   /// The URL of a second origin, to which the first origin redirects a request.
   let elsewhere: String
@@ -14,7 +14,7 @@ struct Stage: Sendable {
   let secure: String
   /// The path of the file with the certificate of the authority that issued the TLS origin's certificate.
   let authority: String
-  /// A session with default settings.
+  /// The session that most steps use, with default settings.
   let session = Session()
   /// A gate that opens when the origin has received the request that a step of the tour cancels.
   let cancelArrived = Gate()

@@ -14,7 +14,7 @@ enum Text {
     isatty(STDOUT_FILENO) == 1 ? "\u{1B}[1m\(text)\u{1B}[0m" : text
   }
 
-  /// Returns the text with a margin before each line.
+  /// Returns the text with `margin` before each line.
   static func indented(_ text: String, by margin: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { margin + $0 }.joined(separator: "\n")
   }
