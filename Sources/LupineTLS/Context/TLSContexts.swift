@@ -9,7 +9,7 @@ package final class TLSContexts: Sendable {
   /// evicted.
   static let contextsMax = 64
 
-  /// The sessions that all contexts can resume.
+  /// The store of resumable TLS sessions that all contexts share.
   package let sessions: TLSSessionStore
   private let contexts = Mutex<[TLSConfiguration: TLSContext]>([:])
 
@@ -18,8 +18,8 @@ package final class TLSContexts: Sendable {
     self.sessions = sessions
   }
 
-  /// Returns the configuration's context, which is created if necessary. Throws `TLSError.Code.configuration` if a setting
-  /// can't be used.
+  /// Returns the context for `configuration`. Creates it if necessary. Throws `TLSError.Code.configuration` if a setting can't be
+  /// used.
   package func context(for configuration: TLSConfiguration) throws(TLSError) -> TLSContext {
     if let known = contexts.withLock({ $0[configuration] }) { return known }
     // The context is created without holding the lock, so that other loops don't wait. If two are created concurrently,

@@ -23,7 +23,7 @@ public struct TLSInfo: Sendable, Hashable {
   public let cipherSuite: String
   /// The cipher suite's IANA number.
   public let cipherSuiteCode: UInt16
-  /// The key exchange's group in OpenSSL's naming, such as "x25519", or nil if there was none.
+  /// The key exchange's group in OpenSSL's naming, such as "x25519", or nil if the handshake used no group.
   public let group: String?
   /// The protocol that ALPN selected, or nil if the server selected none.
   public let applicationProtocol: String?
@@ -37,12 +37,12 @@ public struct TLSInfo: Sendable, Hashable {
   /// original handshake. With `Verification.none`, the certificates are unverified. Each access encodes the certificates anew.
   public var certificateChain: [[UInt8]] { peerCertificates.map(\.der) }
 
-  /// The subject of the peer's own certificate in the form of RFC 2253, or nil if there is none.
+  /// The subject of the peer's own certificate in the form of RFC 2253, or nil if the peer has sent no certificate.
   package var peerSubject: String? { peerCertificates.first?.subject }
 }
 
 extension TLSInfo {
-  /// The value until the handshake is complete, even if OpenSSL already knows some of the parameters.
+  /// The information before the handshake is complete, even if OpenSSL already knows some of the parameters.
   static let none = TLSInfo(
     protocolVersion: "", cipherSuite: "", cipherSuiteCode: 0, group: nil, applicationProtocol: nil, isResumed: false,
     stapledOCSP: .notAsked, peerCertificates: [])

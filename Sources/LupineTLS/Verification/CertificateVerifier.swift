@@ -24,8 +24,8 @@ public final class CertificateVerifier: Sendable {
     public let builtChain: [[UInt8]]
     /// The reason why OpenSSL refuses the certificate, or nil if OpenSSL accepts it. OpenSSL reports only the first reason.
     public let problem: TLSError?
-    /// The OCSP response in DER that the server stapled, or nil if it stapled none or none was requested. It is
-    /// unverified.
+    /// The OCSP response in DER that the server stapled. Nil if the server stapled none, or if the client requested none. The
+    /// response is unverified.
     public internal(set) var stapledResponse: [UInt8]?
     /// The parsed certificates of `sentChain`.
     let certificates: [Certificate]
@@ -38,22 +38,22 @@ public final class CertificateVerifier: Sendable {
     case accept
     /// Ends the handshake with `TLSError.Code.refusedByVerifier`. The error's message contains the reason.
     case refuse(reason: String)
-    /// Follows OpenSSL: if there is a `problem`, ends the handshake with it, and otherwise continues.
+    /// Follows OpenSSL's result: if the evidence has a `problem`, ends the handshake with it, and otherwise continues.
     case asFound
   }
 
-  /// Asks another party, such as a session's delegate, for the final decision. It must not block.
+  /// Calls another party, such as a session's delegate, for the final decision. The closure itself must not block.
   ///
-  /// `found` is the decision of `decide`, which isn't a refusal. `answer` may be called on any thread; only the first call
-  /// counts. Without an answer, the handshake ends at its time limit.
+  /// `found` is the decision of `decide`, which isn't a refusal. The other party calls `answer` with the final decision, on any
+  /// thread. Only the first call counts. Without an answer, the handshake ends at its time limit.
   package typealias Consultation =
     @Sendable (
       _ evidence: Evidence, _ found: Decision, _ answer: @escaping @Sendable (Result<Decision, any Error>) -> Void
     ) -> Void
 
   package let decide: @Sendable (Evidence) throws -> Decision
-  /// Returns whether `decide` never blocks for this host and `consultation` isn't needed. If true, `decide` is called on the
-  /// event loop, and its decision is final.
+  /// Returns whether `decide` never blocks for this host and needs no `consultation`. If so, `decide` is called on the event loop,
+  /// and its decision is final.
   package let isQuick: @Sendable (_ host: String) -> Bool
   /// Called for the final decision after `decide`, unless `decide` has refused the certificate. If nil, the decision of `decide`
   /// is final.
@@ -95,7 +95,7 @@ extension CertificateVerifier.Evidence {
     return Verification(chain: linked(builtChain.compactMap { Certificate(der: $0) }).map(\.der), problem: problem)
   }
 
-  /// Verifies the certificates again with the current time.
+  /// Verifies the server's certificates again with the current time.
   ///
   /// OpenSSL compares the host before it checks signatures and dates. A `problem` with `.hostMismatch` therefore
   /// doesn't mean that the other checks would succeed.
