@@ -13,9 +13,9 @@ enum TLSLimits {
   /// The maximum size in bytes of the replies to the peer's messages (key updates, alerts) that a session holds until the caller
   /// sends them: 16 KiB. The reply to a key update has 27 bytes.
   static let answerBytesMax = 16 * 1024
-  /// The maximum capacity in bytes of a session's empty buffer for received ciphertext: 128 KiB. A larger buffer is freed.
-  /// Receiving 64 KiB at a time needs 87 KB, because OpenSSL rounds up. Freeing such a buffer after each read would make a download
-  /// take a tenth longer.
+  /// The maximum capacity in bytes of an empty ciphertext buffer of a session: 128 KiB. A larger buffer is freed. Receiving 64 KiB
+  /// at a time needs 87 KB, because OpenSSL rounds up. Freeing such a buffer after each read would make a download take a tenth
+  /// longer.
   static let emptyBufferBytesMax = 128 * 1024
   /// The maximum capacity in bytes of each empty buffer of a session after `releaseIdleMemory`: 4 KiB, which is enough for a
   /// handshake or a short response.
