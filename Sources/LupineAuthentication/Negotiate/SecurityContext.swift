@@ -12,16 +12,16 @@ package protocol SecurityContext: Sendable {
   mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep
 }
 
-/// The result of one step of a context.
+/// The result of one step of a security context.
 package enum SecurityContextStep: Sendable, Hashable {
-  /// The context needs another step. The caller must send this token, and pass the server's next token to `step`.
+  /// The context needs another step. The caller must send this token to the server, and pass the server's next token to `step`.
   case proceed([UInt8])
-  /// The context is established. The caller must send the token, unless it is nil. `isMutual` is true if the server has proven
-  /// its identity.
+  /// The context is established. The caller must send the token to the server, unless it is nil. `isMutual` is true if the server
+  /// has proven its identity.
   case established([UInt8]?, isMutual: Bool)
 }
 
-/// The reason why a context can't be established.
+/// The reason why a security context can't be established.
 package struct SecurityContextError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The cause and its remedy.
   package let description: String
