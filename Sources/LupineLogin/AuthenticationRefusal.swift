@@ -3,7 +3,7 @@
 
 package import LupineEngine
 
-/// The refusal of a request that may succeed with a credential.
+/// The refusal of a request that may succeed if it is sent again with a credential.
 package enum AuthenticationRefusal: Sendable {
   /// A response with status code 401 or 407.
   case response(ResponseHead)
@@ -13,7 +13,7 @@ package enum AuthenticationRefusal: Sendable {
   /// The request's authenticated connection is no longer open, or its credentials can't open another tunnel. Nothing was sent.
   case missingConnection(EngineError)
 
-  /// Creates a refusal from the error of a failed exchange. Returns nil if the request wouldn't succeed with a credential.
+  /// Creates a refusal from the error of a failed exchange. Returns nil if a credential wouldn't help the request to succeed.
   package init?(_ failure: EngineError) {
     if case .proxy(let error)? = failure.cause, !error.challenges.isEmpty {
       self = .tunnel(error.challenges, failure)
