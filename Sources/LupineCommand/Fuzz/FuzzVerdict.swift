@@ -8,9 +8,10 @@ enum FuzzVerdict: Equatable {
   case answered(status: Int)
   /// The server closed the connection without a response, as it may for bytes that it can't parse (RFC 9112 §2.2).
   case closed
-  /// The server waits for the rest of a request that may be unfinished.
+  /// The server sent no response in time. This isn't a fault, because the request may be unfinished, so the server may wait for the
+  /// rest.
   case waits
-  /// The server did something that no server should do. The text describes it.
+  /// The server behaved as no server should. The text describes the behavior.
   case fault(Fault, String)
   /// The server can't be reached.
   case unreachable(String)

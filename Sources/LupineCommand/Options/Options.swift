@@ -3,7 +3,7 @@
 import LupineAuthentication
 import LupineEngine
 
-/// The action of the command.
+/// The action that the command line requests.
 enum Invocation: Equatable {
   case transfer(URI, Options)
   case help
@@ -12,7 +12,7 @@ enum Invocation: Equatable {
 
 /// The settings of a transfer.
 struct Options: Equatable {
-  /// The source of the body. Texts are as given, including a leading "@".
+  /// The source of the request's body. Texts are as on the command line, including a leading "@", which marks the path of a file.
   enum Payload: Equatable {
     case none
     case data([String])
@@ -45,11 +45,11 @@ struct Options: Equatable {
   var outputPath: String?
   var includesHead = false
   var failsOnErrorStatus = false
-  /// Whether content codings are neither requested nor decoded.
+  /// Whether the command writes the body as received: it requests no content codings, and decodes none.
   var isRaw = false
   /// The folder of stored responses, or nil for none.
   var cacheFolder: String?
-  /// The maximum time in seconds since a stored response became stale, or nil to serve only fresh responses.
+  /// The maximum staleness in seconds of a stored response that may be served, or nil to serve only fresh responses.
   var maxStale: Int?
   var isVerbose = false
   var showsTiming = false
@@ -81,7 +81,8 @@ struct Options: Equatable {
   var socketPath: String?
   var socket = SocketOptions()
 
-  /// The PEM file and the folder that replace the system's trust roots.
+  /// The path of a PEM file whose certificates replace the system's trust roots, or nil. `trustRootsFolder` is a folder with the
+  /// same purpose.
   var trustRootsPath: String?
   var trustRootsFolder: String?
   var skipsVerification = false
