@@ -19,7 +19,7 @@ package enum CachePolicy: Sendable, Hashable {
 
 /// The sessions to which a stored response may be served. Each stored response belongs to one partition.
 package enum CachePartition: Sendable, Hashable {
-  /// All users of the cache, because the response was requested without credentials and sets no cookie.
+  /// All sessions that share the cache, because the response was requested without credentials and sets no cookie.
   case anonymous
   /// Only the session with this name, because the response was requested with credentials or sets a cookie.
   case session(String)
