@@ -62,7 +62,7 @@ public struct TLSIdentity: Sendable, Hashable {
 }
 
 extension TLSIdentity {
-  /// The certificate in DER.
+  /// The identity's own certificate in DER, without the intermediate certificates.
   package var certificateDER: [UInt8] { material.leaf.der }
 
   /// Returns a copy of the identity that sends `issuers`, certificates in DER, as its intermediate certificates. Throws

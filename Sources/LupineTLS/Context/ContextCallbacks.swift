@@ -21,7 +21,7 @@ final class ClientAttachment {
   /// The server's name or IP address, which the server's certificate must match. A name is also sent as SNI.
   let host: String
   let port: UInt16
-  /// Whether the server is a proxy.
+  /// Whether the TLS session is with a proxy instead of an origin.
   let isProxy: Bool
   let settings: ClientSettings
   /// The error with which the handshake must fail, or nil. Callbacks set it when OpenSSL's verification, the check of the OCSP

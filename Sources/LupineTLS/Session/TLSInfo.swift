@@ -9,11 +9,11 @@ public struct TLSInfo: Sendable, Hashable {
   public enum StapledOCSP: Sendable, Hashable {
     /// No OCSP response was checked, because `ocspStapling` is `.ignored`.
     case notAsked
-    /// The server stapled no response, and none was required.
+    /// The server stapled no OCSP response, and neither the configuration nor the certificate required one.
     case absent
-    /// The response confirms that the certificate is good.
+    /// The stapled OCSP response confirms that the certificate is good.
     case good
-    /// The session was resumed. The response was checked in the handshake that created the session.
+    /// The TLS session was resumed. The OCSP response was checked in the handshake that created the session.
     case checkedEarlier
   }
 

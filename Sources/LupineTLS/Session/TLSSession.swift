@@ -9,7 +9,7 @@ import CLupineOpenSSL
 /// the bytes then contain the alert for the peer. Once a call has thrown an error, the session has failed, and every later call
 /// throws the same error.
 package struct TLSSession: ~Copyable {
-  /// The progress of a handshake.
+  /// The progress of a TLS handshake, and what the caller must do next.
   package enum HandshakeStep: Sendable, Hashable {
     /// The caller must send the output, then receive more bytes from the peer.
     case needMoreBytes
@@ -20,7 +20,7 @@ package struct TLSSession: ~Copyable {
     case done
   }
 
-  /// The result of a read.
+  /// The result of one call of `read`.
   package enum ReadStep: Sendable, Hashable {
     /// The read wrote this number of bytes to the buffer: at least 1, and at most one record of 16 KiB. More bytes may be
     /// available.

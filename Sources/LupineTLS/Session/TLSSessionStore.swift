@@ -10,7 +10,7 @@ import Synchronization
 /// The store keeps sessions by host, port and configuration. It keeps sessions with proxies separately. A session created without
 /// verification, with other trust roots or with another client certificate is never resumed under different settings.
 public final class TLSSessionStore: Sendable {
-  /// A session that can be resumed.
+  /// A description of a stored session that can be resumed.
   public struct Entry: Sendable, Hashable {
     /// The host of the session's server.
     public let host: String
@@ -184,7 +184,7 @@ fileprivate final class StoredSession: Sendable {
     SSL_SESSION_get_protocol_version(pointer) >= TLS1_3_VERSION
   }
 
-  /// The session's age in seconds, or 0 if the clock was set back.
+  /// Returns the session's age in seconds at the time `now`, or 0 if the clock was set back.
   private func age(at now: Int) -> Int { max(now - SSL_SESSION_get_time(pointer), 0) }
 
   /// The session's lifetime in seconds: the server's hint, or OpenSSL's default of 2 hours.

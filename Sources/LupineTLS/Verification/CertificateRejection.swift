@@ -9,7 +9,7 @@ struct CertificateRejection {
   /// The maximum number of names in an error message: 8. Certificates of content networks have hundreds of names.
   static let namesShownMax = 8
 
-  /// OpenSSL's `X509_V_ERR` code.
+  /// OpenSSL's `X509_V_ERR` code for the check that failed.
   let verifyCode: Int32
   /// The position of the refused certificate in the chain: 0 for the server's own certificate, followed by its issuers.
   let depth: Int32

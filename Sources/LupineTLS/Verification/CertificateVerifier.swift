@@ -9,13 +9,13 @@ import CLupineOpenSSL
 /// thread, so it may block without delaying other connections. It isn't called for a resumed session: the same verifier accepted
 /// the session's certificate before, because sessions are only resumed under an equal configuration.
 public final class CertificateVerifier: Sendable {
-  /// The data from which a verifier decides.
+  /// The data from which a verifier decides whether to accept a server's certificate.
   public struct Evidence: Sendable {
-    /// The host of the URL, or `TLSConfiguration.serverName`.
+    /// The host that the certificate must match: the host of the URL, or `TLSConfiguration.serverName` if it is set.
     public let host: String
     /// The server's port, or 0 for certificates that come from no handshake.
     package let port: UInt16
-    /// Whether the server is a proxy.
+    /// Whether the server that presented the certificates is a proxy instead of an origin.
     package let isProxy: Bool
     /// The certificates in DER as received, the server's own first. They are unverified.
     public let sentChain: [[UInt8]]
@@ -32,7 +32,7 @@ public final class CertificateVerifier: Sendable {
     let terms: VerificationTerms
   }
 
-  /// The verifier's decision.
+  /// A verifier's decision on a server's certificate.
   public enum Decision: Sendable, Hashable {
     /// Continues the handshake, even if OpenSSL refuses the certificate.
     case accept
@@ -80,7 +80,7 @@ public final class CertificateVerifier: Sendable {
 }
 
 extension CertificateVerifier.Evidence {
-  /// The result of a verification.
+  /// The result of verifying a server's certificates.
   public struct Verification: Sendable {
     /// The chain in DER, from the server's own certificate up to the last certificate whose key signed its predecessor. If
     /// there is no `problem`, the chain ends in a trusted certificate.
