@@ -19,9 +19,9 @@ package struct AuthenticationOffer: Sendable, Hashable {
   package enum Content: Sendable, Hashable {
     case basic
     case digest(DigestChallenge)
-    /// The server's token, or nil in the first challenge.
+    /// The scheme with the server's token, which is nil in the server's first challenge.
     case ntlm(token: [UInt8]?)
-    /// The server's token, or nil in the first challenge.
+    /// The scheme with the server's token, which is nil in the server's first challenge.
     case negotiate(token: [UInt8]?)
   }
 

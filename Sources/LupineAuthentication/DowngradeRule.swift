@@ -3,15 +3,15 @@
 
 /// The strongest Digest authentication that a server has used.
 package struct AuthenticationHistory: Sendable, Hashable {
-  /// The strongest hash function of an answered challenge, or nil if there was no such challenge.
+  /// The strongest hash function of the challenges that the client answered, or nil if it answered none.
   package private(set) var function: DigestAlgorithm.Function?
-  /// Whether an answered challenge had a qop.
+  /// Whether a challenge that the client answered had a qop.
   package private(set) var hasProtection = false
 
   /// Creates the history of a server whose challenges haven't been answered yet.
   package init() {}
 
-  /// Records that a challenge was answered.
+  /// Records that the client has answered a Digest challenge of the server.
   package mutating func record(_ challenge: DigestChallenge) {
     function = max(function ?? .md5, challenge.algorithm.function)
     if challenge.protection != .legacy { hasProtection = true }

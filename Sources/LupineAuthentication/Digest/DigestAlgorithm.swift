@@ -34,12 +34,12 @@ package struct DigestAlgorithm: Sendable, Hashable {
     }
   }
 
-  /// The hash function.
+  /// The hash function of the algorithm.
   package let function: Function
   /// Whether this is a `-sess` algorithm, whose key is derived only once, from the first nonce and client nonce (§3.4.2).
   package let isSession: Bool
 
-  /// Creates an algorithm.
+  /// Creates an algorithm from a hash function. `isSession` is true for a `-sess` algorithm.
   package init(_ function: Function, isSession: Bool = false) {
     self.function = function
     self.isSession = isSession

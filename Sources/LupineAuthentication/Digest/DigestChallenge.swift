@@ -20,9 +20,9 @@ package struct DigestChallenge: Sendable, Hashable {
   /// The maximum number of URIs in `domain`: 64. Further URIs are dropped. No server is known to send more than a few.
   static let domainCountMax = 64
 
-  /// The realm, which may be empty.
+  /// The challenge's realm, which may be empty.
   package let realm: String
-  /// The server's nonce.
+  /// The nonce that the server chose for this challenge.
   package let nonce: String
   /// The challenge's `opaque` value, which requests must repeat unchanged, or nil if there is none.
   package let opaque: String?
@@ -45,11 +45,11 @@ package struct DigestChallenge: Sendable, Hashable {
   /// Whether the server expects the user name and password in UTF-8 (`charset`), and therefore supports `username*` (§4).
   let expectsUTF8: Bool
 
-  /// The reason why a challenge can't be answered.
+  /// The reason why the client can't answer a Digest challenge.
   package enum Defect: Error, Sendable, Hashable {
-    /// The challenge lacks a required parameter.
+    /// The challenge lacks the required parameter with this name.
     case missing(String)
-    /// A parameter is longer than `valueBytesMax`.
+    /// The parameter with this name is longer than `valueBytesMax`.
     case tooLong(String)
     /// The algorithm is unknown, or OpenSSL's configuration forbids it.
     case unknownAlgorithm

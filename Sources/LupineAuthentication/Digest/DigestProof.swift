@@ -6,7 +6,7 @@ import LupineWire
 
 /// The Digest credentials of one request.
 package struct DigestProof: Sendable {
-  /// The value of Authorization or Proxy-Authorization.
+  /// The value of the Authorization or Proxy-Authorization field that sends these credentials.
   package internal(set) var fieldValue = ""
   let digest: MessageDigest
   /// H(A1) in hexadecimal digits: the hash that takes the place of the password when the Digest response is computed (RFC 7616
@@ -66,7 +66,7 @@ package struct DigestProof: Sendable {
 }
 
 extension DigestProof: CustomStringConvertible, CustomReflectable {
-  /// The request target, without secrets.
+  /// A text that contains the request target, but no secrets.
   package var description: String { "DigestProof(target: \(target))" }
   /// A mirror without children, because `dump` would print the key.
   package var customMirror: Mirror { Mirror(self, children: []) }

@@ -6,7 +6,7 @@ package import LupineTLS
 ///
 /// The session is a value type. Its owner must guard it with a lock, so that concurrent requests never use the same nonce count.
 package struct DigestSession: Sendable {
-  /// The reason why a challenge isn't answered.
+  /// The reason why the session can't compute credentials.
   package enum Failure: Error, Sendable, Hashable {
     /// The server accepts only `auth-int`, and the content can't be hashed before it is sent.
     case contentIsUnknown
@@ -150,7 +150,7 @@ package struct DigestSession: Sendable {
 }
 
 extension DigestSession: CustomStringConvertible, CustomReflectable {
-  /// The realm and the algorithm, without secrets.
+  /// A text that contains the realm and the algorithm, but no secrets.
   package var description: String { "DigestSession(realm: \(challenge.realm), \(challenge.algorithm.token))" }
   /// A mirror without children, because `dump` would print the keys.
   package var customMirror: Mirror { Mirror(self, children: []) }

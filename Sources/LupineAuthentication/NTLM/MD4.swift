@@ -2,7 +2,7 @@
 // missing. MD4 is insecure, so only NTLM uses it.
 
 enum MD4 {
-  /// Returns the 16-byte hash of the bytes.
+  /// Returns the MD4 hash of the bytes, which has 16 bytes.
   static func hash(_ bytes: [UInt8]) -> [UInt8] {
     // Padding: a 1 bit, zeros until the length is 56 bytes modulo 64, then the message's length in bits (§3.1, §3.2).
     var message = bytes + [0x80]

@@ -39,7 +39,7 @@ package struct NTLMHandshake: Sendable {
   }
   private var state = State.initial
 
-  /// Creates a handshake.
+  /// Creates a handshake for one connection.
   package init() {}
 
   /// Returns the client's first message (NEGOTIATE_MESSAGE).
