@@ -15,7 +15,7 @@ package enum AuthenticationParty: Sendable, Hashable {
     }
   }
 
-  /// The host. NTLM and Negotiate form the name of the service from it.
+  /// The server's host, from which NTLM and Negotiate form the name of the service.
   var host: String {
     switch self {
     case .origin(let origin): origin.host

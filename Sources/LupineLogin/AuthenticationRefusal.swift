@@ -10,7 +10,8 @@ package enum AuthenticationRefusal: Sendable {
   /// The proxy answered CONNECT with 407, and the exchange failed with this error. The 407 isn't delivered, because it isn't the
   /// origin's response.
   case tunnel([Challenge], EngineError)
-  /// The request's authenticated connection is no longer open, or its credentials can't open another tunnel. Nothing was sent.
+  /// The request wasn't sent, because the authenticated connection that it requires is no longer open, or because its credentials
+  /// can't open another tunnel.
   case missingConnection(EngineError)
 
   /// Creates a refusal from the error of a failed exchange. Returns nil if a credential wouldn't help the request to succeed.

@@ -25,7 +25,7 @@ final class ConnectionAuthentication: Sendable {
     case accepted
     /// The request is sent again, without calling the delegate for a credential.
     case resend
-    /// The credential was refused.
+    /// The server has refused the credential.
     case refused
     /// The server has accepted the credential without proving its own identity.
     case untrusted
@@ -37,11 +37,11 @@ final class ConnectionAuthentication: Sendable {
     case chosen
     /// The next request carries the handshake's first message, on a connection in a new group.
     case begun
-    /// The handshake's first message was sent.
+    /// The request with the handshake's first message was prepared for sending.
     case announced(ConnectionHandshake)
     /// The server has sent a token. The next request carries the answer to it.
     case challenged(ConnectionHandshake, TokenAnswer)
-    /// The answer to the server's token was sent.
+    /// The request with the answer to the server's token was prepared for sending.
     case answered(ConnectionHandshake)
     /// This task has authenticated the connection.
     case established
@@ -60,9 +60,9 @@ final class ConnectionAuthentication: Sendable {
   private struct State {
     var phase = Phase.none
     var use: (key: AuthenticatedConnections.Key, group: UInt64)?
-    /// Whether later tasks may use the connection.
+    /// Whether later tasks may use the authenticated connection.
     var isPassedOn = false
-    /// Whether the credential was chosen before a challenge.
+    /// Whether the credential was chosen before the server sent a challenge.
     var isPreemptive = false
     /// The number of times that the task has begun a handshake again, because the server had ended the authentication of a
     /// connection, or because a connection had been closed.

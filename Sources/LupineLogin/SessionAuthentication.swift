@@ -124,7 +124,7 @@ struct AuthenticatedConnections: Sendable {
     idle.reversed().map(\.key).filter { $0.party == party }
   }
 
-  /// Records that a proxy has accepted a credential.
+  /// Records that `proxy` has accepted a credential, so that later tasks use the credential without a challenge.
   mutating func note(_ credential: Accepted, by proxy: ProxyAddress) {
     if accepted.count >= Self.tunnelsMax, accepted[proxy] == nil { accepted.removeAll() }
     accepted[proxy] = credential

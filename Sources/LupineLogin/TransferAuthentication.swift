@@ -26,7 +26,8 @@ package final class TransferAuthentication: Sendable {
   private let known: KnownCredentials
   private let sent = Mutex<Sent?>(nil)
 
-  /// Creates the authentication of one task.
+  /// Creates the authentication of one task of a session. `known` are the credentials that the task may send without calling the
+  /// delegate.
   package init(_ session: SessionAuthentication, _ known: KnownCredentials) {
     origin = TaskAuthentication(session, known)
     proxy = ProxyAuthentication(session, known)
