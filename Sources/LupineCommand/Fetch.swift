@@ -5,7 +5,7 @@ import Synchronization
 
 /// Executes one request without following redirects.
 final class Fetch: ResponseSink {
-  /// The request to send next.
+  /// The request to send after the current one.
   enum Next: Sendable {
     /// The request to which a redirect leads.
     case redirect(EngineRequest)

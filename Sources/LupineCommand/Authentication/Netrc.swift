@@ -8,7 +8,7 @@ import LupineAuthentication
 /// begins a comment, which ends with the line. A quoted token may contain white space, and the escapes \n, \r, \t, and a
 /// backslash before any other character. After `macdef`, everything is skipped up to an empty line.
 struct Netrc: Equatable, Sendable {
-  /// The maximum length of a file in bytes: 128 KiB, as in curl.
+  /// The maximum length of a netrc file in bytes: 128 KiB, as in curl.
   static let fileBytesMax = 128 * 1024
   /// The maximum length of a token in bytes: 4 KiB, as in curl.
   static let tokenBytesMax = 4_096
@@ -23,7 +23,7 @@ struct Netrc: Equatable, Sendable {
 
   /// One login in the file: a host, a user name and a password.
   private struct Entry: Equatable {
-    /// The host, or nil for all hosts (`default`).
+    /// The host to which the login belongs, or nil for all hosts (`default`).
     let host: String?
     var user: String?
     var password: String?

@@ -13,9 +13,9 @@ import Synchronization
 final class RunAuthentication: Sendable {
   /// The next step for a request after a response or a failure.
   enum Decision {
-    /// The response or failure is final, or has nothing to do with a login.
+    /// The request isn't sent again, because the response or failure doesn't require a login, or because there is no login to send.
     case accept
-    /// The request is sent again.
+    /// This request is sent next, with a login or on another connection.
     case resend(EngineRequest)
     case fail(CommandError)
   }

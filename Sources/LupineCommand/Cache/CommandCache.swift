@@ -43,7 +43,7 @@ final class CommandCache: Sendable {
     return !isElsewhere && !hasOwnTrust && request.connectionDemand == nil
   }
 
-  /// The time in seconds since 1970.
+  /// The current time in seconds since 1970.
   var now: Int64 { Int64(time(nil)) }
 
   /// Returns the parts of a request from which the cache decides.

@@ -16,7 +16,7 @@ struct FuzzRun {
   /// The number of requests after which the run checks whether the server still responds: 100.
   private static let checkInterval = 100
 
-  /// Runs `lupine fuzz`. The arguments are those after `fuzz`.
+  /// Runs `lupine fuzz` with the arguments after `fuzz`, and returns the exit status.
   static func run(_ arguments: [String]) async throws(CommandError) -> ExitCode {
     var generator = SystemRandomNumberGenerator()
     // At most six digits, so that the seed is easy to remember.

@@ -2,7 +2,7 @@
 
 import LupineEngine
 
-/// The server's reaction to a request.
+/// The server's reaction to a mutated request.
 enum FuzzVerdict: Equatable {
   /// The server sent a response that conforms to HTTP, with any status.
   case answered(status: Int)
@@ -19,9 +19,9 @@ enum FuzzVerdict: Equatable {
   enum Fault: String, CaseIterable {
     /// The response violates HTTP or is truncated.
     case brokenReply = "invalid response"
-    /// No more bytes arrived within the timeout.
+    /// The server sent no response, or only a part of a response, within the timeout.
     case hang
-    /// The connection was reset (RST).
+    /// The server reset the connection (RST).
     case reset
     /// The server no longer responds to a request without mutations.
     case gone = "no longer responds"

@@ -4,7 +4,7 @@ internal import LupineRandom
 
 /// Creates mutated versions of one valid request.
 struct RequestMutator {
-  /// A mutation of a request.
+  /// A kind of mutation, which changes one part of a request.
   struct Mutation: Sendable {
     let name: String
     /// Whether a server may wait for further bytes of the mutated request, which never arrive.
@@ -154,7 +154,7 @@ extension RequestMutator.Mutation {
     },
   ]
 
-  /// Changes a random field line.
+  /// Calls `body` to change a field line that is chosen at random.
   private static func change(
     _ shape: inout RequestShape, _ random: inout SplitMix64, _ body: (inout RequestShape.Line) -> Void
   ) {

@@ -7,7 +7,7 @@ import LupineAuthentication
 struct PermittedSchemes: Equatable {
   private var chosen: Set<AuthenticationOffer.Scheme> = []
 
-  /// Adds schemes to those of earlier options.
+  /// Adds authentication schemes to the schemes that earlier options permit.
   mutating func permit(_ schemes: AuthenticationOffer.Scheme...) { chosen.formUnion(schemes) }
 
   /// The permitted schemes, at least one.

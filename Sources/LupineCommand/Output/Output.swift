@@ -41,7 +41,7 @@ final class Output: Sendable {
     }
   }
 
-  /// Writes text as UTF-8.
+  /// Writes text to the destination in UTF-8.
   func write(_ text: String) throws(CommandError) {
     try write(Array(text.utf8).span)
   }
