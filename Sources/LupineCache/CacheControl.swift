@@ -13,7 +13,7 @@ package struct CacheControl: Sendable, Hashable {
     case absent
     /// A number in 0...`CacheLimits.deltaSecondsMax`.
     case valid(Int64)
-    /// The argument is missing or isn't a number.
+    /// The directive's argument is missing or isn't a number.
     case invalid
   }
 
@@ -118,7 +118,7 @@ package struct CacheControl: Sendable, Hashable {
 /// The argument of a directive: the part after its name.
 private enum Argument: Equatable {
   case none, malformed
-  /// The token, or the quoted string without its quotes.
+  /// The directive's argument: a token, or a quoted string without its quotes.
   case text([UInt8])
 
   init(_ rest: ArraySlice<UInt8>) {

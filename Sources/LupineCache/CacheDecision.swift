@@ -14,7 +14,7 @@ package struct CacheHit: Sendable, Equatable {
     case staleWhileRevalidate
   }
 
-  /// The index of the response in the array of stored responses.
+  /// The index of the response to serve in the array of stored responses.
   package let index: Int
   package let reason: Reason
   package let response: ServedResponse
@@ -31,9 +31,9 @@ package struct Forwarding: Sendable, Equatable {
     case nothingStored
     /// No stored response matches the request's values of the fields that Vary names.
     case noVariant
-    /// The selected response is stale.
+    /// The stored response that was selected for the request is stale.
     case stale
-    /// The selected response requires validation (no-cache), or has been invalidated.
+    /// The stored response that was selected for the request requires validation (no-cache), or has been invalidated.
     case validationRequired
     /// A Cache-Control directive in the request forbids the use of the stored response.
     case requestDirective

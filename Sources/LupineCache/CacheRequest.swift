@@ -25,7 +25,7 @@ package enum CachePartition: Sendable, Hashable {
   case session(String)
 }
 
-/// The parts of a request that the cache needs.
+/// The parts of a request from which the cache decides how to answer it.
 package struct CacheRequest: Sendable {
   /// Whether the request has content. A GET with content isn't answered from the cache, because the content isn't part of the
   /// cache key, but some servers take it into account.

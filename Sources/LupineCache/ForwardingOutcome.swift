@@ -13,7 +13,7 @@ package struct StoredUpdate: Sendable, Equatable {
     case invalidate
   }
 
-  /// The index of the response in the array of stored responses.
+  /// The index of the changed response in the array of stored responses.
   package let index: Int
   package let change: Change
 }

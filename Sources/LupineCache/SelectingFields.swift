@@ -25,7 +25,7 @@ package struct SelectingFields: Sendable, Hashable {
     case tooLarge
   }
 
-  /// The fields, ordered by name. No name occurs twice.
+  /// The fields that select the response, ordered by name. No name occurs twice.
   package let selectors: [Selector]
 
   package init(_ selectors: [Selector]) { self.selectors = selectors }

@@ -7,7 +7,7 @@ package struct ServedResponse: Sendable, Equatable {
   package enum Body: Sendable, Hashable {
     case none
     case complete
-    /// The bytes of the stored body in this range.
+    /// Only the bytes of the stored body in this range are served.
     case part(Range<UInt64>)
   }
 

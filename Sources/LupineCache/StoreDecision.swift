@@ -4,7 +4,7 @@ package import LupineWire
 
 /// The decision whether to store a response from the origin.
 package enum StoreDecision: Sendable, Equatable {
-  /// The reason why a response isn't stored.
+  /// The reason why the cache doesn't store a response.
   package enum Refusal: Sendable, Hashable {
     /// The request isn't a GET, or it has content.
     case method
