@@ -42,7 +42,7 @@ public struct TLSInfo: Sendable, Hashable {
 }
 
 extension TLSInfo {
-  /// The information before the handshake is complete, even if OpenSSL already knows some of the parameters.
+  /// The value of `TLSSession.info` before the handshake is complete, even if OpenSSL already knows some of the parameters.
   static let none = TLSInfo(
     protocolVersion: "", cipherSuite: "", cipherSuiteCode: 0, group: nil, applicationProtocol: nil, isResumed: false,
     stapledOCSP: .notAsked, peerCertificates: [])

@@ -11,7 +11,7 @@ enum PeerName {
   /// An IP address of 4 or 16 bytes in network byte order.
   case address([UInt8])
 
-  /// The maximum length of a name in bytes. RFC 1035 §2.3.4 allows 255 on the wire, which is 253 in text.
+  /// The maximum length of a host name in bytes: 253. RFC 1035 §2.3.4 allows 255 on the wire, which is 253 in text.
   static let nameBytesMax = 253
 
   /// Parses a host name, an IPv4 address, or an IPv6 address with or without brackets and zone. Throws
