@@ -30,8 +30,8 @@ package struct DigestChallenge: Sendable, Hashable {
   package let algorithm: DigestAlgorithm
   /// Whether the challenge has an algorithm parameter. If it doesn't, requests omit the parameter too.
   let namesAlgorithm: Bool
-  /// The quality of protection (qop) that requests use. If the server offers both `auth` and `auth-int`, it is `auth`, because
-  /// `auth-int` requires reading the content an extra time.
+  /// The quality of protection (qop) that requests use. If the server offers both `auth` and `auth-int`, requests use `auth`,
+  /// because `auth-int` requires reading the content an extra time.
   package let protection: Protection
   /// The URI references in the challenge's `domain`, which define the protection space, as received. If empty, the protection space
   /// is the whole server.
