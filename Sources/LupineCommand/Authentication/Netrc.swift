@@ -13,7 +13,7 @@ struct Netrc: Equatable, Sendable {
   /// The maximum length of a token in bytes: 4 KiB, as in curl.
   static let tokenBytesMax = 4_096
 
-  /// The reason why a file can't be used, with the number of the line.
+  /// The reason why a netrc file can't be used. `line` is the number of the line with the error.
   enum Defect: Error, Equatable {
     case fileIsTooLong
     case tokenIsTooLong(line: Int)

@@ -12,9 +12,9 @@ final class CachedFetch: ResponseSink {
     case undecided
     /// The origin's response is passed on to the fetch, and also to `writer` if the cache stores the response.
     case pass
-    /// A stored response is served to the fetch at the end of the exchange.
+    /// At the end of the exchange, a stored response is served to the fetch.
     case serve(index: Int, ServedResponse, [StoredUpdate])
-    /// The request is sent again without conditions at the end of the exchange.
+    /// At the end of the exchange, the request is sent again without the cache's conditions.
     case resend
   }
 

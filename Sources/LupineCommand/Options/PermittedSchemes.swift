@@ -2,8 +2,8 @@
 
 import LupineAuthentication
 
-/// The authentication schemes with which one login may be sent. Each option adds schemes. Without such an option, only Basic is
-/// permitted.
+/// The authentication schemes with which one login may be sent. Each of the options --basic, --digest, --ntlm, --negotiate and
+/// --anyauth adds schemes. Without such an option, only Basic is permitted.
 struct PermittedSchemes: Equatable {
   private var chosen: Set<AuthenticationOffer.Scheme> = []
 
