@@ -29,7 +29,7 @@ package struct Forwarding: Sendable, Equatable {
     case policy
     /// The cache stores no response for the URI that this session may read.
     case nothingStored
-    /// No stored response matches the request's values of the fields that Vary names.
+    /// Responses are stored for the URI, but the request has other values in the fields that their Vary names.
     case noVariant
     /// The stored response that was selected for the request is stale.
     case stale

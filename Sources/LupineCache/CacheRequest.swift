@@ -47,7 +47,8 @@ package struct CacheRequest: Sendable {
   /// The name of the session that sends the request.
   package var session: String
   package var otherCredentials = OtherCredentials.none
-  /// Whether the request shares no stored responses with other sessions, not even those without credentials. False by default.
+  /// Whether the request uses only stored responses that belong to its session, and its response is stored only for this session,
+  /// even without credentials. False by default.
   package var isIsolated = false
 
   package init(method: String = "GET", uri: URI, fields: Fields = Fields(), session: String = "") {

@@ -171,8 +171,8 @@ private struct HeadComparison {
     }
   }
 
-  /// Returns whether ETag, Last-Modified and Content-Length in the HEAD response equal those of the stored response. Missing
-  /// fields are ignored.
+  /// Returns whether the HEAD response has the same ETag, Last-Modified and Content-Length as the stored response. Ignores fields
+  /// that the HEAD response lacks.
   private func matches(_ stored: StoredResponse) -> Bool {
     ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
       !fields.contains(name) || fields.valueBytes(name) == stored.fields.valueBytes(name)
