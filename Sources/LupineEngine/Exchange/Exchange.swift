@@ -126,7 +126,7 @@ final class Exchange {
     metrics.isReusedConnection = connection.mayBeStale
   }
 
-  /// Binds the exchange to a connection until its response is complete.
+  /// Assigns a connection to the exchange until its response is complete.
   func begin(on connection: Connection, now: Instant) {
     self.connection = connection
     record = connection.record
