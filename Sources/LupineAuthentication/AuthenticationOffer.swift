@@ -15,19 +15,19 @@ package struct AuthenticationOffer: Sendable, Hashable {
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// The scheme, with the parameters of its challenge.
+  /// An authentication scheme with the parameters of its challenge.
   package enum Content: Sendable, Hashable {
     case basic
     case digest(DigestChallenge)
-    /// The server's token, or nil in the first challenge.
+    /// The scheme with the server's token, which is nil in the server's first challenge.
     case ntlm(token: [UInt8]?)
-    /// The server's token, or nil in the first challenge.
+    /// The scheme with the server's token, which is nil in the server's first challenge.
     case negotiate(token: [UInt8]?)
   }
 
   /// The realm, or nil if the challenge has none.
   package let realm: String?
-  /// The scheme, with the parameters of the challenge.
+  /// The challenge's scheme with its parameters.
   package let content: Content
 
   /// The scheme of the challenge.
@@ -45,7 +45,7 @@ package struct AuthenticationOffer: Sendable, Hashable {
     if case .digest(let challenge) = content { challenge } else { nil }
   }
 
-  /// Parses a challenge. Returns nil if its scheme is unknown or the challenge is malformed.
+  /// Creates an offer from a challenge. Returns nil if the challenge's scheme is unknown, or if the challenge is malformed.
   package init?(_ challenge: Challenge) {
     switch challenge.scheme.lowercased() {
     case "basic": content = .basic
@@ -64,7 +64,7 @@ package struct AuthenticationOffer: Sendable, Hashable {
   }
 
   /// Returns the challenges that the client can answer, strongest first. If several have the same scheme and realm, only the
-  /// strongest is returned. Equally strong challenges keep their order.
+  /// strongest of them is returned. Equally strong challenges keep their order.
   package static func ranked(_ challenges: [Challenge]) -> [AuthenticationOffer] {
     let offers = challenges.compactMap(Self.init)
     // Comparing positions makes the order stable, which `sorted` doesn't guarantee.
@@ -87,7 +87,7 @@ package struct AuthenticationOffer: Sendable, Hashable {
   private struct Token {
     let bytes: [UInt8]?
 
-    /// Decodes the token. Returns nil if it isn't Base64.
+    /// Decodes the challenge's token, or sets `bytes` to nil if the challenge has no token. Returns nil if the token isn't Base64.
     init?(_ challenge: Challenge) {
       guard case .token68(let text) = challenge.content else {
         bytes = nil

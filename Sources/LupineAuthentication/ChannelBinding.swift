@@ -5,7 +5,8 @@ import LupineTLS
 
 /// The channel binding `tls-server-end-point`: a hash of the server's certificate.
 package struct ChannelBinding: Sendable, Hashable {
-  /// The binding's name followed by the hash of the server's certificate, in the form that security contexts expect.
+  /// The text "tls-server-end-point:" followed by the hash of the server's certificate: the application data of GSSAPI's channel
+  /// bindings.
   package let applicationData: [UInt8]
 
   /// Creates the binding of a connection from the server's certificate in DER. Returns nil if the binding isn't defined for the
@@ -17,7 +18,7 @@ package struct ChannelBinding: Sendable, Hashable {
 
   // gss_channel_bindings_struct: the types and lengths of two addresses, which are empty, and the application data's
   // length, 32 bits each, then the data (RFC 2743 §1.1.6, MS-NLMP 2.2.2.1)
-  /// The MD5 hash of the binding, which NTLM sends as an attribute, or nil if OpenSSL's configuration forbids MD5.
+  /// The MD5 hash of the channel binding, which NTLM sends as an attribute. Nil if OpenSSL's configuration forbids MD5.
   var hash: [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 16)
     bytes.append(littleEndian: UInt32(applicationData.count))

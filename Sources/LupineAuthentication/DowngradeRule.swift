@@ -3,15 +3,15 @@
 
 /// The strongest Digest authentication that a server has used.
 package struct AuthenticationHistory: Sendable, Hashable {
-  /// The strongest hash function of an answered challenge, or nil if there was no such challenge.
+  /// The strongest hash function of the challenges that the client answered, or nil if it answered none.
   package private(set) var function: DigestAlgorithm.Function?
-  /// Whether an answered challenge had a qop.
+  /// Whether a challenge that the client answered had a qop.
   package private(set) var hasProtection = false
 
-  /// Creates the history of a server without answered challenges.
+  /// Creates the history of a server whose challenges haven't been answered yet.
   package init() {}
 
-  /// Records that a challenge was answered.
+  /// Records that the client has answered a Digest challenge of the server.
   package mutating func record(_ challenge: DigestChallenge) {
     function = max(function ?? .md5, challenge.algorithm.function)
     if challenge.protection != .legacy { hasProtection = true }
@@ -26,16 +26,17 @@ package enum DowngradeRule {
     case basicInClear
     /// The server's earlier challenges had a qop, but this challenge has none.
     case protectionRemoved
-    /// The challenge's hash function is weaker than one that the server has used before, which is `after`.
+    /// The challenge's hash function is weaker than the function `after`, which the server has used before.
     case weakerAlgorithm(DigestAlgorithm.Function, after: DigestAlgorithm.Function)
   }
 
-  /// Returns the reason to refuse an offer, or nil if it may be answered.
+  /// Returns the reason to refuse a challenge, or nil if the client may answer it.
   ///
   /// - Parameters:
   ///   - offer: The server's challenge.
   ///   - history: The Digest challenges of the server that were answered before.
-  ///   - isEncrypted: Whether the connection to the server is safe from attackers, who otherwise may have replaced the challenge.
+  ///   - isEncrypted: Whether the connection to the server is safe from attackers. If it isn't, an attacker may have replaced the
+  ///     challenge.
   package static func downgrade(
     by offer: AuthenticationOffer, after history: AuthenticationHistory, isEncrypted: Bool
   ) -> Downgrade? {

@@ -13,14 +13,14 @@ package struct CacheControl: Sendable, Hashable {
     case absent
     /// A number in 0...`CacheLimits.deltaSecondsMax`.
     case valid(Int64)
-    /// The argument is missing or isn't a number.
+    /// The directive's argument is missing or isn't a number.
     case invalid
   }
 
   /// The request directive max-stale (RFC 9111 §5.2.1.2).
   package enum MaxStale: Sendable, Hashable {
     case absent, invalid
-    /// There is no argument, so any staleness is accepted.
+    /// The directive has no argument, so the client accepts a stale response of any age.
     case unlimited
     case seconds(Int64)
   }
@@ -28,12 +28,12 @@ package struct CacheControl: Sendable, Hashable {
   /// The response directive no-cache (RFC 9111 §5.2.2.4).
   package enum NoCache: Sendable, Hashable {
     case absent
-    /// The qualified form: only the fields with these names, in lowercase, require validation before use.
+    /// The qualified form, `no-cache="…"`: only the fields with these names, in lowercase, require validation before use.
     case fields([String])
     case everything
   }
 
-  /// The directives without arguments.
+  /// The directives that take effect without an argument.
   package struct Flags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -55,7 +55,7 @@ package struct CacheControl: Sendable, Hashable {
   package private(set) var staleWhileRevalidate = Seconds.absent
   package private(set) var staleIfError = Seconds.absent
 
-  /// Parses the directives of a message.
+  /// Parses the Cache-Control directives in the header fields of a message.
   package init(_ fields: Fields) {
     // Each field line is parsed separately, so that a malformed line doesn't hide the directives in the other lines.
     for position in fields.indices where fields.isNamed("cache-control", at: position) {
@@ -118,7 +118,7 @@ package struct CacheControl: Sendable, Hashable {
 /// The argument of a directive: the part after its name.
 private enum Argument: Equatable {
   case none, malformed
-  /// The token, or the quoted string without its quotes.
+  /// The directive's argument: a token, or a quoted string without its quotes.
   case text([UInt8])
 
   init(_ rest: ArraySlice<UInt8>) {

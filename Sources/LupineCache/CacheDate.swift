@@ -45,9 +45,9 @@ extension String {
 
 /// The times when a response's exchange began and when its head had arrived, in whole seconds since 1970, in UTC.
 package struct ExchangeTimes: Sendable, Hashable {
-  /// The time when the request was sent.
+  /// The time when the request was sent, in seconds since 1970.
   package let request: Int64
-  /// The time when the response's head had arrived.
+  /// The time when the response's head had arrived, in seconds since 1970.
   package let response: Int64
 
   /// Creates times from two readings of a clock, which may have been set back between them. A time outside the years 1 to 9999 is

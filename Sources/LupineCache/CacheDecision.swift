@@ -14,7 +14,7 @@ package struct CacheHit: Sendable, Equatable {
     case staleWhileRevalidate
   }
 
-  /// The index of the response in the array of stored responses.
+  /// The index of the response to serve in the array of stored responses.
   package let index: Int
   package let reason: Reason
   package let response: ServedResponse
@@ -27,13 +27,13 @@ package struct Forwarding: Sendable, Equatable {
     case method
     /// The caller's policy forbids the use of stored responses, or requires their validation.
     case policy
-    /// No response is stored for the URI in a partition that this session may read.
+    /// The cache stores no response for the URI that this session may read.
     case nothingStored
-    /// No stored response matches the request's values of the fields that Vary names.
+    /// Responses are stored for the URI, but the request has other values in the fields that their Vary names.
     case noVariant
-    /// The selected response is stale.
+    /// The stored response that was selected for the request is stale.
     case stale
-    /// The selected response requires validation (no-cache), or has been invalidated.
+    /// The stored response that was selected for the request requires validation (no-cache), or has been invalidated.
     case validationRequired
     /// A Cache-Control directive in the request forbids the use of the stored response.
     case requestDirective
@@ -70,7 +70,7 @@ package enum CacheDecision: Sendable, Equatable {
   }
 }
 
-/// The intermediate results of a decision.
+/// The inputs of a decision on how to answer a request, and the steps of the decision.
 private struct CacheChoice {
   let request: CacheRequest
   let stored: [StoredResponse]
@@ -167,8 +167,8 @@ private struct CacheChoice {
     return Forwarding(reason: reason, fields: fields, nominated: nominated, selected: selected)
   }
 
-  /// Returns the background request that revalidates a response while the stale response is served. No caller waits for the
-  /// background request, so it has the cache's conditions instead of the caller's range and conditions.
+  /// Returns the background request that revalidates the response at `selected` while the cache serves that stale response. No
+  /// caller waits for the background request, so it has the cache's conditions instead of the caller's range and conditions.
   private func revalidation(of selected: Int) -> Forwarding {
     var independent = request
     independent.method = "GET"
@@ -193,9 +193,9 @@ private struct CacheChoice {
     return (fields, nominated)
   }
 
-  /// Returns the indexes of the responses whose validators are sent: the selected response, followed by the other responses that
-  /// the session may read and that have a strong entity tag, most recent first. Weak tags of other responses aren't sent:
-  /// variants can share a weak tag, so a match could confirm the wrong variant.
+  /// Returns the indexes of the stored responses whose validators are sent, at most `CacheLimits.entityTagsMax`: the selected
+  /// response, followed by the other responses that the session may read and that have a strong entity tag, most recent first. Weak
+  /// tags of other responses aren't sent: variants can share a weak tag, so a match could confirm the wrong variant.
   private func nominated(selected: Int?) -> [Int] {
     // If the selected response has no entity tag, tags of other responses aren't sent, because a match with one of them would
     // hide a newer version of the selected response.
@@ -209,8 +209,8 @@ private struct CacheChoice {
 }
 
 extension CacheRequest {
-  /// Returns the index of the stored response to use for this request, regardless of its freshness. Returns nil if none can be
-  /// selected (RFC 9111 §4, §4.1).
+  /// Returns the index of the stored response to use for this request, regardless of its freshness. Returns nil if no stored
+  /// response can be selected (RFC 9111 §4, §4.1).
   package func selection(among stored: [StoredResponse]) -> Int? {
     stored.indices.filter { stored[$0].isSelectable(for: self) }.max { stored[$0].isPreceded(by: stored[$1]) }
   }

@@ -19,7 +19,7 @@ package enum CacheLimits {
 
   /// The maximum number of field names in Vary: 32. A response with more names isn't stored.
   ///
-  /// RFC 9110 §12.5.5 sets no limit. Responses of large sites have up to ten.
+  /// RFC 9110 §12.5.5 sets no limit. Responses of large sites name up to ten fields.
   package static let varyNamesMax = 32
 
   /// The maximum total size, in bytes, of the values that the request has for the fields named by Vary: 16,384. If the values are

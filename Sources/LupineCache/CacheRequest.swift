@@ -19,13 +19,13 @@ package enum CachePolicy: Sendable, Hashable {
 
 /// The sessions to which a stored response may be served. Each stored response belongs to one partition.
 package enum CachePartition: Sendable, Hashable {
-  /// All users of the cache, because the response was requested without credentials and sets no cookie.
+  /// All sessions that share the cache, because the response was requested without credentials and sets no cookie.
   case anonymous
   /// Only the session with this name, because the response was requested with credentials or sets a cookie.
   case session(String)
 }
 
-/// The parts of a request that the cache needs.
+/// The parts of a request from which the cache decides how to answer it.
 package struct CacheRequest: Sendable {
   /// Whether the request has content. A GET with content isn't answered from the cache, because the content isn't part of the
   /// cache key, but some servers take it into account.
@@ -47,7 +47,8 @@ package struct CacheRequest: Sendable {
   /// The name of the session that sends the request.
   package var session: String
   package var otherCredentials = OtherCredentials.none
-  /// Whether the request shares no stored responses with other sessions, not even those without credentials. False by default.
+  /// Whether the request uses only stored responses that belong to its session, and its response is stored only for this session,
+  /// even without credentials. False by default.
   package var isIsolated = false
 
   package init(method: String = "GET", uri: URI, fields: Fields = Fields(), session: String = "") {

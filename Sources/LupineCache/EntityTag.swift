@@ -47,8 +47,8 @@ package enum EntityTagList: Sendable, Hashable {
   case any
   case tags([EntityTag])
 
-  /// Parses the If-None-Match field. Returns nil if the field is missing. If a member is malformed, the rest of its line is
-  /// ignored.
+  /// Parses the If-None-Match field. Returns nil if the field is missing. If a member of the list is malformed, the rest of the
+  /// member's field line is ignored.
   package init?(ifNoneMatch fields: Fields) {
     guard fields.contains("If-None-Match") else { return nil }
     var tags: [EntityTag] = []

@@ -13,7 +13,7 @@ package struct StoredUpdate: Sendable, Equatable {
     case invalidate
   }
 
-  /// The index of the response in the array of stored responses.
+  /// The index of the changed response in the array of stored responses.
   package let index: Int
   package let change: Change
 }
@@ -21,7 +21,7 @@ package struct StoredUpdate: Sendable, Equatable {
 /// The answer to the caller and the changes of stored responses, after the origin has responded or failed to respond.
 package struct ForwardingOutcome: Sendable, Equatable {
   package enum Answer: Sendable, Equatable {
-    /// Return the origin's response, or the error, to the caller. `StoreDecision` decides whether to store a response.
+    /// Return the origin's response, or the error, to the caller. `StoreDecision` decides whether to store the response.
     case passOn
     /// Serve the stored response at this index, because the origin has confirmed it with a 304.
     case serveValidated(index: Int, ServedResponse)
@@ -34,7 +34,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
   package let answer: Answer
   package let updates: [StoredUpdate]
 
-  /// Determines the outcome of a final response from the origin.
+  /// Determines the outcome after the origin has sent a final response.
   package init(
     of forwarding: Forwarding, for request: CacheRequest, stored: [StoredResponse], status: Int, fields: Fields,
     times: ExchangeTimes
@@ -53,7 +53,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     }
   }
 
-  /// Determines the outcome of a request that failed before a response arrived.
+  /// Determines the outcome after a request has failed before a response arrived.
   package init(ofFailure forwarding: Forwarding, for request: CacheRequest, stored: [StoredResponse], now: Int64) {
     self.init(fallback: forwarding, request, stored, now)
   }
@@ -70,8 +70,8 @@ package struct ForwardingOutcome: Sendable, Equatable {
     self.init(answer: answer, updates: mayStore ? updates : [])
   }
 
-  /// Creates the outcome of a failed request or an error response. Serves the selected stored response if that is allowed.
-  /// Otherwise, returns the error to the caller.
+  /// Creates the outcome of a failed request or an error response: serves the selected stored response if that is allowed, and
+  /// otherwise returns the error or the error response to the caller.
   private init(
     fallback forwarding: Forwarding, _ request: CacheRequest, _ stored: [StoredResponse], _ now: Int64
   ) {
@@ -114,7 +114,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     self.init(answer: .serveValidated(index: index, response), updates: updates, for: request)
   }
 
-  /// Returns the indexes of the stored responses that a 304 updates (RFC 9111 §4.3.4).
+  /// Returns the indexes of those of the candidate stored responses that a 304 with these fields updates (RFC 9111 §4.3.4).
   private static func identified(
     by fields: Fields, to request: CacheRequest, among candidates: [Int], of stored: [StoredResponse]
   ) -> [Int] {
@@ -189,8 +189,8 @@ private struct HeadComparison {
     }
   }
 
-  /// Returns whether ETag, Last-Modified and Content-Length in the HEAD response equal those of the stored response. Missing
-  /// fields are ignored.
+  /// Returns whether the HEAD response has the same ETag, Last-Modified and Content-Length as the stored response. Ignores fields
+  /// that the HEAD response lacks.
   private func matches(_ stored: StoredResponse) -> Bool {
     ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
       !fields.contains(name) || fields.valueBytes(name) == stored.fields.valueBytes(name)

@@ -6,8 +6,8 @@ extension StoredResponse {
   /// The names of the fields that are never updated, because they describe the stored body, which doesn't change.
   private static let bodyFieldNames: Set<String> = ["content-length", "content-encoding", "content-range"]
 
-  /// Returns a replacement for the stored response, updated with the fields and times of the new exchange. Returns `.remove` if
-  /// the updated fields have no-store, or if the request fields that select the response are no longer known.
+  /// Returns a replacement for the stored response, updated with the fields and times of the new exchange. Returns `.remove` if the
+  /// updated fields have no-store without must-understand, or if the request fields that select the response are no longer known.
   func freshened(by fields: Fields, to request: CacheRequest, times: ExchangeTimes) -> StoredUpdate.Change {
     let new = fields.storable(receivedAt: times.response)
     var merged = self.fields

@@ -2,8 +2,8 @@
 
 internal import LupineWire
 
-/// A response's freshness lifetime in seconds, counted from the time when the origin generated the response. The cases name its
-/// source.
+/// A response's freshness lifetime in seconds, counted from the time when the origin generated the response. Each case names the
+/// field or the rule that determines the lifetime.
 package enum FreshnessLifetime: Sendable, Hashable {
   case maxAge(Int64)
   case expires(Int64)

@@ -4,8 +4,8 @@ package import LupineWire
 
 /// Determines the stored responses that a response to an unsafe request invalidates.
 package enum Invalidation {
-  /// Returns the URIs, without fragments, whose stored responses must be invalidated. The responses of all sessions are
-  /// concerned.
+  /// Returns the URIs, without fragments, whose stored responses must be invalidated. This applies to the responses of all
+  /// sessions.
   ///
   /// These are the target URI, and the URIs in Location and Content-Location if they have the same origin. The result is empty
   /// if the method is known to be safe, or if the status is neither 2xx nor 3xx.

@@ -25,12 +25,12 @@ package struct SelectingFields: Sendable, Hashable {
     case tooLarge
   }
 
-  /// The fields, ordered by name. No name occurs twice.
+  /// The fields that select the response, ordered by name. No name occurs twice.
   package let selectors: [Selector]
 
   package init(_ selectors: [Selector]) { self.selectors = selectors }
 
-  /// Reads from the request the fields that the response's Vary names.
+  /// Reads the values of the fields that the response's Vary names from the request.
   init(vary response: Fields, of request: Fields) throws(Failure) {
     var names: Set<String> = []
     for position in response.indices where response.isNamed("vary", at: position) {

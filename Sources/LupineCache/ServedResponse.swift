@@ -7,7 +7,7 @@ package struct ServedResponse: Sendable, Equatable {
   package enum Body: Sendable, Hashable {
     case none
     case complete
-    /// The bytes of the stored body in this range.
+    /// Only the bytes of the stored body in this range are served.
     case part(Range<UInt64>)
   }
 
@@ -83,7 +83,7 @@ package struct ServedResponse: Sendable, Equatable {
 }
 
 extension Fields {
-  /// Replaces the Age field (RFC 9111 §5.1).
+  /// Replaces the Age field by the response's current age in seconds (RFC 9111 §5.1).
   fileprivate mutating func setAge(_ seconds: Int64) {
     remove("Age")
     append(name: "Age", value: "\(seconds)")

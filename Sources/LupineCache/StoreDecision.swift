@@ -4,11 +4,11 @@ package import LupineWire
 
 /// The decision whether to store a response from the origin.
 package enum StoreDecision: Sendable, Equatable {
-  /// The reason why a response isn't stored.
+  /// The reason why the cache doesn't store a response.
   package enum Refusal: Sendable, Hashable {
-    /// The request isn't a GET without content.
+    /// The request isn't a GET, or it has content.
     case method
-    /// The request or the response has no-store.
+    /// The request has no-store, or the response has no-store without must-understand.
     case noStore
     /// The status code is one that this cache never stores, or the response has must-understand and the cache doesn't understand
     /// its status code.
@@ -65,7 +65,7 @@ package enum StoreDecision: Sendable, Equatable {
     }
   }
 
-  /// Returns whether a response with the status code can answer other requests for the URI. It must be final. It must not
+  /// Returns whether a response with the status code can answer other requests for the URI. The response must be final. It must not
   /// depend on a proxy (407), or on the request's Range (206, 416), conditions (304, 412) or expectation (417).
   private static func isStorable(_ status: Int) -> Bool {
     status >= 200 && ![206, 304, 407, 412, 416, 417].contains(status)
@@ -90,8 +90,8 @@ extension StoredResponse {
       || cacheControl.staleIfError != .absent
   }
 
-  /// Returns whether the stored response is replaced by `new`, a later response to `request`. This is so if the request would
-  /// have selected the stored response, and both belong to the same partition.
+  /// Returns whether `new`, a later response to `request`, replaces this stored response: the request would have selected the
+  /// stored response, and both responses belong to the same partition.
   package func isSuperseded(by new: StoredResponse, to request: CacheRequest) -> Bool {
     partition == new.partition && selectingFields.match(request.fields)
   }
@@ -114,8 +114,8 @@ extension Fields {
     return stored
   }
 
-  /// The names, in lowercase, of the fields that belong to the connection or to a proxy: the fields listed in RFC 9110 §7.6.1
-  /// and RFC 9111 §3.1, and the fields that Connection names.
+  /// The names, in lowercase, of the fields that belong to the connection or to a proxy: the fields listed in RFC 9110 §7.6.1 and
+  /// RFC 9111 §3.1, and the fields that Connection names, apart from fields that control caches.
   var connectionFieldNames: Set<String> {
     var names: Set<String> = [
       "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",

@@ -10,7 +10,7 @@ package struct StoredResponse: Sendable, Equatable {
     case invalidated = 1
   }
 
-  /// The form in which the body is stored.
+  /// The form in which the cache stores a response's body.
   package enum BodyForm: UInt8, Sendable, Hashable {
     /// The body as received, to which Content-Length and Content-Encoding apply.
     case received = 0
@@ -29,9 +29,9 @@ package struct StoredResponse: Sendable, Equatable {
   package let bodyByteCount: UInt64
   package var state: State
 
-  /// The directives of `fields`, parsed once.
+  /// The Cache-Control directives in `fields`, parsed once.
   package let cacheControl: CacheControl
-  /// The time in the Date field, in seconds since 1970.
+  /// The time in the response's Date field, in seconds since 1970.
   let date: Int64
   let entityTag: EntityTag?
   /// The time in Last-Modified in seconds since 1970, or nil if the field is missing or invalid.

@@ -4,7 +4,7 @@
 /// The records of a store. Each record has an identifier, and is found by the key of its URI. If the records exceed the capacity,
 /// the least recently used ones are evicted.
 package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable {
-  /// The maximum number of responses per URI: 32. Beyond it, the least recently stored response of the URI is removed.
+  /// The maximum number of responses per URI: 32. Beyond this limit, the least recently stored response of the URI is removed.
   ///
   /// RFC 9111 sets no limit. A lookup examines all responses of the URI, so this limits its time.
   package static var responsesPerURIMax: Int { 32 }

@@ -54,8 +54,8 @@ package final class DiskStore: Sendable {
 
   func path(of name: String) -> String { "\(folder)/\(name)" }
 
-  /// Returns whether this process knows a record with the URI's key. If it does, the record may still be that of another URI.
-  /// Reads no file.
+  /// Returns whether this process knows a record with the URI's key. True doesn't mean that the URI has a record, because another
+  /// URI may have the same key. Reads no file.
   package func mayHaveRecords(of uri: String) -> Bool {
     state.withLock { $0.index.hasRecords(for: RecordName.key(of: uri)) }
   }

@@ -5,7 +5,7 @@ internal import LupineReactor
 
 /// Writes one record. The record is invisible to readers until it is committed. If it is never committed, its file is removed.
 ///
-/// If the process ends before, its lock on the file is released, and the next scan of the folder removes the file.
+/// If the process ends before that, the kernel releases its lock on the file, and the next scan of the folder removes the file.
 package final class RecordWriter {
   private let store: DiskStore
   private let uri: String

@@ -1,13 +1,13 @@
 // CodingError: the errors of coded bodies, each with its cause, place and remedy.
 
-/// An error in decoding or encoding a body, with the content coding and the position in the coded bytes.
+/// An error in decoding or encoding a body, with the content coding and the position of the failure in the coded bytes.
 public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The cause of an error.
   public enum Cause: Sendable, Equatable {
-    /// Content-Encoding names an unsupported coding, and `CodingLimits.refusesUnknownCodings` is set. The name is
-    /// truncated to 64 characters.
+    /// The Content-Encoding field names an unsupported coding, and `CodingLimits.refusesUnknownCodings` is true. The associated
+    /// value is the coding's name, truncated to 64 characters.
     case unknownCoding(String)
-    /// The body has more codings than `CodingLimits.layersMax`.
+    /// The body has more content codings than `CodingLimits.layersMax`.
     case tooManyLayers(max: Int)
     /// The body has more brotli codings than `CodingLimits.brotliLayersMax`.
     case tooManyBrotliLayers(max: Int)
@@ -18,17 +18,18 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The decoded bytes don't match the checksum or length in the coded data. The associated value is the compression library's
     /// message.
     case checksum(String)
-    /// The body ended within a coded stream.
+    /// The body ended in the middle of the coded data.
     case truncated
-    /// Bytes follow the end of the coded stream.
+    /// Further bytes follow the end of the coded data.
     case trailingBytes
-    /// The body decodes to more bytes than `CodingLimits.decodedBytesMax`, the associated value.
+    /// The body decodes to more than `CodingLimits.decodedBytesMax` bytes. The associated value is this limit.
     case decodedBytesMax(UInt64)
-    /// The body decodes to more bytes per received byte than `CodingLimits.expansionRatioMax`, the associated value.
+    /// The body decodes to more bytes per received byte than `CodingLimits.expansionRatioMax`. The associated value is this limit.
     case expansionRatioMax(UInt64)
     /// The compression library couldn't allocate memory.
     case outOfMemory
-    /// The compression library failed in a way that its documentation excludes for any input.
+    /// The compression library failed in a way that its documentation rules out for any input. The associated value
+    /// describes the failure.
     case internalFailure(String)
   }
 
@@ -49,19 +50,18 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     self.codedOffset = codedOffset
   }
 
-  /// The maximum number of characters of a coding's name in an error: 64. The longest registered name has 16 (IANA,
-  /// 2024).
+  /// The maximum number of characters of a content coding's name in an error: 64. The longest registered name has 16 (IANA, 2024).
   static let nameCharactersMax = 64
 
-  /// The cause, the place and the remedy, on one line.
+  /// The cause of the error, its place and a remedy, on one line.
   public var description: String {
     let place = codedOffset.map { " after \($0) coded bytes" } ?? ""
     let subject = coding.map { "\($0.name): " } ?? ""
     return "\(subject)\(what)\(place). \(remedy)"
   }
 
-  /// Returns a coding's name from the peer, in quotation marks. Characters that could control a terminal or break a line of a log
-  /// are replaced, as are all characters outside ASCII, which names of codings don't contain.
+  /// Returns the name of a coding, which comes from the peer, in quotation marks. Replaces characters that could control a terminal
+  /// or break a line of a log, and all characters outside ASCII, which names of codings don't contain.
   private static func quoted(_ name: String) -> String {
     var ascii = ""
     ascii.unicodeScalars.append(contentsOf: name.unicodeScalars.lazy.map { $0.isASCII ? $0 : "?" })

@@ -2,7 +2,7 @@
 
 /// The limits for decoding a body.
 public struct CodingLimits: Sendable, Equatable {
-  /// The maximum number of codings of a body. 5 by default, as in curl; RFC 9110 sets no limit.
+  /// The maximum number of content codings of a body. 5 by default, as in curl; RFC 9110 sets no limit.
   public var layersMax: Int
 
   /// The maximum number of brotli codings among a body's codings. 1 by default, because each may use a window of 16 MiB (RFC 7932
@@ -10,27 +10,29 @@ public struct CodingLimits: Sendable, Equatable {
   public var brotliLayersMax: Int
 
   /// The maximum number of zstd codings among a body's codings. 1 by default, because each may use a window of 8 MiB (RFC 9659).
-  /// Has no effect without the package trait `Zstd`.
+  /// This limit has no effect without the package trait `Zstd`.
   public var zstdLayersMax: Int
 
-  /// The maximum number of decoded bytes. Nil by default: there is no limit, so the caller should count the bytes.
+  /// The maximum number of bytes to which a body may decode. Nil by default, which means no limit, so the caller should count the
+  /// bytes.
   ///
-  /// If a body has several codings, the decoders before the last may produce slightly more.
+  /// If a body has several codings, the decoders before the last may produce slightly more bytes.
   public var decodedBytesMax: UInt64?
 
-  /// The maximum number of bytes that the decoder of any coding may produce per received byte. 1100 by default. Nil means no
+  /// The maximum number of bytes that the decoder of each coding may produce per received byte. 1100 by default. Nil means no
   /// limit.
   ///
-  /// Deflate can't exceed 1032:1 (zlib's technical notes), so only Brotli, Zstandard and stacked codings can reach the
+  /// Deflate can't exceed 1032:1 (zlib's technical notes), so only Brotli, Zstandard and bodies with several codings can reach the
   /// limit.
   public var expansionRatioMax: UInt64?
 
-  /// The number of decoded bytes up to which `expansionRatioMax` isn't applied. 1 MiB
-  /// by default, because small bodies are harmless.
+  /// The number of decoded bytes up to which `expansionRatioMax` doesn't apply. 1 MiB by default, because small bodies are
+  /// harmless.
   public var expansionFloorBytes: UInt64
 
-  /// Whether a body with an unknown coding is an error. False by default: the body is delivered as received, without removing any
-  /// of its codings, as by browsers and curl. Some servers send `aws-chunked`, `utf-8` or `none` although the body isn't coded.
+  /// Whether decoding fails if a body has an unknown coding. False by default: the decoder then delivers the body as received,
+  /// without removing any of its codings, as browsers and curl do. Some servers send `aws-chunked`, `utf-8` or `none` although the
+  /// body isn't coded.
   public var refusesUnknownCodings: Bool
 
   /// Creates limits. Each parameter is described at the property of the same name.
@@ -48,33 +50,35 @@ public struct CodingLimits: Sendable, Equatable {
     self.refusesUnknownCodings = refusesUnknownCodings
   }
 
-  /// The size of the buffer between two layers in bytes: the payload of one TLS record (RFC 8446
-  /// §5.1), which is also the size of a typical read.
+  /// The size in bytes of the buffer between the decoders of two codings: the payload of one TLS record (RFC 8446 §5.1), which is
+  /// also the size of a typical read.
   static let layerBufferBytes = 16 << 10
 
-  /// The size in bytes of the output buffer of the methods that decode or encode a complete body: 64 KiB, a large read.
+  /// The size in bytes of the output buffer of the methods that decode or encode a complete body: 64 KiB, the size of a large read.
   static let scratchBytes = 64 << 10
 
   /// The maximum number of bytes passed to a compression library in one call: 1 GiB. The counters of zlib (uInt in zlib.h) have
   /// 32 bits.
   static let stepBytesMax = 1 << 30
 
-  /// The maximum number of coded bytes per call of Brotli's decoder: 16 KiB. The limit is small, so that the decoded bytes are
-  /// still in the processor's caches when they are read. 64 KiB of coded text would decode to a third of a megabyte.
+  /// The maximum number of coded bytes that are passed to Brotli's decoder in one call: 16 KiB. The limit is small, so that the
+  /// decoded bytes are still in the processor's caches when the caller reads them. 64 KiB of coded text would decode to a third of
+  /// a megabyte.
   static let brotliStepBytesMax = 16 << 10
 
   /// The binary logarithm of the maximum size in bytes of a Zstandard frame's window: 23, for 8 MiB (RFC 9659 §3).
   static let zstdWindowLogMax: Int32 = 23
 
-  /// The maximum number of bytes that a decoder before the last may produce, or nil for no limit. This exceeds `decodedBytesMax`
-  /// by one 256th and `expansionFloorBytes`, because incompressible data becomes longer when it is coded. With zlib, it becomes
+  /// The maximum number of bytes that each decoder before the last may produce, or nil for no limit. This limit exceeds
+  /// `decodedBytesMax` by one 256th plus `expansionFloorBytes`, because coding makes incompressible data longer. zlib makes it
   /// longer by only 5 bytes in 64 KiB (zlib's technical notes).
   var intermediateBytesMax: UInt64? {
     guard let decodedBytesMax else { return nil }
     return decodedBytesMax.addingSaturated(decodedBytesMax >> 8).addingSaturated(expansionFloorBytes)
   }
 
-  /// Returns the maximum number of bytes that any decoder may have produced after `wireBytes` received bytes were consumed.
+  /// Returns the maximum number of bytes that the decoder of each coding may have produced in total after `wireBytes` received
+  /// bytes were consumed.
   func expandedBytesMax(wireBytes: UInt64) -> UInt64 {
     guard let expansionRatioMax else { return .max }
     let product = wireBytes.multipliedReportingOverflow(by: expansionRatioMax)

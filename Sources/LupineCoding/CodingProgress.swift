@@ -2,10 +2,10 @@
 
 /// The progress made by one call of `ContentDecoder` or `ContentEncoder`.
 public struct CodingProgress: Sendable, Equatable {
-  /// The number of bytes consumed from the start of the input.
+  /// The number of input bytes that the call consumed, counted from the start of the input.
   public var consumed: Int
-  /// The number of bytes produced.
+  /// The number of output bytes that the call produced.
   public var produced: Int
-  /// For a decoder, whether the body may end here. For an encoder, whether the stream has been written completely.
+  /// For a decoder, whether the body may end here. For an encoder, whether the end of the coded data has been written.
   public var isDone: Bool
 }

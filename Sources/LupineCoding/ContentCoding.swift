@@ -7,7 +7,7 @@ public enum ContentCoding: Sendable, Equatable, CaseIterable {
   /// Brotli (RFC 7932).
   case brotli
   #if Zstd
-    /// Zstandard (RFC 8878), with windows of at most 8 MiB (RFC 9659). Only if the package trait `Zstd` is enabled.
+    /// Zstandard (RFC 8878), with windows of at most 8 MiB (RFC 9659). Supported only if the package trait `Zstd` is enabled.
     case zstd
   #endif
   /// The gzip file format (RFC 1952).
@@ -15,7 +15,7 @@ public enum ContentCoding: Sendable, Equatable, CaseIterable {
   /// The zlib format (RFC 1950) with deflate data (RFC 1951).
   case deflate
 
-  /// Creates a coding from its name, ignoring case. Returns nil for an unknown name and for `identity`.
+  /// Creates a coding from the name that Content-Encoding uses, ignoring case. Returns nil for an unknown name and for `identity`.
   ///
   /// `x-gzip` is equivalent to `gzip` (RFC 9110 §8.4.1.3).
   public init?(name: some StringProtocol) {
@@ -24,7 +24,7 @@ public enum ContentCoding: Sendable, Equatable, CaseIterable {
     self = coding
   }
 
-  /// The registered name: `br`, `zstd`, `gzip` or `deflate`.
+  /// The name registered with IANA: `br`, `zstd`, `gzip` or `deflate`.
   public var name: String {
     switch self {
     case .brotli: "br"
@@ -36,15 +36,14 @@ public enum ContentCoding: Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// The names of all codings, in order of preference, as a value of Accept-Encoding (RFC 9110 §12.5.3).
+  /// The names of all codings as a value of Accept-Encoding (RFC 9110 §12.5.3), most preferred first.
   package static let allNames = allCases.map(\.name).joined(separator: ", ")
 
-  /// Returns the codings of a Content-Encoding value in the order in which they were applied, without `identity`.
+  /// Returns the codings that a Content-Encoding value names, in the order in which they were applied, without `identity`.
   ///
   /// If there are several field lines, the caller must join them with commas.
   ///
-  /// - Throws: `CodingError` with the cause `.unknownCoding`, or `.tooManyLayers` if there are more codings than
-  ///   `layersMax`.
+  /// - Throws: `CodingError` with the cause `.unknownCoding`, or `.tooManyLayers` if there are more codings than `layersMax`.
   public static func list(
     _ fieldValue: String, layersMax: Int = CodingLimits().layersMax
   ) throws(CodingError) -> [ContentCoding] {
@@ -53,10 +52,10 @@ public enum ContentCoding: Sendable, Equatable, CaseIterable {
 
   /// Returns the codings of a Content-Encoding value that a recipient must decode, in the order in which they were applied.
   ///
-  /// The result is empty if a coding is unknown. The recipient can't decode the codings that were applied before the unknown one.
-  /// If it decoded only the codings applied after the unknown one, the body would no longer match the field. Unknown codings
-  /// count toward `layersMax` too, so that the order of the names doesn't matter. Throws `.tooManyLayers`, and `.unknownCoding`
-  /// if `limits` refuses unknown codings.
+  /// The result is empty if the value names an unknown coding. The recipient can't decode the codings that were applied before the
+  /// unknown coding. If it decoded only the codings that were applied later, the body would no longer match the field. Unknown
+  /// codings count toward `layersMax` too, so that the order of the names doesn't matter. Throws `.tooManyLayers`, and
+  /// `.unknownCoding` if `limits` refuses unknown codings.
   package static func decodable(_ fieldValue: String, limits: CodingLimits) throws(CodingError) -> [ContentCoding] {
     var codings: [ContentCoding] = []
     var unknownCount = 0

@@ -1,26 +1,26 @@
 // ContentDecoder: decodes the content codings of a body incrementally (RFC 9110 §8.4), in bounded memory.
 
-/// Decodes a body of any length, which is passed in chunks of any size.
+/// Removes the content codings from a body of any length, which the caller passes in chunks of any size.
 ///
-/// The memory of the decoder is bounded: about 60 KiB per coding for gzip and deflate, and a window of the size that the coded
-/// data requests for Brotli (up to 16 MiB) and Zstandard (up to 8 MiB). It is freed with the decoder. After an error, every later
-/// call throws the same error.
+/// The decoder's memory is bounded: about 60 KiB per coding for gzip and deflate, and a window of the size that the coded data
+/// requests for Brotli (up to 16 MiB) and Zstandard (up to 8 MiB). The memory is freed with the decoder. After an error, every
+/// later call throws the same error.
 public struct ContentDecoder: ~Copyable {
   /// The progress made by a call of `decode`.
   public typealias Progress = CodingProgress
 
-  /// The decoders in the order in which they run: the first reads the received bytes, and the last fills the caller's output.
+  /// The decoders of the body's codings in the order in which they run: the first reads the received bytes, and the last fills the
+  /// caller's output.
   private let layers: [DecodingLayer]
   private let limits: CodingLimits
   private var wireBytes: UInt64 = 0
   private var failure: CodingError?
   private var last: DecodingLayer { layers[layers.count - 1] }
 
-  /// Creates a decoder for `codings`, given in the order in which they were applied. Without codings, it passes the
+  /// Creates a decoder for `codings`, which are in the order in which they were applied. If there are none, the decoder passes the
   /// bytes through.
   ///
-  /// - Throws: `CodingError` with the cause `.tooManyLayers`, `.tooManyBrotliLayers`, `.tooManyZstdLayers` or
-  ///   `.outOfMemory`.
+  /// - Throws: `CodingError` with the cause `.tooManyLayers`, `.tooManyBrotliLayers`, `.tooManyZstdLayers` or `.outOfMemory`.
   public init(_ codings: [ContentCoding], limits: CodingLimits = .init()) throws(CodingError) {
     guard codings.count <= limits.layersMax else { throw CodingError(.tooManyLayers(max: limits.layersMax)) }
     guard codings.count(where: { $0 == .brotli }) <= limits.brotliLayersMax else {
@@ -76,11 +76,11 @@ public struct ContentDecoder: ~Copyable {
     }
   }
 
-  /// Ends the body. Call it after a `decode` that produced nothing.
+  /// Checks that the body is complete. Call this method at the end of the body, after a `decode` that produced no bytes.
   ///
   /// If no bytes were received, the decoded body is empty, whatever the codings.
   ///
-  /// - Throws: `CodingError` with the cause `.truncated` if a coded stream is incomplete.
+  /// - Throws: `CodingError` with the cause `.truncated` if the data of a coding is incomplete.
   public mutating func finish() throws(CodingError) {
     if let failure { throw failure }
     if wireBytes == 0 { return }
@@ -91,8 +91,8 @@ public struct ContentDecoder: ~Copyable {
     }
   }
 
-  /// Decodes a complete body. `codings` are in the order in which they were applied. Throws the errors of `decode` and
-  /// `finish`.
+  /// Returns a complete body without its codings. `codings` are in the order in which they were applied. Throws the errors of the
+  /// instance method `decode` and of `finish`.
   public static func decode(
     _ bytes: [UInt8], _ codings: [ContentCoding], limits: CodingLimits = .init()
   ) throws(CodingError) -> [UInt8] {
@@ -112,7 +112,7 @@ public struct ContentDecoder: ~Copyable {
     return result
   }
 
-  /// Runs the decoders until the last one has produced bytes or none can make progress. Returns the number of input bytes
+  /// Runs the decoders until the last decoder has produced bytes or no decoder can make progress. Returns the number of input bytes
   /// consumed.
   private mutating func pump(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
@@ -143,8 +143,8 @@ public struct ContentDecoder: ~Copyable {
     return consumed
   }
 
-  /// Returns the error for the limit that a layer has exceeded, or nil if it has exceeded none. All layers are checked, because a
-  /// decompression bomb may expand in the first layer and shrink again in the second.
+  /// Returns the cause of the error if the decoder `layer` has exceeded a limit, or nil. This check applies to the decoder of each
+  /// coding, because a decompression bomb may expand in the first decoder and shrink again in the second.
   private func excess(of layer: DecodingLayer) -> CodingError.Cause? {
     if let max = layer.isLast ? limits.decodedBytesMax : limits.intermediateBytesMax, layer.decodedBytes > max {
       return .decodedBytesMax(limits.decodedBytesMax ?? max)

@@ -1,6 +1,7 @@
 // ContentEncoder: encodes a body with a content coding incrementally (RFC 9110 §8.4).
 
-/// Encodes a body of any length, which is passed in chunks of any size, in constant memory.
+/// Applies a content coding to a body of any length, which the caller passes in chunks of any size. The encoder's memory is
+/// constant.
 public struct ContentEncoder: ~Copyable {
   /// The progress made by a call of `encode` or `finish`.
   public typealias Progress = CodingProgress
@@ -36,7 +37,7 @@ public struct ContentEncoder: ~Copyable {
   /// Encodes `input` and writes the result to `scratch`, from `offset` to the end of the array at most. The encoder may buffer
   /// bytes until a later call.
   ///
-  /// There must be room for at least one byte. If room is left afterward, all of `input` has been consumed. Don't call this
+  /// `scratch` must have room for at least one byte. If room is left afterward, all of `input` has been consumed. Don't call this
   /// method after `finish`.
   ///
   /// - Throws: `CodingError` with the cause `.outOfMemory` or `.internalFailure`.
@@ -50,10 +51,10 @@ public struct ContentEncoder: ~Copyable {
     }
   }
 
-  /// Writes the buffered bytes and the end of the stream to `scratch`, from `offset` to the end of the array at most. Call this
+  /// Writes the buffered bytes and the end of the coded data to `scratch`, from `offset` to the end of the array at most. Call this
   /// method until the result's `isDone` is true.
   ///
-  /// There must be room for at least one byte.
+  /// `scratch` must have room for at least one byte.
   ///
   /// - Throws: `CodingError` with the cause `.outOfMemory` or `.internalFailure`.
   public mutating func finish(into scratch: inout [UInt8], at offset: Int = 0) throws(CodingError) -> Progress {
@@ -61,7 +62,7 @@ public struct ContentEncoder: ~Copyable {
     return try pump(UnsafeRawBufferPointer(start: nil, count: 0), into: &scratch, at: offset)
   }
 
-  /// Encodes bytes as one complete stream. See `init(_:level:)` for `level` and the errors.
+  /// Encodes a complete body. See `init(_:level:)` for `level` and the errors.
   public static func encode(
     _ bytes: [UInt8], as coding: ContentCoding, level: Int = ContentEncoder.levelDefault
   ) throws(CodingError) -> [UInt8] {

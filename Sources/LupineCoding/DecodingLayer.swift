@@ -1,17 +1,18 @@
 // DecodingLayer: one content coding of a body, with its decoder, its counters and its output buffer.
 
-/// The decoder of one of a body's content codings, with its counters and output buffer. A `ContentDecoder` consists of such
-/// layers.
+/// The decoder of one of a body's content codings, with its counters and output buffer. A `ContentDecoder` runs one layer for each
+/// coding.
 final class DecodingLayer {
   private let coding: ContentCoding?
   private let stream: any StreamDecoder
-  /// The output buffer, or nil in the last layer, which writes to the caller's output buffer.
+  /// The buffer to which this layer writes its output for the next layer. Nil in the last layer, which writes to the caller's
+  /// buffer.
   private let buffer: UnsafeMutableRawBufferPointer?
   /// Output that the next layer or the caller hasn't read yet. Valid until the next call of `decode`.
   private(set) var unread = UnsafeRawBufferPointer(start: nil, count: 0)
   private var codedBytes: UInt64 = 0
   private(set) var decodedBytes: UInt64 = 0
-  /// Whether the layer may produce more output without more input.
+  /// Whether the decoder may produce more output without more input.
   private(set) var mayHoldOutput = false
 
   init(_ coding: ContentCoding, feedsAnother: Bool) throws(CodingError) {
@@ -29,7 +30,7 @@ final class DecodingLayer {
       feedsAnother ? .allocate(byteCount: CodingLimits.layerBufferBytes, alignment: 1) : nil
   }
 
-  /// Creates the only layer of a body without codings.
+  /// Creates the only layer for a body without codings, which passes the bytes through.
   init() {
     self.coding = nil
     self.stream = IdentityStream()
@@ -44,16 +45,16 @@ final class DecodingLayer {
 
   var isAtEnd: Bool { stream.isAtEnd }
 
-  /// Whether all output has been read and the layer needs more input before it can produce more.
+  /// Whether all output of the layer has been read, and the layer needs more input before it can produce more.
   var isDrained: Bool { unread.isEmpty && (isAtEnd || !mayHoldOutput) }
 
   func markRead(_ count: Int) {
     unread = UnsafeRawBufferPointer(rebasing: unread.dropFirst(count))
   }
 
-  /// Decodes `input` from its beginning. The output is then in `unread`. Returns the number of input bytes consumed.
+  /// Decodes `input` from its beginning, and sets `unread` to the output. Returns the number of input bytes consumed.
   ///
-  /// All of `unread` must have been read before the call. Only the last layer uses `output`.
+  /// All of `unread` must have been read before the call. Only the last layer writes to `output`.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(CodingError) -> Int {
@@ -76,12 +77,12 @@ final class DecodingLayer {
   }
 }
 
-/// The result of one call of a decoder.
+/// The result of one call of `StreamDecoder.decode`.
 struct DecodingStep {
-  /// The number of input bytes consumed.
+  /// The number of input bytes that the call consumed.
   var consumed = 0
-  /// The decoded bytes. They are in the caller's output buffer, the decoder's memory or
-  /// the input, and are valid until the next call.
+  /// The decoded bytes. They are in the caller's output buffer, the decoder's memory or the input, and are valid until the
+  /// decoder's next call.
   var produced = UnsafeRawBufferPointer(start: nil, count: 0)
   /// Whether the decoder may produce more output without more input.
   var mayHoldOutput = false
@@ -93,14 +94,14 @@ struct StreamFailure: Error {
   var consumed = 0
 }
 
-/// A compression library's decoder. If a call produces nothing, it has consumed input, or it needs more input, or the stream has
-/// ended.
+/// The decoder of a compression library. If a call produces no output, the call has consumed input, or the decoder needs more
+/// input, or the coded data has ended.
 protocol StreamDecoder: AnyObject {
-  /// Whether the coded data may end here, and all output has been produced.
+  /// Whether the coded data may end at this point, and the caller has received all output.
   var isAtEnd: Bool { get }
 
-  /// Decodes `input` from its beginning. Produces at most as many bytes as `output` has room for. `output` has room for at least
-  /// one byte. Neither buffer is larger than `CodingLimits.stepBytesMax`.
+  /// Decodes `input` from its beginning, and produces at most as many bytes as `output` can hold, which is at least one. Neither
+  /// buffer is larger than `CodingLimits.stepBytesMax`.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(StreamFailure) -> DecodingStep

@@ -3,13 +3,14 @@
 import CLupineBrotli
 import CLupineZlib
 
-/// A compression library's encoder. A call returns only when the output buffer is full or all input has been consumed.
+/// The encoder of a compression library. A call returns only when the output buffer is full or all input has been consumed.
 protocol StreamEncoder: AnyObject {
-  /// Whether the end of the stream has been written.
+  /// Whether the end of the coded data has been written.
   var isAtEnd: Bool { get }
 
-  /// Encodes bytes from the beginning of `input`, and writes the result at the beginning of `output`. `input` is empty when
-  /// `isFinishing` is true; `output` is never empty. Neither is larger than `CodingLimits.stepBytesMax`.
+  /// Encodes bytes from the beginning of `input`, and writes the result at the beginning of `output`. If `isFinishing` is true,
+  /// `input` is empty, and the encoder writes the end of the coded data. `output` is never empty. Neither buffer is larger than
+  /// `CodingLimits.stepBytesMax`.
   func encode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
   ) throws(StreamFailure) -> EncodingStep
@@ -64,7 +65,7 @@ final class DeflateStream: StreamEncoder {
     return step
   }
 
-  /// zlib's default (zconf.h, DEF_MEM_LEVEL), which uses about 128 KiB.
+  /// The level of memory usage for deflateInit2: zlib's default (zconf.h, DEF_MEM_LEVEL), which uses about 128 KiB.
   private static let memoryLevel: Int32 = 8
 }
 

@@ -2,7 +2,7 @@
 // zlib's inflate.
 import CLupineZlib
 
-/// A decoder for one layer of gzip or deflate.
+/// A decoder for one gzip or deflate coding of a body.
 final class InflateStream: StreamDecoder {
   enum Format {
     case gzip
@@ -10,12 +10,13 @@ final class InflateStream: StreamDecoder {
   }
 
   private enum State {
-    /// Before the first two bytes of deflate data, which determine whether there is a zlib header. `held` is the first byte, or
-    /// nil if it hasn't arrived yet.
+    /// The first two bytes of the deflate data haven't both arrived. They determine whether there is a zlib header. `held` is the
+    /// first byte, or nil if it hasn't arrived yet.
     case beforeHeader(held: UInt8?)
-    /// Within a stream. `member` is the number of the gzip member, counted from 0, or always 0 for deflate.
+    /// The decoder is within the compressed data. `member` is the number of the gzip member, counted from 0, or always 0 for
+    /// deflate.
     case inside(member: Int)
-    /// After the end of a stream. `member` is the number of the gzip member that ended.
+    /// The compressed data or a gzip member has ended. `member` is the number of the gzip member that ended.
     case ended(member: Int)
   }
 
@@ -64,7 +65,8 @@ final class InflateStream: StreamDecoder {
     }
   }
 
-  /// Detects whether deflate data have a zlib header. RFC 9110 §8.4.1.2 requires the header and notes that some origins omit it.
+  /// Detects whether the deflate data has a zlib header, and then decodes the data. RFC 9110 §8.4.1.2 requires the header and notes
+  /// that some origins omit it.
   private func decodeHeader(
     _ held: UInt8?, _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(StreamFailure) -> DecodingStep {
@@ -137,11 +139,12 @@ final class InflateStream: StreamDecoder {
     cmf & 0x0f == 8 && cmf >> 4 <= 7 && (UInt16(cmf) << 8 | UInt16(flg)).isMultiple(of: 31)
   }
 
-  /// ID1 (RFC 1952 §2.3.1), the first byte of a gzip member.
+  /// The first byte of a gzip member: ID1 (RFC 1952 §2.3.1).
   private static let gzipMagic: UInt8 = 0x1f
-  /// The flag that selects gzip in the window bits (zlib.h, inflateInit2).
+  /// The flag in zlib's parameter `windowBits` that selects the gzip format (zlib.h, inflateInit2).
   static let gzipFlag: Int32 = 16
-  /// zlib's messages for wrong checksums and lengths. Only the message distinguishes these from other invalid data.
+  /// The messages of zlib for wrong checksums and lengths. zlib reports other invalid data with the same status, but with different
+  /// messages.
   private static let checksumTexts: Set<String> = [
     "incorrect data check", "incorrect length check", "header crc mismatch",
   ]

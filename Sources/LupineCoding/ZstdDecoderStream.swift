@@ -3,12 +3,13 @@
 #if Zstd
   import CLupineZstd
 
-  /// A decoder for one layer of Zstandard: any number of frames and skippable frames (RFC 8878 §3.1).
+  /// A decoder for one Zstandard coding of a body, which consists of any number of frames and skippable frames (RFC 8878 §3.1).
   final class ZstdDecoderStream: StreamDecoder {
     private let decoder: OpaquePointer
     private(set) var isAtEnd = false
     private var hasEndedFrame = false
-    /// The number of bytes of the current frame that must still be passed to the library one at a time. See `headerBytesMax`.
+    /// The number of bytes of the current frame that the decoder must still pass to the library one at a time. See
+    /// `headerBytesMax`.
     private var headerBytesLeft = ZstdDecoderStream.headerBytesMax
 
     init() throws(CodingError) {
@@ -61,13 +62,13 @@
       }
     }
 
-    /// Returns whether `byte` is the first byte of a frame's magic number. In little-endian order, this number is 0xFD2FB528, or
-    /// 0x184D2A50 to 0x184D2A5F for a skippable frame (RFC 8878 §3.1.1 and §3.1.2).
+    /// Returns whether `byte` is the first byte of the magic number of a frame. In little-endian order, this number is 0xFD2FB528,
+    /// or 0x184D2A50 to 0x184D2A5F for a skippable frame (RFC 8878 §3.1.1 and §3.1.2).
     private static func beginsFrame(_ byte: UInt8) -> Bool { byte == 0x28 || byte & 0xF0 == 0x50 }
 
-    /// The maximum length of a magic number and a frame header in bytes (RFC 8878 §3.1.1.1).
+    /// The maximum length in bytes of a magic number and a frame header together: 18 (RFC 8878 §3.1.1.1).
     ///
-    /// The first bytes of a frame, up to this number, are passed to the library one at a time. Otherwise, the library would
+    /// The decoder passes the first bytes of a frame, up to this number, to the library one at a time. Otherwise, the library would
     /// decode a frame that arrives in one piece without checking the size of its window. It would also accept the formats before
     /// Zstandard 0.8, whose windows it doesn't check.
     private static let headerBytesMax = 18

@@ -3,7 +3,7 @@
 /// The reason why the command failed.
 struct CommandError: Error, Equatable {
   let code: ExitCode
-  /// The failure, its place and a remedy, without the program's name, or nil if nothing is printed.
+  /// The message: what failed, where, and a remedy. It doesn't contain the program's name. Nil if the command prints no message.
   var message: String?
 
   init(_ code: ExitCode, _ message: String?) {
@@ -16,6 +16,6 @@ struct CommandError: Error, Equatable {
     CommandError(.usage, "\(what): see lupine --help")
   }
 
-  /// The line for standard error, or nil if nothing is printed.
+  /// The line for standard error, or nil if the command prints no message.
   var line: String? { message.map { "lupine: \($0.printable)\n" } }
 }

@@ -3,7 +3,8 @@
 import LupineEngine
 
 extension ExitCode {
-  /// Converts an error. `options` are those of the transfer, for details that the error lacks.
+  /// Converts an error of the engine to an exit status. `options` are the options of the transfer, which contain details that the
+  /// error lacks.
   init(_ error: EngineError, _ options: Options) {
     self =
       switch error.code {
@@ -51,8 +52,8 @@ extension ExitCode {
     }
   }
 
-  /// Returns the status for an unusable TLS setting. The error doesn't identify the setting, so each group of settings
-  /// is tried separately, without connecting.
+  /// Returns the exit status for an unusable TLS setting. The error doesn't identify the setting, so this method tries each group
+  /// of settings separately, without connecting.
   private static func forConfiguration(_ options: Options) -> ExitCode {
     func isUsable(_ configuration: TLSConfiguration) -> Bool { (try? TLSContext(client: configuration)) != nil }
     guard let all = try? TLSConfiguration(options) else { return .unusableIdentity }

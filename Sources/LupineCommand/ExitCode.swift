@@ -31,7 +31,7 @@ enum ExitCode: CInt, CaseIterable {
   case proxyFailed = 97
   case serverAtFault = 100
 
-  /// The description in `--help`.
+  /// The description of this exit status in the text of `--help`.
   var meaning: String {
     switch self {
     case .success: "the response is complete, with any status code"

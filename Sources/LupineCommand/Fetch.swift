@@ -5,7 +5,7 @@ import Synchronization
 
 /// Executes one request without following redirects.
 final class Fetch: ResponseSink {
-  /// The request to send next.
+  /// The request to send after the current one.
   enum Next: Sendable {
     /// The request to which a redirect leads.
     case redirect(EngineRequest)
@@ -13,13 +13,13 @@ final class Fetch: ResponseSink {
     case resend(EngineRequest)
   }
 
-  /// The outcome of the exchange: the request to send next, nil if a response was written, or an error.
+  /// The outcome of an exchange. `result` is the request to send next, nil if a response was written, or an error.
   struct Outcome: Sendable {
     let result: Result<Next?, CommandError>
     let metrics: ExchangeMetrics
   }
 
-  /// The way in which the response's body is handled.
+  /// How the fetch handles the body of the response.
   private enum Disposition {
     case undecided
     case writing(ProgressBar?)
@@ -34,9 +34,9 @@ final class Fetch: ResponseSink {
     var continuation: CheckedContinuation<Outcome, Never>?
   }
 
-  /// The request without the credentials that `authentication` adds. The requests to send next are derived from it.
+  /// The request without the credentials that `authentication` adds. The next requests are derived from this request.
   private let request: EngineRequest
-  /// The request as it is sent.
+  /// The request as it is sent, with the credentials.
   private let sent: EngineRequest
   private let proxy: Proxy?
   private let options: Options
@@ -59,7 +59,7 @@ final class Fetch: ResponseSink {
     self.output = output
   }
 
-  /// Executes the request, or lets the cache answer it.
+  /// Executes the request, or lets the cache answer it. Returns the outcome.
   func run(on engine: Engine, _ cache: CommandCache?) async -> Outcome {
     await withCheckedContinuation { continuation in
       state.withLock { $0.continuation = continuation }
@@ -153,8 +153,8 @@ final class Fetch: ResponseSink {
     if options.includesHead { try output.write(head.text) }
   }
 
-  /// Returns what follows an exchange that failed. If a proxy refused to open a tunnel, the request may be sent again with
-  /// credentials.
+  /// Returns the error of a failed exchange, or the request to send again with credentials, for example if a proxy refused to open
+  /// a tunnel.
   private func answer(to error: EngineError) -> Result<Next?, CommandError> {
     switch authentication.decide(error, to: request, via: proxy) {
     case .accept: .failure(CommandError(error, options))

@@ -2,31 +2,31 @@
 
 import Foundation
 
-/// A stored cookie with its scope: the domain, path and ports to which it is sent.
+/// A stored cookie with its scope: the domain, path and ports to which requests send it.
 struct Cookie: Sendable, Hashable {
   var name: [UInt8]
   var value: [UInt8]
-  /// The domain in lowercase, without a leading dot.
+  /// The domain to whose hosts the cookie is sent, in lowercase and without a leading dot.
   var domain: String
-  /// Whether the cookie is sent only to `domain`, and not to its subdomains.
+  /// Whether requests send the cookie only to the host `domain`, and not to its subdomains.
   var isHostOnly: Bool
   var path: String
-  /// The expiry date, or nil if the cookie lives as long as its storage.
+  /// The expiry date, or nil if the cookie lives as long as the storage that contains it.
   var expires: Date?
   var isSecure = false
   var isHTTPOnly = false
-  /// The value of the SameSite attribute, for callers to read. It has no effect on requests, because a client without pages sends
-  /// no cross-site requests.
+  /// The value of the SameSite attribute, which applications can read. It has no effect on requests, because a client without pages
+  /// sends no cross-site requests.
   var sameSite: HTTPCookieStringPolicy?
   var obsolete: Obsolete?
 
-  /// Attributes of RFC 2965. A server can set only the comments; the other attributes
-  /// come from cookies that the application created.
+  /// Attributes of the obsolete RFC 2965. A server can set only the comments; the other attributes come from cookies that the
+  /// application created.
   struct Obsolete: Sendable, Hashable {
     var version = 0
     var comment: String?
     var commentURL: URL?
-    /// The ports to which the cookie is sent, or empty for all ports.
+    /// The ports to which requests send the cookie. Empty means all ports.
     var ports: [UInt16] = []
   }
 
@@ -38,7 +38,7 @@ struct Cookie: Sendable, Hashable {
     self.path = path
   }
 
-  /// Creates the cookie that a Set-Cookie line describes. Throws an error if the server may not set it.
+  /// Creates the cookie that a Set-Cookie line describes. Throws an error if the server isn't permitted to set this cookie.
   ///
   /// - Parameters:
   ///   - line: The parsed line.
@@ -67,8 +67,8 @@ struct Cookie: Sendable, Hashable {
     guard keepsPrefixPromise, CookiePrefix(of: name) != .host || line.path == "/" else { throw .prefix }
   }
 
-  /// Creates the cookie that a Set-Cookie line describes, whatever its domain. Doesn't check whether the server may set the
-  /// cookie: the storage does that.
+  /// Creates the cookie that a Set-Cookie line describes, whatever its domain. Doesn't check whether the server is permitted to set
+  /// the cookie, because a storage checks this before it stores the cookie.
   init(parsed line: SetCookie, from source: CookieSource, now: Date) {
     let domain = line.domain ?? source.host
     let isHostOnly = line.domain == nil || (source.isAddress && domain == source.host)
@@ -77,7 +77,7 @@ struct Cookie: Sendable, Hashable {
     take(line, now: now)
   }
 
-  /// Copies the attributes of a Set-Cookie line, except for the domain.
+  /// Copies all attributes of a Set-Cookie line except for the domain to this cookie.
   private mutating func take(_ line: SetCookie, now: Date) {
     if let wanted = line.path, wanted.utf8.first == UInt8(ascii: "/") { path = wanted }
     isSecure = line.isSecure
@@ -95,8 +95,8 @@ struct Cookie: Sendable, Hashable {
     }
   }
 
-  /// Whether the cookie meets the requirements of its name's prefix (steps 20 and 21). True if the name has no prefix. Doesn't
-  /// check that the Set-Cookie line had an explicit `Path`.
+  /// Whether the cookie meets the requirements of the prefix of its name, `__Secure-` or `__Host-` (steps 20 and 21). True if the
+  /// name has no prefix. Doesn't check that the Set-Cookie line had an explicit `Path`.
   var keepsPrefixPromise: Bool {
     switch CookiePrefix(of: name) {
     case nil: true
@@ -108,13 +108,13 @@ struct Cookie: Sendable, Hashable {
   /// Returns whether the cookie has expired.
   func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-  /// Returns whether both cookies have the same name, domain, host-only flag and path. If so, one replaces the other in a storage
-  /// (step 23).
+  /// Returns whether both cookies have the same name, domain, host-only flag and path. If so, storing one replaces the other (step
+  /// 23).
   func isSame(as other: Cookie) -> Bool {
     name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
   }
 
-  /// Returns whether the cookie is sent with a request to this URL (RFC 6265bis §5.8.3, step 1).
+  /// Returns whether a request to this URL sends the cookie (RFC 6265bis §5.8.3, step 1).
   func applies(to source: CookieSource) -> Bool {
     guard isHostOnly ? source.host == domain : source.matches(domain: domain) else { return false }
     guard source.matches(path: path), source.isSecure || !isSecure else { return false }
@@ -122,7 +122,6 @@ struct Cookie: Sendable, Hashable {
     return ports.contains(source.port)
   }
 
-  /// The cookie as it is sent in a Cookie field: `name=value`, or only the value if
-  /// the name is empty (RFC 6265bis §5.8.3, step 4).
+  /// The cookie in the format of a Cookie field: `name=value`, or only the value if the name is empty (RFC 6265bis §5.8.3, step 4).
   var pair: [UInt8] { name.isEmpty ? value : name + [UInt8(ascii: "=")] + value }
 }

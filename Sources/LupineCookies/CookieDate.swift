@@ -3,9 +3,10 @@
 
 import Foundation
 
-/// Parses cookie dates.
+/// Parses the dates of Expires attributes.
 enum CookieDate {
-  /// Returns the date, or nil if a part is missing or out of range, or if the calendar has no such day.
+  /// Returns the date that the text describes. Returns nil if a part of the date is missing or out of range, or if the calendar has
+  /// no such day.
   static func parse(_ text: some Collection<UInt8>) -> Date? {
     var parts = Parts()
     // cookie-date = *delimiter date-token-list *delimiter
@@ -22,8 +23,8 @@ enum CookieDate {
   }
 }
 
-/// The parts of a date found so far. Each token is compared with the time, the day, the month and the year, in this order, and
-/// stored as the first missing part that it matches.
+/// The parts of a date found so far: time, day, month and year. Each token of the text is compared with the parts that are still
+/// missing, in this order, and stored as the first that it matches.
 private struct Parts {
   private var time: (hour: Int, minute: Int, second: Int)?
   private var day: Int?
@@ -42,7 +43,8 @@ private struct Parts {
     }
   }
 
-  /// The date, or nil unless all parts are present, in range and a day of the calendar (RFC 6265bis §5.1.1, steps 3 to 6).
+  /// The date that consists of these parts. Nil unless all parts are present and in range, and the calendar has such a day (RFC
+  /// 6265bis §5.1.1, steps 3 to 6).
   var date: Date? {
     guard let time, let day, let month, var year else { return nil }
     switch year {
@@ -95,8 +97,8 @@ private struct Parts {
     }
   }
 
-  /// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. Counts years from March, so that the leap
-  /// day is the last day of a year.
+  /// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. Its calculation uses years that begin in
+  /// March, so that the leap day is the last day of a year.
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let monthsSinceMarch = (month + 9) % 12

@@ -2,14 +2,15 @@
 
 import Foundation
 
-/// A set of cookies with bounded size.
+/// The cookies of a storage, whose number is limited by `CookieLimits`.
 struct CookieJar: Sendable {
   private struct Entry: Sendable {
     let cookie: Cookie
-    /// The cookie's sequence number, which increases with each new cookie. A cookie that replaces another takes over the other's
-    /// number, just as RFC 6265bis lets it take over the creation time (step 23).
+    /// The cookie's sequence number, which increases with each new cookie. A cookie that replaces another cookie takes over its
+    /// sequence number, just as RFC 6265bis lets it take over the creation time (step 23).
     let order: UInt64
-    /// The sequence number of the cookie's last use, which increases with each use and is unique.
+    /// The sequence number of the latest request that sent the cookie, or of its storing. Unique, and higher than those of all
+    /// earlier uses of any cookie.
     var lastUse: UInt64
     /// The time when this cookie was stored, or when it replaced another cookie.
     let stored: Date
@@ -22,17 +23,16 @@ struct CookieJar: Sendable {
 
   // The entries by domain. No list is empty.
   private var entries: [String: [Entry]] = [:]
-  /// The number of stored Secure cookies by name. `coversSecure` searches the cookies only if there is a Secure one with the same
-  /// name.
+  /// The number of stored Secure cookies by name. With it, `coversSecure` searches the cookies only if there is a Secure cookie
+  /// with the same name.
   private var secureNames: [[UInt8]: Int] = [:]
   private var ticks: UInt64 = 0
-  /// The number of cookies, including expired ones that haven't been removed yet.
+  /// The number of stored cookies, including expired cookies that haven't been removed yet.
   private(set) var count = 0
 
   // MARK: Storing
 
-  /// Stores a cookie and removes the cookie that it replaces. An expired cookie isn't stored, but also removes the cookie that
-  /// it replaces.
+  /// Stores a cookie and removes the cookie that it replaces. If the new cookie has expired, only removes the other cookie.
   ///
   /// - Parameters:
   ///   - cookie: The cookie.
@@ -68,7 +68,7 @@ struct CookieJar: Sendable {
 
   // MARK: Removing
 
-  /// Removes the stored cookie with the same name, domain, host-only flag and path.
+  /// Removes the stored cookie that has the same name, domain, host-only flag and path as `cookie`.
   mutating func remove(_ cookie: Cookie) { _ = take(cookie) }
 
   /// Removes the cookies stored after `date`.
@@ -104,8 +104,9 @@ struct CookieJar: Sendable {
     secureNames[entry.cookie.name] = sameName > 1 ? sameName - 1 : nil
   }
 
-  /// Evicts cookies beyond the limits (RFC 6265bis §5.7, at the end). Expired cookies are evicted first. If a domain still has
-  /// too many, cookies that aren't Secure are evicted before Secure ones, and the least recently used first.
+  /// Evicts cookies if `domain`, its registrable domain or the whole storage has more cookies than its limit (RFC 6265bis §5.7, at
+  /// the end). Expired cookies are evicted first. In a domain, cookies that aren't Secure are then evicted before Secure cookies.
+  /// Among otherwise equal cookies, the least recently used are evicted first.
   private mutating func evict(from domain: String, _ now: Date, _ suffixes: () -> PublicSuffixes) {
     if let all = entries[domain], all.count > CookieLimits.perDomainMax {
       keep(in: domain) { !$0.cookie.isExpired(at: now) }
@@ -126,9 +127,9 @@ struct CookieJar: Sendable {
     for domain in Array(entries.keys) { keep(in: domain) { $0.lastUse > last } }
   }
 
-  /// Evicts cookies of a registrable domain beyond its limit. Each evicted cookie belongs to the subdomain with the
-  /// most cookies, so that a subdomain can't evict the few cookies of another. Cookies that aren't Secure are
-  /// evicted before the Secure ones of any subdomain.
+  /// Evicts cookies if the registrable domain `site` and its subdomains together have more cookies than the limit. Each evicted
+  /// cookie belongs to the subdomain with the most cookies, so that a subdomain can't evict the few cookies of another subdomain.
+  /// Cookies that aren't Secure are evicted before the Secure cookies of any subdomain.
   private mutating func evict(fromAllBelow site: String, _ now: Date) {
     let domains = entries.keys.filter { $0 == site || CookieSource.isBelow($0, site) }
     func excess() -> Int {
@@ -150,13 +151,13 @@ struct CookieJar: Sendable {
 
   // MARK: Lookup
 
-  /// Returns the cookies for a request in the order in which they are sent: longer paths first,
-  /// then older cookies (RFC 6265bis §5.8.3, step 2).
+  /// Returns the cookies that a request to this URL sends, in the order in which they are sent: longer paths first, then older
+  /// cookies (RFC 6265bis §5.8.3, step 2).
   func cookies(for source: CookieSource, now: Date) -> [Cookie] {
     positions(for: source, now).compactMap { entries[$0.domain]?[$0.index].cookie }
   }
 
-  /// Returns the cookies for a request, as `cookies(for:now:)` does, and marks them as used.
+  /// Returns the cookies that a request to this URL sends, as `cookies(for:now:)` does, and marks them as used.
   mutating func use(for source: CookieSource, now: Date) -> [Cookie] {
     let positions = positions(for: source, now)
     for position in positions {

@@ -1,17 +1,17 @@
 // CookieSource: the parts of a URL that determine which cookies its server may set and receives (RFC 6265bis §5.1).
 
-/// The parts of a request's or response's URL that the rules for cookies need.
+/// The parts of a request's or response's URL that determine which cookies the request sends or the response may set.
 package struct CookieSource: Sendable, Hashable {
   /// The host in lowercase. An IPv6 address has no brackets. For a Unix socket, the host is the socket's path, so that each
   /// socket has separate cookies.
   let host: String
-  /// The percent-encoded path with a leading slash, without the query.
+  /// The percent-encoded path, which begins with a slash, without the query.
   let path: String
-  /// Whether the scheme is https.
+  /// Whether the scheme of the URL is https.
   let isSecure: Bool
   let port: UInt16
 
-  /// Whether the host is an IP address or a socket's path, and so has no subdomains.
+  /// Whether the host is an IP address or a Unix socket's path, so that it has no subdomains.
   var isAddress: Bool {
     let bytes = host.utf8
     if bytes.contains(UInt8(ascii: ":")) || bytes.contains(UInt8(ascii: "/")) { return true }
@@ -36,7 +36,7 @@ package struct CookieSource: Sendable, Hashable {
     return rest.last == UInt8(ascii: ".") && name[rest.endIndex...].elementsEqual(domain)
   }
 
-  /// Returns whether the path is `other` or below it (RFC 6265bis §5.1.4).
+  /// Returns whether the path is `other` or is below the path `other` (RFC 6265bis §5.1.4).
   func matches(path other: String) -> Bool { Self.isPath(path, at: other) }
 
   /// Returns whether `path` is `other`, or starts with `other` and a slash.
@@ -47,8 +47,8 @@ package struct CookieSource: Sendable, Hashable {
       || path.dropFirst(other.count).first == UInt8(ascii: "/")
   }
 
-  /// The default path of a cookie without a Path attribute: the path up to its last slash, without that slash (RFC 6265bis
-  /// §5.1.4).
+  /// The path that a cookie gets if it has no Path attribute: this path up to its last slash, without that slash, or "/" if this
+  /// path has only one slash (RFC 6265bis §5.1.4).
   var defaultPath: String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex,
       path.utf8.first == UInt8(ascii: "/")

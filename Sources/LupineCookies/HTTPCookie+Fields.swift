@@ -20,10 +20,10 @@ extension HTTPCookie {
   }
 }
 
-/// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids it.
+/// Splits Set-Cookie lines that were joined with commas, as in a dictionary of fields, although RFC 9110 §5.3 forbids joining them.
 enum JoinedSetCookie {
-  /// Returns the separate lines. A comma ends a line only if a cookie name and an equals sign follow it. The comma in a date
-  /// doesn't end the line, because the day of the month follows it.
+  /// Returns the separate Set-Cookie lines. A comma ends a line only if a cookie name and an equals sign follow it. The comma in a
+  /// date doesn't end the line, because the day of the month follows it.
   static func lines(of joined: [UInt8]) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     var start = 0

@@ -2,44 +2,44 @@
 
 import Foundation
 
-/// The name of a cookie's property.
+/// The name of a property in the dictionary from which an `HTTPCookie` is created.
 public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
-  /// The name.
+  /// The property's name.
   public let rawValue: String
 
-  /// Creates a key with this name.
+  /// Creates a key with the property's name.
   public init(rawValue: String) { self.rawValue = rawValue }
-  /// Creates a key with this name.
+  /// Creates a key with the property's name.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 
   /// The cookie's name, a `String`. Required.
   public static let name = HTTPCookiePropertyKey("Name")
   /// The cookie's value, a `String`. Required.
   public static let value = HTTPCookiePropertyKey("Value")
-  /// The path, a `String` that begins with a slash. Required.
+  /// The path to which the cookie applies, a `String` that begins with a slash. Required.
   public static let path = HTTPCookiePropertyKey("Path")
-  /// The domain, a `String`. Required unless there is an `originURL`. Subdomains receive
-  /// the cookie only if the domain begins with a dot.
+  /// The domain to which the cookie applies, a `String`. Required unless there is an `originURL`. Subdomains receive the cookie
+  /// only if the domain begins with a dot.
   public static let domain = HTTPCookiePropertyKey("Domain")
-  /// A `URL` or `String` whose host is used as the domain if there is no `domain`.
+  /// A `URL` or `String` whose host becomes the cookie's domain if there is no `domain`.
   public static let originURL = HTTPCookiePropertyKey("OriginURL")
   /// Whether the cookie is sent only over https. Any value except `false` means true.
   public static let secure = HTTPCookiePropertyKey("Secure")
-  /// The expiry date: a `Date`, or a `String` in the format of Set-Cookie's Expires attribute.
+  /// The cookie's expiry date: a `Date`, or a `String` in the format of Set-Cookie's Expires attribute.
   public static let expires = HTTPCookiePropertyKey("Expires")
-  /// The lifetime in seconds from now, a `String` or a number. It takes precedence over `expires`.
+  /// The cookie's lifetime in seconds from now, a `String` or a number. It takes precedence over `expires`.
   public static let maximumAge = HTTPCookiePropertyKey("Max-Age")
   /// Whether the cookie lives as long as its storage, regardless of `expires`: `true` or the `String` "TRUE".
   public static let discard = HTTPCookiePropertyKey("Discard")
-  /// The version, "0" or "1". "0" by default.
+  /// The version of the cookie (RFC 2965), "0" or "1". "0" by default.
   public static let version = HTTPCookiePropertyKey("Version")
-  /// A comment, a `String`.
+  /// A comment on the cookie (RFC 2965), a `String`.
   public static let comment = HTTPCookiePropertyKey("Comment")
-  /// The URL of a comment, a `URL` or `String`.
+  /// The URL of a comment on the cookie (RFC 2965), a `URL` or `String`.
   public static let commentURL = HTTPCookiePropertyKey("CommentURL")
-  /// The port numbers, separated by commas, to which the cookie is sent, a `String`. All ports by default.
+  /// The ports to which the cookie is sent (RFC 2965), a `String` of numbers separated by commas. All ports by default.
   public static let port = HTTPCookiePropertyKey("Port")
-  /// The policy for cross-site requests, an ``HTTPCookieStringPolicy`` or its raw value.
+  /// The policy for sending the cookie with cross-site requests, an ``HTTPCookieStringPolicy`` or its raw value.
   public static let sameSitePolicy = HTTPCookiePropertyKey("SameSite")
   // The key of the HttpOnly flag, which preserves the flag when a cookie is converted to a dictionary and back. Foundation has
   // no such key.
@@ -48,20 +48,20 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
 
 /// The value of a cookie's SameSite attribute (RFC 6265bis §5.6.7).
 public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
-  /// The value in lowercase.
+  /// The policy's name in lowercase, such as "lax".
   public let rawValue: String
 
-  /// Creates a policy with this value.
+  /// Creates a policy with a name in lowercase.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Cross-site requests send the cookie only when they navigate to its site.
+  /// A cross-site request sends the cookie only if it navigates to the cookie's site.
   public static let sameSiteLax = HTTPCookieStringPolicy(rawValue: "lax")
-  /// Cross-site requests don't send the cookie.
+  /// Cross-site requests never send the cookie.
   public static let sameSiteStrict = HTTPCookieStringPolicy(rawValue: "strict")
-  /// Cross-site requests send the cookie. Foundation has no constant for this value.
+  /// Cross-site requests send the cookie as same-site requests do. Foundation has no constant for this value.
   public static let sameSiteNone = HTTPCookieStringPolicy(rawValue: "none")
 
-  /// Creates one of the policies above from its name, ignoring case. Returns nil for any other name.
+  /// Creates a policy from its name, ignoring case. Returns nil unless the name is "lax", "strict" or "none".
   init?(known name: String) {
     self.init(rawValue: name.lowercased())
     guard [.sameSiteLax, .sameSiteStrict, .sameSiteNone].contains(self) else { return nil }
@@ -86,7 +86,7 @@ extension HTTPCookie {
   }
 }
 
-/// A dictionary of cookie properties. Its members return the values converted to the types that a cookie needs.
+/// A dictionary of cookie properties, with methods that convert the values to the types that a cookie needs.
 private struct Properties {
   let values: [HTTPCookiePropertyKey: Any]
 

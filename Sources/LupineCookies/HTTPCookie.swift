@@ -10,12 +10,12 @@ public import Foundation
 open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
   /// The servers that may set cookies.
   public enum AcceptPolicy: UInt, Sendable {
-    /// Every server may set cookies for its host and for parent domains that aren't public suffixes.
+    /// Every server may set cookies for its host, and for those parent domains that aren't public suffixes.
     case always = 0
     /// No server may set cookies.
     case never = 1
-    /// A server may set cookies only if its host is that of the main document, a parent domain or a subdomain of it. If there
-    /// is no main document, every server may.
+    /// A server may set cookies only if its host is the host of the main document, a parent domain of that host or a subdomain of
+    /// it. If there is no main document, every server may set cookies.
     case onlyFromMainDocumentDomain = 2
   }
 

@@ -66,15 +66,15 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     return state.withLock { $0.jar.cookies(for: source, now: now) }.map(HTTPCookie.init)
   }
 
-  /// Stores a cookie, and removes the cookie with the same name, domain and path. A cookie that has expired isn't stored, but
-  /// also removes the other cookie.
+  /// Stores a cookie, and removes the stored cookie with the same name, domain and path. If the new cookie has expired, only
+  /// removes the other cookie.
   ///
   /// Does nothing if the policy is `never`. Doesn't check whether a server may set the cookie.
   open func setCookie(_ cookie: HTTPCookie) {
     if cookieAcceptPolicy != .never { store([cookie.cookie], isSecure: true) }
   }
 
-  /// Stores the cookies that the URL's server may set.
+  /// Stores those cookies that the server of this URL may set.
   ///
   /// - Parameters:
   ///   - cookies: The cookies, for example from ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
@@ -142,7 +142,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
     store(cookies, isSecure: source.isSecure)
   }
 
-  /// Returns the value of a request's Cookie field, or nil if the storage adds nothing to `own`.
+  /// Returns the value of the Cookie field with which a request to this URL is sent. Returns nil if the storage adds no cookies to
+  /// the request.
   ///
   /// - Parameters:
   ///   - source: The parts of the request's URL that determine its cookies.
@@ -174,8 +175,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
 }
 
 extension HTTPCookie.AcceptPolicy {
-  /// Returns whether the accept policy allows the server to set cookies. `url` is the URL of the main document, or nil if there
-  /// is none.
+  /// Returns whether this policy allows the server of the URL `source` to set cookies. `url` is the URL of the main document, or
+  /// nil if there is none.
   package func accepts(_ source: CookieSource, mainDocument url: URL?) -> Bool {
     switch self {
     case .always: return true
@@ -188,10 +189,10 @@ extension HTTPCookie.AcceptPolicy {
   }
 }
 
-/// cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1)
+/// Creates values of the Cookie field: cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1)
 enum CookieField {
-  /// Returns the value of the Cookie field: `own`, followed by the cookies whose names don't occur in `own`. A cookie is omitted
-  /// if the field would become longer than `CookieLimits.fieldBytesMax`. Returns nil if no cookies are added.
+  /// Returns the value of the Cookie field: `own`, followed by those cookies whose names don't occur in `own`. Omits each cookie
+  /// with which the field would become longer than `CookieLimits.fieldBytesMax`. Returns nil if no cookie is added to `own`.
   static func joined(_ cookies: [Cookie], to own: [UInt8]?) -> [UInt8]? {
     let taken = own.map(names) ?? []
     var field = own ?? []

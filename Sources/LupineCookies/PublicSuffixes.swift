@@ -3,9 +3,10 @@
 
 import Foundation
 
-/// A list of public suffixes, in the format of https://publicsuffix.org/list/.
+/// A list of public suffixes, which is read from a file in the format of https://publicsuffix.org/list/.
 struct PublicSuffixes: Sendable {
-  /// The system's list. If it is missing, `isRegistry` recognizes common suffixes by their form.
+  /// The list of public suffixes that is installed on the system. If it is missing, `isRegistry` recognizes common suffixes by
+  /// their form.
   ///
   /// The list is read once per process, when a server first sets a cookie with a Domain attribute. Reading takes about 10 ms.
   static let system = PublicSuffixes(files: [
@@ -13,12 +14,13 @@ struct PublicSuffixes: Sendable {
   ])
 
   private var names: Set<String> = []
-  /// Rules of the form `*.domain`, without `*.`: each direct subdomain is a suffix.
+  /// The domains of the rules of the form `*.domain`. Each direct subdomain of such a domain is a public suffix.
   private var parents: Set<String> = []
-  /// Rules of the form `!domain`, without `!`: exceptions from `parents`.
+  /// The domains of the rules of the form `!domain`. They aren't public suffixes, although a rule in `parents` matches them.
   private var exceptions: Set<String> = []
 
-  /// Reads the first readable file in `files`.
+  /// Reads the list from the first file in `files` that is readable, not too large and contains rules. Without such a file, the
+  /// list is empty.
   init(files: [String]) {
     for file in files {
       let max = CookieLimits.suffixListBytesMax
@@ -31,7 +33,8 @@ struct PublicSuffixes: Sendable {
     self.init(list: [])
   }
 
-  /// Parses a list. Each line is a rule up to the first whitespace. A line that begins with `//` is a comment.
+  /// Parses the content of a list's file. Each line is a rule up to the first whitespace. A line that begins with `//` is a
+  /// comment.
   init(list: [UInt8]) {
     // A rule takes 26 bytes on average, including its share of the comments.
     names.reserveCapacity(list.count / 26)
@@ -48,8 +51,8 @@ struct PublicSuffixes: Sendable {
     }
   }
 
-  /// Returns whether the domain, in lowercase ASCII, is a public suffix. Single
-  /// labels and invalid names count as public suffixes.
+  /// Returns whether the domain, which must be in lowercase ASCII, is a public suffix. Single labels and invalid names count as
+  /// public suffixes.
   func contains(_ domain: String) -> Bool {
     let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     // A trailing dot doesn't change the name.
@@ -62,15 +65,15 @@ struct PublicSuffixes: Sendable {
     return parents.contains(String(name.dropFirst(significant[0].count + 1)))
   }
 
-  /// Returns the domain that the host's owner has registered: a public suffix and one more label. Returns nil for a public
-  /// suffix and for a host without parent domains.
+  /// Returns the registrable domain of a host: the public suffix of its name and one more label. Returns nil if the host is a
+  /// public suffix, an IP address or a Unix socket's path.
   func registrableDomain(of host: String) -> String? {
     let source = CookieSource(host: host, path: "/", isSecure: true, port: 0)
     return source.isAddress ? nil : source.domains.last { !contains($0) }
   }
 
-  /// Returns whether the name has the form of a suffix like `co.uk`: a label common
-  /// among registries, followed by a country's domain.
+  /// Returns whether the name has the form of a public suffix like `co.uk`: a label that registries commonly use, followed by a
+  /// country's top-level domain.
   private static func isRegistry(_ labels: ArraySlice<Substring.UTF8View>) -> Bool {
     guard labels.count == 2, let country = labels.last, country.count == 2, let label = labels.first else {
       return false

@@ -1,7 +1,7 @@
 // Punycode: encodes domain labels of other scripts in ASCII (RFC 3492). The list of public suffixes contains such labels in
 // Unicode, but URLs and Domain attributes contain them in ASCII.
 
-/// The Bootstring algorithm with Punycode's parameters.
+/// The Bootstring algorithm (RFC 3492) with Punycode's parameters, which encodes Unicode text in ASCII.
 enum Punycode {
   // RFC 3492 §5
   private static let base = 36
@@ -9,8 +9,8 @@ enum Punycode {
   private static let (skew, damp) = (38, 700)
   private static let (initialBias, initialN) = (72, 128)
 
-  /// Returns a domain, given in UTF-8, with each label in ASCII (A-labels). Labels must be lowercase and normalized, as in the
-  /// list. Invalid UTF-8 results in a name that no host can have.
+  /// Converts each label of a domain, which is given in UTF-8, to ASCII (A-labels). Labels must be lowercase and normalized, as in
+  /// the list of public suffixes. Invalid UTF-8 results in a name that no host can have.
   static func asciiDomain(_ domain: some Collection<UInt8>) -> String {
     let text = String(decoding: domain, as: UTF8.self)
     if domain.allSatisfy({ $0 < 0x80 }) { return text }
@@ -19,7 +19,7 @@ enum Punycode {
       .joined(separator: ".")
   }
 
-  /// Encodes a label (RFC 3492 §6.3).
+  /// Encodes a label of a domain in ASCII (RFC 3492 §6.3).
   static func encode(_ label: some Collection<Unicode.Scalar>) -> String {
     var output = label.filter(\.isASCII).map { UInt8($0.value) }
     let basicCount = output.count
@@ -43,7 +43,7 @@ enum Punycode {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Appends a number as digits of variable weight, the least significant first (RFC 3492 §3.3).
+  /// Appends a number as digits of variable weight, least significant first (RFC 3492 §3.3). `bias` determines the weights.
   private static func append(_ number: Int, _ bias: Int, to output: inout [UInt8]) {
     var rest = number
     var k = base

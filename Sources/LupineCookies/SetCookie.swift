@@ -2,31 +2,31 @@
 
 import Foundation
 
-/// A parsed Set-Cookie line. `Cookie` decides whether the server may set it.
+/// A parsed Set-Cookie field line. `Cookie` decides whether the server may set the cookie.
 struct SetCookie: Sendable, Equatable {
-  /// The name as received. It may be empty.
+  /// The cookie's name as received. It may be empty.
   var name: [UInt8]
-  /// The value as received, including quotation marks.
+  /// The cookie's value as received, including quotation marks.
   var value: [UInt8]
-  /// The lifetime in seconds, at most `CookieLimits.ageSecondsMax`, or nil if there is no Max-Age. 0 means that the server
-  /// removes the cookie.
+  /// The cookie's lifetime in seconds, at most `CookieLimits.ageSecondsMax`, or nil if there is no valid Max-Age attribute. 0 means
+  /// that the server removes the cookie.
   var maxAge: Int64?
-  /// The expiry date, or nil if there is no valid Expires attribute.
+  /// The expiry date of the cookie, or nil if there is no valid Expires attribute.
   var expires: Date?
-  /// The domain in lowercase, without a leading dot, or nil if the Domain attribute is missing or empty.
+  /// The value of the Domain attribute in lowercase and without a leading dot, or nil if the attribute is missing or empty.
   var domain: String?
-  /// The path as received, or nil if there is no Path attribute. If the path doesn't begin with a slash, the default path is
-  /// used.
+  /// The value of the Path attribute as received, or nil if the attribute is missing. If the value doesn't begin with a slash, the
+  /// cookie gets the default path.
   var path: String?
   var isSecure = false
   var isHTTPOnly = false
-  /// The cross-site policy, or nil if the SameSite attribute is missing or unknown.
+  /// The value of the SameSite attribute, or nil if the attribute is missing or its value unknown.
   var sameSite: HTTPCookieStringPolicy?
-  /// The Comment attribute (RFC 2965), or nil if it is missing. Foundation's API returns it.
+  /// The value of the Comment attribute (RFC 2965), or nil if the attribute is missing. Foundation's API returns it.
   var comment: String?
   var commentURL: String?
 
-  /// Parses the value of one Set-Cookie field line.
+  /// Parses the value of one Set-Cookie field line. Throws an error if the cookie must be refused whatever the server.
   init(_ line: some Collection<UInt8>) throws(CookieRefusal) {
     guard line.count <= CookieLimits.lineBytesMax else { throw .lineTooLong }
     guard !line.contains(where: Self.isForbidden) else { throw .controlCharacter }
@@ -45,7 +45,7 @@ struct SetCookie: Sendable, Equatable {
     for attribute in parts.dropFirst() { take(attribute) }
   }
 
-  /// Throws an error if no cookie may have this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
+  /// Throws an error if no server may set a cookie with this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
   static func check(name: [UInt8], value: [UInt8]) throws(CookieRefusal) {
     guard !name.isEmpty || !value.isEmpty else { throw .empty }
     guard name.count + value.count <= CookieLimits.pairBytesMax else { throw .pairTooLong }
@@ -57,7 +57,7 @@ struct SetCookie: Sendable, Equatable {
   /// Returns whether the byte is a control character other than tab: %x00-08 / %x0A-1F / %x7F.
   static func isForbidden(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
 
-  /// Parses one attribute (RFC 6265bis §5.6.1 to §5.6.7). If a name occurs several times, the last one is used.
+  /// Parses one attribute (RFC 6265bis §5.6.1 to §5.6.7). If several attributes have the same name, the last one is used.
   private mutating func take(_ attribute: ArraySlice<UInt8>) {
     let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
     let value = Self.trimmed(attribute[equals...].dropFirst())
@@ -78,7 +78,7 @@ struct SetCookie: Sendable, Equatable {
     }
   }
 
-  /// Returns the text of a value, without surrounding quotation marks.
+  /// Returns the value of an attribute as text, without the quotation marks around it.
   private static func unquoted(_ value: ArraySlice<UInt8>) -> String {
     let quote = UInt8(ascii: "\"")
     let isQuoted = value.count >= 2 && value.first == quote && value.last == quote
@@ -106,12 +106,13 @@ struct SetCookie: Sendable, Equatable {
   private static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 }
 
-/// The prefixes of cookie names, such as `__Secure-`, with which a cookie must have certain attributes (RFC 6265bis §4.1.3). They
-/// are compared without regard to case (§5.4).
+/// The prefixes of cookie names, such as `__Secure-`, that require a cookie to have certain attributes (RFC 6265bis §4.1.3).
+/// Prefixes are compared without regard to case (§5.4).
 enum CookiePrefix {
-  /// `__Secure-`: the cookie was set over https and is sent only over https.
+  /// `__Secure-`: the cookie must be set over https and be sent only over https.
   case secure
-  /// `__Host-`: in addition, the cookie is sent only to the host that set it, and for all paths.
+  /// `__Host-`: in addition to the requirements of `__Secure-`, the cookie must be sent only to the host that set it, and for all
+  /// paths.
   case host
 
   init?(of name: [UInt8]) {
@@ -126,24 +127,24 @@ enum CookiePrefix {
   }
 }
 
-/// The reason to refuse a cookie.
+/// The reason why a cookie is refused.
 enum CookieRefusal: Error, Sendable, Hashable {
-  /// The line is longer than `CookieLimits.lineBytesMax`.
+  /// The Set-Cookie line is longer than `CookieLimits.lineBytesMax`.
   case lineTooLong
   /// The name and value together are longer than `CookieLimits.pairBytesMax`.
   case pairTooLong
-  /// The line contains a control character other than a tab.
+  /// The Set-Cookie line contains a control character other than a tab.
   case controlCharacter
   /// The cookie has neither a name nor a value.
   case empty
-  /// The cookie's name has a prefix whose requirements the cookie doesn't meet.
+  /// The cookie's name has a prefix, such as `__Secure-`, whose requirements the cookie doesn't meet.
   case prefix
   /// The cookie's domain is neither the server's host nor one of its parent domains.
   case otherDomain
   /// The cookie's domain is a public suffix, which unrelated parties share.
   case publicSuffix
-  /// A Secure cookie was received without https.
+  /// The cookie has the Secure attribute but was received without https.
   case notSecure
-  /// The cookie was received without https, and would shadow a Secure cookie.
+  /// The cookie was received without https, and would shadow a stored Secure cookie with the same name.
   case coversSecure
 }

@@ -4,19 +4,19 @@ import Foundation
 import Lupine
 import LupineOrigin
 
-/// The servers and sessions of the tour. All servers run on loopback in this process.
+/// The servers and the session that the steps of the tour use. All servers run on loopback in this process.
 struct Stage: Sendable {
-  /// The URL of the origin that most steps use, such as "http://127.0.0.1:40123".
+  /// The URL of the origin without TLS that most steps use, such as "http://127.0.0.1:40123".
   let origin: String
-  /// The URL of a second origin, which is the target of a redirect.
+  /// The URL of a second origin, to which the first origin redirects a request.
   let elsewhere: String
-  /// The URL of the TLS origin. An authority created for this run issued its certificate.
+  /// The URL of the origin with TLS. Its certificate was issued by an authority created for this run.
   let secure: String
-  /// The path of the file with the authority's certificate.
+  /// The path of the file with the certificate of the authority that issued the TLS origin's certificate.
   let authority: String
-  /// A session with default settings.
+  /// The session that most steps use, with default settings.
   let session = Session()
-  /// A gate that opens when the request to be cancelled has arrived at the origin.
+  /// A gate that opens when the origin has received the request that a step of the tour cancels.
   let cancelArrived = Gate()
 
   private let servers: [OriginServer]
@@ -35,14 +35,14 @@ struct Stage: Sendable {
     try Data(identity.authorityPEM).write(to: URL(filePath: authority))
   }
 
-  /// Stops the servers and removes the certificate's file.
+  /// Stops the servers and deletes the file with the authority's certificate.
   func close() {
     try? FileManager.default.removeItem(atPath: authority)
     for server in servers { server.stop() }
   }
 }
 
-/// The document at `/json`.
+/// The JSON document that the origin serves at `/json`.
 struct Plant: Decodable, Sendable {
   let name: String
   let family: String
@@ -50,7 +50,7 @@ struct Plant: Decodable, Sendable {
   let colours: [String]
 }
 
-/// The response of `/echo`, which describes the request.
+/// The response of the origin to `/echo`, which describes the received request.
 struct Echo: Decodable, Sendable {
   let method: String
   let path: String

@@ -2,12 +2,12 @@
 
 import Foundation
 
-/// A step that runs a few lines and checks their result.
+/// A step of the tour. It runs a few lines of example code and checks their result.
 struct Step: Sendable {
   let title: String
-  /// The first lines of `run`, as shown to the reader. A test checks that they are equal.
+  /// The source text of the first lines of `run`, as shown to the reader. A test checks that it matches the code of `run`.
   let code: String
-  /// Runs the lines, checks the result, and returns the text to print.
+  /// Runs the example code, checks its result, and returns the text to print.
   let run: @Sendable (Stage) async throws -> String
 }
 

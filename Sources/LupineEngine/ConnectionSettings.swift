@@ -3,7 +3,7 @@
 public import LupineReactor
 public import LupineTLS
 
-/// Settings of one request's connection that replace the engine's.
+/// Settings for the connection of one request, which replace the engine's settings.
 ///
 /// The settings are part of the pool's key, so a request uses only connections that were opened with equal settings. Redirected
 /// requests keep the settings.
@@ -26,19 +26,19 @@ public struct ConnectionSettings: Sendable, Hashable {
   /// read, for example in a sandbox without netlink, no address is skipped.
   public var refusesCellular = false
 
-  /// Creates settings that replace none of the engine's.
+  /// Creates settings that replace none of the engine's settings.
   public init() {}
 }
 
 extension ConnectionSettings {
-  /// The settings that distinguish connections in addition to their route and their TLS settings.
+  /// Those settings that connections of the same route and TLS settings must have in common to be shared.
   struct Traits: Sendable, Hashable {
     var hostOverrides: [HostOverride]
     var trafficClass: UInt8?
     var refusesCellular: Bool
   }
 
-  /// The traits, or nil if they don't differ from the engine's settings.
+  /// The traits of these settings, or nil if they don't differ from the engine's settings.
   var traits: Traits? {
     guard !hostOverrides.isEmpty || trafficClass != nil || refusesCellular else { return nil }
     return Traits(hostOverrides: hostOverrides, trafficClass: trafficClass, refusesCellular: refusesCellular)

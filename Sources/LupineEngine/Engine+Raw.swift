@@ -2,14 +2,13 @@
 
 public import LupineWire
 
-/// A request as raw bytes, sent unchanged and without checks.
+/// A request as raw bytes, which the engine sends unchanged and without checks.
 public struct RawRequest: Sendable {
-  /// The origin to connect to. The Host field in the bytes may contain a different origin.
+  /// The origin to which the engine connects. The Host field in the bytes may name a different origin.
   public var origin: Origin
-  /// The bytes to send.
+  /// The bytes to send, including the request's head and body.
   public var bytes: [UInt8]
-  /// The method that determines how the response is parsed: a response to HEAD has no body. By default, the first word of the
-  /// bytes.
+  /// The method by which the response is parsed: a response to HEAD has no body. By default, the first word of the bytes.
   public var method: String
   /// The time limits of the exchange.
   public var timeouts: Timeouts
@@ -27,11 +26,11 @@ public struct RawRequest: Sendable {
 }
 
 extension Engine {
-  /// Sends the bytes on a dedicated connection, parses the response as strictly as any other, and closes the connection.
+  /// Sends the bytes on a dedicated connection, parses the response as strictly as any other response, and closes the connection.
   ///
-  /// `head.rawBytes` is the response head as received. Chunked framing and transfer codings are removed from the body, but
-  /// content codings aren't decoded. If more bytes follow the response, the metrics' `closeReason` is `.unsolicitedBytes`. A
-  /// forwarding proxy also receives the bytes unchanged. The bytes are never sent twice.
+  /// `head.rawBytes` is the response head as received. Chunked framing and transfer codings are removed from the body, but content
+  /// codings aren't decoded. If more bytes follow the response, the metrics' `closeReason` is `.unsolicitedBytes`. A forwarding
+  /// proxy also receives the bytes unchanged. The bytes are never sent twice.
   public func send(_ raw: RawRequest) async throws(EngineError) -> CollectedResponse {
     var request = EngineRequest(method: raw.method, uri: URI(raw.origin), timeouts: raw.timeouts)
     request.rawBytes = raw.bytes

@@ -4,7 +4,7 @@ public import LupineReactor
 public import LupineTLS
 internal import Synchronization
 
-/// An HTTP/1.1 client engine: event loops with connection pools.
+/// An HTTP/1.1 client engine, which consists of event loops, each with a connection pool.
 ///
 /// The engine is thread-safe. When it is released, exchanges in flight fail with `.shutDown`.
 public final class Engine: Sendable {
@@ -12,18 +12,18 @@ public final class Engine: Sendable {
   private let tlsContexts: TLSContexts
   private let proxyRules: ProxyRules
   private let proxiesUseTLS: Bool
-  /// The values of the environment variables that specify proxies, by name.
+  /// The values of the environment variables that specify proxies, by variable name.
   private let environment: [String: String]
   private let isTLSPrepared = Atomic<Bool>(false)
   private let rotation = Atomic<UInt>(0)
   let configuration: EngineConfiguration
-  /// The TLS sessions that servers have offered for resumption.
+  /// The TLS sessions that servers have offered for resumption, for use by later connections.
   public let tlsSessions = TLSSessionStore()
 
-  /// Creates an engine and starts the loops' threads. Throws if the system has no descriptors or threads left.
+  /// Creates an engine and starts the threads of its event loops. Throws an error if the system has no descriptors or threads left.
   ///
-  /// Reads the proxy variables of the environment. Traps if the configuration would permit no request: if the number of loops,
-  /// the window, or the maximum number of connections or waiters is 0.
+  /// Reads the proxy variables of the environment. Traps if the configuration would permit no request: if the number of loops, the
+  /// window, or the maximum number of connections or waiters is 0.
   public convenience init(configuration: EngineConfiguration = EngineConfiguration()) throws(SystemError) {
     try self.init(configuration: configuration, observer: nil)
   }
@@ -78,7 +78,7 @@ public final class Engine: Sendable {
     return submit(request, to: sink, windowBytes: windowBytes, on: shard)
   }
 
-  /// Executes a request on a loop chosen by `shard(for:)`.
+  /// Executes a request on the event loop `shard`, which the caller has chosen with `shard(for:)`.
   func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max, on shard: LoopShard
   ) -> ExchangeHandle {
@@ -99,7 +99,8 @@ public final class Engine: Sendable {
     isTLSPrepared.store(true, ordering: .relaxed)
   }
 
-  /// Loads, on the caller's thread, the TLS context of a request whose settings differ from the engine's.
+  /// Loads the TLS context of a request whose TLS settings differ from the engine's. This happens on the caller's thread, because
+  /// loading would block a loop.
   private func prepareOwnTLS(_ extras: EngineRequest.Extras.Value, _ origin: Origin) {
     let (own, choice) = (extras.connection?.tls, extras.identityChoice)
     guard own != nil || choice != nil, origin.scheme == .https else { return }
@@ -115,7 +116,7 @@ public final class Engine: Sendable {
     return (try? rules.proxy(for: origin)) ?? nil
   }
 
-  /// Returns the executor of the event loop that serves an origin.
+  /// Returns a task executor that runs tasks on the thread of the event loop that serves an origin.
   ///
   /// A task that prefers this executor (`withTaskExecutorPreference`, `Task(executorPreference:)`) runs on the loop's thread, so
   /// its requests to the origin aren't passed between threads. The task must not block, because it would block the loop.
@@ -146,7 +147,8 @@ public final class Engine: Sendable {
     }
   }
 
-  /// Returns the current numbers of connections and waiters, and the totals so far, for each origin and for all origins.
+  /// Returns the current numbers of connections and of waiting exchanges, and the totals so far, for each origin and for all
+  /// origins.
   public func counters() async -> PoolCounters {
     var counters = PoolCounters()
     for shard in shards {
@@ -162,7 +164,7 @@ public final class Engine: Sendable {
     shards.count == 1 ? 0 : Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))
   }
 
-  /// Returns the loop for a request to an origin.
+  /// Returns the event loop that executes a request to an origin.
   func shard(for origin: Origin) -> LoopShard {
     let first = index(of: origin)
     guard configuration.loopsPerOrigin > 1 else { return shards[first] }
@@ -174,8 +176,8 @@ public final class Engine: Sendable {
   }
 }
 
-/// A handle to an exchange in flight. Each call sends a message to the exchange's event loop, and has no effect once the
-/// exchange has ended.
+/// A handle with which a caller controls an exchange in flight. Each call sends a message to the exchange's event loop, and has no
+/// effect once the exchange has ended.
 public struct ExchangeHandle: Sendable {
   fileprivate let id: ExchangeID
   fileprivate let inbox: Inbox
@@ -183,24 +185,24 @@ public struct ExchangeHandle: Sendable {
   /// Ends the exchange, in any phase, with the error `.cancelled`.
   public func cancel() { inbox.send(.cancel(id)) }
 
-  /// Pauses the delivery of the body, so that TCP's flow control stops the server. The time limits of phases are suspended too,
-  /// except those for opening a connection.
+  /// Pauses the delivery of the response body, so that TCP's flow control stops the server. The time limits of phases are suspended
+  /// too, except those for opening a connection.
   public func pause() { inbox.send(.setPaused(id, true)) }
 
-  /// Resumes delivery after `pause`.
+  /// Resumes the delivery of the response body after `pause`.
   public func resume() { inbox.send(.setPaused(id, false)) }
 
-  /// Ends the exchange without the rest of the body: successfully if the response head
-  /// has arrived, and with `.cancelled` otherwise.
+  /// Ends the exchange without the rest of the response body: successfully if the response head has arrived, and with `.cancelled`
+  /// otherwise.
   ///
-  /// If the rest of the body is short, it is read first, for at most a second, so that the connection can be reused. Otherwise
-  /// the connection is closed and the exchange ends immediately; see `EngineConfiguration.drainedBytesMax`.
+  /// If the rest of the body is short, the engine reads it first, for at most a second, so that the connection can be reused.
+  /// Otherwise the engine closes the connection and ends the exchange immediately; see `EngineConfiguration.drainedBytesMax`.
   public func discardBody() { inbox.send(.discardBody(id)) }
 
-  /// Reduces the receive window to at most `byteCount` bytes. Call this only while the exchange is paused.
+  /// Reduces the receive window to at most `byteCount` decoded body bytes. Call this only while the exchange is paused.
   package func limitWindow(to byteCount: Int) { inbox.send(.limitWindow(id, byteCount)) }
 
-  /// Permits the delivery of `byteCount` more decoded bytes to the sink.
+  /// Permits the engine to deliver `byteCount` more decoded body bytes to the sink.
   public func extendWindow(by byteCount: Int) {
     precondition(byteCount >= 0, "a window is never reduced")
     inbox.send(.extendWindow(id, byteCount))

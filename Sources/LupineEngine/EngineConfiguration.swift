@@ -4,7 +4,7 @@ public import LupineReactor
 public import LupineCoding
 public import LupineTLS
 
-/// The settings of an `Engine`, fixed when it is created.
+/// The settings of an `Engine`. They can't change after the engine is created.
 public struct EngineConfiguration: Sendable {
   /// The parser's limits for the parts of a response, such as its head.
   public var limits = Limits()
@@ -20,24 +20,24 @@ public struct EngineConfiguration: Sendable {
   /// The addresses to which the engine may connect. All by default. The policy is fixed for the engine's lifetime, so that no
   /// open connection can violate it.
   public var addressPolicy = AddressPolicy.all
-  /// The options of sockets: TCP options, and the local address or interface.
+  /// The options of the sockets that the engine opens: TCP options, and the local address or interface.
   public var socket = SocketOptions()
   /// The path of a Unix socket to which all requests are sent, without proxies. If nil (the default), TCP is used. The Host
   /// field contains the host of the request in either case.
   public var socketPath: String?
-  /// The limits on each loop's connections, idle times and waiters.
+  /// The limits on the connections, the idle times and the waiting exchanges of each event loop.
   public var pool = PoolLimits()
-  /// The maximum number of bytes of an unwanted body to read, within a second, so that the connection can be reused. If more
-  /// bytes remain, the connection is closed. 64 KiB by default, far more than the body of a typical redirect. If 0, the rest of
-  /// the body isn't read.
+  /// The maximum number of bytes of an unwanted response body that the engine reads, within a second, so that it can reuse the
+  /// connection. If more bytes remain, the engine closes the connection. 64 KiB by default, far more than the body of a typical
+  /// redirect. If 0, the engine doesn't read the rest of the body.
   public var drainedBytesMax = 64 * 1024
   /// The receive window: the maximum number of decoded body bytes that wait in memory to be read from a `ResponseBody`. 1 MiB
   /// by default, and at least 1 byte. The kernel's socket buffers aren't included.
   public var windowBytes = 1024 * 1024
   /// The number of event loops, each with a thread. 1 by default, and at least 1.
   public var loopCount = 1
-  /// The number of loops that serve one origin, in 1...`loopCount`. 1 by default, so that limits per origin are exact. With more
-  /// loops, each loop has separate connections, and limits per origin apply to each loop.
+  /// The number of event loops that serve one origin, in 1...`loopCount`. 1 by default, so that limits per origin are exact. With
+  /// more loops, each loop has separate connections, and limits per origin apply to each loop.
   public var loopsPerOrigin = 1
   /// The maximum time for which a loop polls its sockets before it sleeps. If zero (the default), the loop sleeps at once.
   ///
@@ -46,22 +46,22 @@ public struct EngineConfiguration: Sendable {
   /// needs a dedicated core. A loop polls only for this time after the latest reply or request, and only while it has at most
   /// 64 idle connections.
   public var busyPoll = Duration.zero
-  /// A closure that is called with each event of the engine. It runs on the loops' threads and blocks them, so it must return
-  /// quickly. Nil by default, at no cost.
+  /// A closure that the engine calls with each of its events, for logs and traces. It runs on the loops' threads and blocks them,
+  /// so it must return quickly. Nil by default, at no cost.
   public var tracer: (@Sendable (TraceEvent) -> Void)?
 
-  /// Whether the caller can choose a client certificate if the server requests one and the exchange's settings have none. If
-  /// true, the exchange fails before its request is sent, with `EngineError.requestedAuthorities`. If false (the default), the
+  /// Whether the caller can choose a client certificate if the server requests one and the exchange's settings have none. If true,
+  /// such an exchange fails before its request is sent, with `EngineError.requestedAuthorities`. If false (the default), the
   /// request is sent without a certificate.
   package var reportsIdentityRequests = false
 
-  /// Creates the default settings.
+  /// Creates a configuration with the default values.
   public init() {}
 }
 
 extension EngineConfiguration {
-  /// The settings of TLS with a proxy. The client certificate and the server name are meant for origins, so a proxy receives
-  /// no certificate, even if it requests one.
+  /// The settings of TLS connections to a proxy. The client certificate and the server name are meant for origins, so a proxy
+  /// receives no certificate, even if it requests one.
   var proxyTLS: TLSConfiguration {
     var result = tls
     (result.identity, result.serverName) = (nil, nil)

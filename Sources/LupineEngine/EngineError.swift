@@ -4,7 +4,7 @@ public import LupineCoding
 public import LupineReactor
 public import LupineTLS
 
-/// The error of an exchange that has no response or only an incomplete one.
+/// The error of an exchange that ended without a response or with an incomplete response.
 public struct EngineError: Error, Sendable {
   /// The kind of error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -16,9 +16,9 @@ public struct EngineError: Error, Sendable {
     case resolveFailed
     /// The engine's address policy doesn't permit a connection to the origin.
     case addressRefused
-    /// The origin or its proxy refused the connection, because no process listens on the port.
+    /// The peer, which is the origin or its proxy, refused the connection, because no process listens on the port.
     case connectionRefused
-    /// No connection could be opened, for another reason.
+    /// No connection could be opened, for another reason than those with separate codes.
     case connectFailed
     /// The proxy can't be used, or refused to connect to the origin.
     case proxyFailed
@@ -28,34 +28,34 @@ public struct EngineError: Error, Sendable {
     case timedOut
     /// The caller cancelled the exchange.
     case cancelled
-    /// The connection ended before the response did.
+    /// The connection ended before the response was complete.
     case connectionLost
-    /// The response is malformed.
+    /// The response violates HTTP.
     case malformedResponse
-    /// The body's content coding is malformed, unknown, or expands beyond the limits.
+    /// The response body can't be decoded: its content coding is malformed, unknown, or expands beyond the limits.
     case decodingFailed
-    /// The response redirects more often than allowed.
+    /// The request was redirected more often than its `RedirectRule` allows.
     case tooManyRedirects
-    /// The response redirects from https to http, which isn't allowed.
+    /// The response redirects from https to http, which the request's `RedirectRule` doesn't allow.
     case redirectRefused
-    /// The response body is larger than the caller allows.
+    /// The response body is larger than the request's limit allows.
     case bodyTooLarge
-    /// The request body couldn't be read from its file or producer, or its length differs from the declared one.
+    /// The request body couldn't be read from its file or producer, or its length differs from the declared length.
     case bodyUnreadable
-    /// The request must be sent again, but its body can't be sent again.
+    /// The request would have to be sent again, but its body can't be sent again.
     case bodyNotReplayable
     /// The system has run out of threads, memory or socket buffers. If only descriptors have run out, exchanges wait
     /// instead.
     case outOfResources
-    /// The maximum number of exchanges are already waiting for a connection.
+    /// The request can't wait for a connection, because the maximum number of exchanges already waits for one.
     case tooManyWaiting
     /// The engine was shut down or released.
     case shutDown
   }
 
-  /// The underlying error or the exceeded limit.
+  /// The error of a lower layer, or the limit that was exceeded.
   public enum Cause: Sendable {
-    /// A malformed message, or a request that can't be serialized.
+    /// A malformed HTTP message, or a request that can't be serialized.
     case wire(WireError)
     /// A TLS error.
     case tls(TLSError)
@@ -65,32 +65,32 @@ public struct EngineError: Error, Sendable {
     case system(SystemError)
     /// A failed lookup.
     case resolve(ResolveError)
-    /// The reason why the address policy or the request permits no connection: the refused addresses, or that proxies are
-    /// forbidden.
+    /// The addresses that the address policy or the request refuses, or the fact that the policy forbids proxies.
     case refusal(AddressRefusal)
-    /// A body that can't be decoded or encoded.
+    /// A response body that can't be decoded, or a request body that can't be encoded.
     case coding(CodingError)
     /// A redirect target that isn't a valid URI.
     case uri(URIError)
-    /// The phase's time limit, which was exceeded.
+    /// The time limit of the phase, which was exceeded.
     case limit(Duration)
     /// The time limit of the entire exchange, which was exceeded.
     case totalLimit(Duration)
-    /// The maximum number of redirects, bytes or waiters, which was exceeded.
+    /// The maximum number of redirects, bytes or waiting exchanges, which was exceeded.
     case maximum(Int)
-    /// The error that the body's producer threw.
+    /// The error that the producer of the request body threw.
     case producer(any Error)
-    /// The declared length of the body, and its length when the difference was found, in bytes.
+    /// The declared length of the request body in bytes, and the number of bytes that the producer had written when the difference
+    /// was found.
     case bodyLength(declared: UInt64, produced: UInt64)
   }
 
-  /// The progress of the request, which determines whether it may be sent again.
+  /// The progress of the exchange when it failed, which determines whether the request may be sent again.
   public enum Progress: Int, Sendable, Hashable {
     /// No byte of the request was sent.
     case nothingSent
     /// At least part of the request was sent, and no byte of a response was received.
     case sent
-    /// The response had begun.
+    /// At least one byte of a response was received.
     case responseBegan
   }
 
@@ -100,11 +100,11 @@ public struct EngineError: Error, Sendable {
   public let phase: Phase
   /// The origin of the request.
   public let origin: Origin
-  /// The proxy on the route to the origin, if there is one.
+  /// The proxy through which the request was sent or would have been sent, or nil if there is none.
   public let proxy: Proxy?
-  /// The underlying error or the exceeded limit, if there is one.
+  /// The error of a lower layer or the limit that was exceeded, or nil if there is neither.
   public let cause: Cause?
-  /// The progress of the request.
+  /// The progress of the exchange when it failed.
   public let progress: Progress
   /// Whether the connection had been used or idle before this request, so that the peer may have closed it in the meantime.
   public let wasReused: Bool
@@ -134,7 +134,7 @@ extension EngineError {
 }
 
 extension EngineError: CustomStringConvertible {
-  /// One line that states the place, the event, the cause and the remedy.
+  /// One line that states the place of the error, the event, the cause and the remedy.
   public var description: String {
     // A cause may quote the peer. Its text must neither break the line nor control a terminal.
     var line = String.UnicodeScalarView()

@@ -4,21 +4,21 @@ internal import LupineCoding
 internal import LupineWire
 
 extension EngineRequest {
-  /// How the engine must treat a request. Derived from the request's fields and body.
+  /// The properties of a request that determine how the engine treats it. Derived from the request's fields and body.
   struct Traits {
-    /// Whether the body is sent only after `100 Continue` (RFC 9110 §10.1.1). False for a request without a body.
+    /// Whether the body is sent only after the server's `100 Continue` (RFC 9110 §10.1.1). False for a request without a body.
     fileprivate(set) var expectsContinue = false
-    /// Whether the server may switch to another protocol (RFC 9110 §7.8).
+    /// Whether the request permits the server to switch to another protocol (RFC 9110 §7.8).
     fileprivate(set) var offersUpgrade = false
     /// Whether the request asks the server to close the connection afterward.
     fileprivate(set) var asksForClose = false
-    /// The index of the caller's Host field, if there is one.
+    /// The position of the caller's Host field in the request's fields, or nil if there is none.
     fileprivate var hostPosition: Int?
-    /// Whether the engine treats any of the request's fields specially. If not, it sends all fields unchanged.
+    /// Whether the engine interprets any of the request's fields. If not, it sends all fields unchanged.
     fileprivate var hasRoles = false
   }
 
-  /// How the engine must treat the request. Computed in one pass over the request's fields.
+  /// The properties that determine how the engine treats the request. Computed in one pass over the request's fields.
   var traits: Traits {
     var traits = Traits()
     var (hasExpect, hasUpgrade, hasConnection) = (false, false, false)
@@ -40,10 +40,12 @@ extension EngineRequest {
     return traits
   }
 
-  /// Returns the coding to apply to the body, or nil to apply none. An empty body isn't encoded, nor is the body of an upgrade.
+  /// Returns the coding that the engine applies to the body, or nil for none. The engine encodes neither an empty body nor the body
+  /// of a request that offers an upgrade.
   func sentCoding(_ traits: Traits) -> ContentCoding? { body.isEmpty || traits.offersUpgrade ? nil : bodyCoding }
 
-  /// Serializes the head for the key's route: Host first (RFC 9110 §7.2), then the caller's fields and the framing fields.
+  /// Serializes the request's head for the route of `key`: Host first (RFC 9110 §7.2), then the caller's fields and the framing
+  /// fields.
   ///
   /// The head reuses the memory of `buffer`. If `isExpecting` is false, the caller's `Expect` is omitted.
   func writeHead(
@@ -96,11 +98,12 @@ extension EngineRequest {
 }
 
 extension EngineRequest {
-  /// The head as it is sent to the origin without a proxy, parsed from its serialized form. Nil if the head can't be
+  /// The head that the engine sends to the origin if there is no proxy, parsed from its serialized form. Nil if the head can't be
   /// serialized.
   package var head: RequestHead? { head(by: .direct) }
 
-  /// Returns the head as it is sent on a route, parsed from its serialized form. Returns nil if the head can't be serialized.
+  /// Returns the head that the engine sends on this route, parsed from its serialized form. Returns nil if the head can't be
+  /// serialized.
   func head(by route: Route) -> RequestHead? {
     let traits = traits
     let key = PoolKey(origin: uri.origin, route: route, tls: nil)
@@ -120,8 +123,7 @@ extension EngineRequest {
 }
 
 extension Fields {
-  /// Returns whether a list-valued field contains this element, ignoring case.
-  /// Whitespace may surround elements (RFC 9110 §5.6.1).
+  /// Returns whether a list-based field contains this element, ignoring case. Whitespace may surround elements (RFC 9110 §5.6.1).
   fileprivate func hasElement(_ element: String, in name: String) -> Bool {
     guard let list = list(name) else { return false }
     return list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains { $0 == element }

@@ -3,17 +3,17 @@
 public import LupineCoding
 public import LupineWire
 
-/// A request for an `Engine` to execute.
+/// An HTTP request that an `Engine` executes.
 public struct EngineRequest: Sendable {
-  /// The method, a token such as "GET".
+  /// The request method, a token such as "GET".
   public var method: String
   /// The URI to request.
   public var uri: URI
-  /// The header fields, sent in this order after Host.
+  /// The header fields, which are sent in this order after Host.
   ///
-  /// A Host field replaces the one derived from the URI. The engine derives Content-Length and Transfer-Encoding from the body,
-  /// and ignores the caller's. It also ignores Proxy-Authorization and Proxy-Connection, because a proxy's credentials belong
-  /// in the proxy's URL.
+  /// A Host field replaces the one derived from the URI. The engine derives Content-Length and Transfer-Encoding from the body, and
+  /// ignores the caller's. It also ignores Proxy-Authorization and Proxy-Connection, because a proxy's credentials belong in the
+  /// proxy's URL.
   ///
   /// With `Expect: 100-continue`, the engine waits for the server's `100 Continue`, at most `timeouts.awaitContinue`, before it
   /// sends the body. If the server responds with 417, the engine sends the request again without the expectation.
@@ -24,12 +24,12 @@ public struct EngineRequest: Sendable {
   /// unchanged once the server has switched protocols (101). The response's body then contains the server's bytes in that
   /// protocol.
   public var body: RequestBody
-  /// The coding with which the body is compressed while it is sent. None if nil (the default). The engine adds the
-  /// Content-Encoding field and sends the body chunked. Few servers support coded requests.
+  /// The content coding that the engine applies to the body while it sends the body. If nil (the default), it applies none. The
+  /// engine adds the Content-Encoding field and sends the body chunked. Few servers support coded requests.
   public var bodyCoding: ContentCoding?
   /// The time limits of the exchange.
   public var timeouts: Timeouts
-  /// Whether a response body with a Content-Encoding is decoded before it is delivered. True by default.
+  /// Whether the engine decodes a response body with a Content-Encoding before it delivers the body. True by default.
   public var decodesContent = true
   /// Whether the client certificate of the engine's TLS settings is presented to a server that requests one. True by default.
   /// `RedirectRule` sets this property to false for another origin, because the certificate isn't intended for that origin.
@@ -37,17 +37,17 @@ public struct EngineRequest: Sendable {
   /// The maximum length of the decoded response body in bytes. If the body exceeds it, the exchange fails with `.bodyTooLarge`.
   /// Unlimited by default, because the body is delivered as it arrives.
   public var bodyBytesMax = Int.max
-  /// The priority among the requests that wait for a connection, from 0 to 1. 0.5 by default. Requests with a higher priority
-  /// get a connection first. Requests with equal priority get one in order of arrival. The priority doesn't affect requests
-  /// that already have a connection.
+  /// The priority of the request among those that wait for a connection, from 0 to 1. 0.5 by default. Requests with a higher
+  /// priority get a connection first. Requests with equal priority get one in order of arrival. The priority doesn't affect
+  /// requests that already have a connection.
   public var priority: Float = 0.5
-  /// The settings of the request's connection that differ from the engine's. None if nil (the default).
+  /// The settings of the request's connection that differ from the engine's settings. If nil (the default), none differ.
   public var connection: ConnectionSettings? {
     get { extras?.value.connection }
     set { changeExtras { $0.connection = newValue } }
   }
-  /// The decision about the client certificate for this request's origin, or nil to use the certificate of the engine's TLS
-  /// settings. `RedirectRule` sets it to nil for another origin.
+  /// The decision about the client certificate for this request's origin. Nil means that the request uses the certificate in the
+  /// engine's TLS settings. `RedirectRule` sets this property to nil for another origin.
   package var identityChoice: IdentityChoice? {
     get { extras?.value.identityChoice }
     set { changeExtras { $0.identityChoice = newValue } }
@@ -58,7 +58,8 @@ public struct EngineRequest: Sendable {
     get { extras?.value.connectionDemand }
     set { changeExtras { $0.connectionDemand = newValue } }
   }
-  /// Bytes to send instead of the serialized request, on a dedicated connection.
+  /// Bytes that the engine sends instead of the serialized request, on a dedicated connection. Nil for all requests except a
+  /// `RawRequest`.
   var rawBytes: [UInt8]? {
     get { extras?.value.rawBytes }
     set { changeExtras { $0.rawBytes = newValue } }
@@ -85,7 +86,7 @@ public struct EngineRequest: Sendable {
 }
 
 extension EngineRequest {
-  /// Settings that few requests have.
+  /// Settings of a request that few requests have.
   final class Extras: Sendable {
     struct Value: Sendable {
       var connection: ConnectionSettings?
@@ -93,7 +94,7 @@ extension EngineRequest {
       var connectionDemand: ConnectionDemand?
       var rawBytes: [UInt8]?
 
-      /// Whether the request has none of these settings.
+      /// Whether all of these settings are nil.
       var isEmpty: Bool {
         connection == nil && identityChoice == nil && connectionDemand == nil && rawBytes == nil
       }
@@ -112,9 +113,9 @@ extension EngineRequest {
   }
 }
 
-/// A decision about the client certificate for an origin.
+/// A decision about the client certificate that a request presents to its origin.
 package enum IdentityChoice: Sendable, Hashable {
-  /// No certificate is presented.
+  /// The request presents no certificate.
   case anonymous
   case present(TLSIdentity)
 

@@ -45,15 +45,15 @@ enum Failure: Error {
 }
 
 extension CodingError {
-  /// The exceeded limit of decoded bytes, or nil for other errors.
+  /// The limit of decoded bytes that was exceeded, or nil for any other error.
   fileprivate var bytesMax: Int? {
     if case .decodedBytesMax(let bytesMax) = cause { Int(clamping: bytesMax) } else { nil }
   }
 }
 
 extension EngineError {
-  /// The names in DER of the authorities whose certificates the server accepts. Nil unless the server requested a client
-  /// certificate, the client presented none, and the request wasn't sent for this reason.
+  /// The names in DER of the certificate authorities that the server accepts. Nil unless the server requested a client certificate,
+  /// the client presented none, and the request wasn't sent for this reason.
   package var requestedAuthorities: [[UInt8]]? {
     if case .tls(let error) = cause { error.requestedAuthorities } else { nil }
   }

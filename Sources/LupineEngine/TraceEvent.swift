@@ -4,23 +4,23 @@ public import LupineReactor
 public import LupineTLS
 public import LupineWire
 
-/// An event on one of an engine's loops.
+/// An event on one of an engine's event loops, for logs and traces.
 ///
 /// The numbers of exchanges and connections are unique within their loop.
 public struct TraceEvent: Sendable {
   /// The kind of event, with its data.
   public enum Kind: Sendable {
-    /// The loop received a request.
+    /// The event loop received a request.
     case exchangeStarted(exchange: UInt64, method: String, uri: URI)
     /// The exchange waits for a connection, and no connection is being opened on its behalf.
     case exchangeWaits(exchange: UInt64)
-    /// The loop began to open a connection for an exchange.
+    /// The event loop began to open a connection for an exchange.
     case connectionStarted(connection: UInt64, origin: Origin, exchange: UInt64)
-    /// The lookup of a host returned these addresses.
+    /// The lookup of a host returned the associated addresses.
     case hostResolved(connection: UInt64, host: String, addresses: [SocketAddress])
-    /// The loop began to connect to an address.
+    /// The event loop began to connect to an address.
     case addressTried(connection: UInt64, address: SocketAddress)
-    /// Connecting to an address failed. The loop may try other addresses.
+    /// Connecting to an address failed. The event loop may try other addresses.
     case addressFailed(connection: UInt64, error: SystemError)
     /// The proxy opened a tunnel.
     case tunnelOpened(connection: UInt64, proxy: Proxy)
@@ -30,13 +30,13 @@ public struct TraceEvent: Sendable {
     case connectionOpened(connection: UInt64)
     /// A connection couldn't be opened.
     case connectionFailed(connection: UInt64, error: EngineError)
-    /// The request's first byte is about to be sent.
+    /// The first byte of the request is about to be sent.
     case requestStarted(exchange: UInt64, connection: UInt64, isReused: Bool)
-    /// The request's last byte was passed to the system.
+    /// The last byte of the request was passed to the system.
     case requestSent(exchange: UInt64)
-    /// A response head arrived, possibly an interim one.
+    /// The head of a response arrived, possibly of an interim response.
     case headReceived(exchange: UInt64, status: Int)
-    /// The request is sent again, because its connection turned out to be closed or the server can't meet its expectation.
+    /// The request is sent again, because its connection turned out to be closed or the server couldn't meet its expectation (417).
     case exchangeRestarted(exchange: UInt64)
     /// The exchange ended. `error` is nil after a complete response.
     case exchangeEnded(exchange: UInt64, error: EngineError?)
@@ -46,7 +46,7 @@ public struct TraceEvent: Sendable {
 
   /// The time of the event.
   public let time: Instant
-  /// The index of the loop, from 0.
+  /// The index of the event loop, counted from 0.
   public let loop: Int
   /// The kind of event, with its data.
   public let kind: Kind

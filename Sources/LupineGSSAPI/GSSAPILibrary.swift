@@ -4,7 +4,7 @@ import CLupineGSSAPI
 import Glibc
 package import LupineAuthentication
 
-/// The functions of a loaded library. The library is never unloaded, because its threads and handlers may still run.
+/// The functions of a loaded GSSAPI library. The library is never unloaded, because its threads and handlers may still run.
 package struct GSSAPILibrary: Sendable {
   /// The file name of MIT Kerberos' library on Linux.
   package static let systemName = "libgssapi_krb5.so.2"
@@ -21,7 +21,7 @@ package struct GSSAPILibrary: Sendable {
   /// Returns the system's library. If it is missing, throws an error that names the package to install.
   package static func loaded() throws(SecurityContextError) -> GSSAPILibrary { try system.get() }
 
-  /// Loads the library with this file name.
+  /// Loads the library with this file name. Throws an error if the library or one of its functions is missing.
   package init(named name: String) throws(SecurityContextError) {
     guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw SecurityContextError(
@@ -48,10 +48,10 @@ package struct GSSAPILibrary: Sendable {
     return symbol
   }
 
-  /// The maximum number of lines in the description of a status: 8. Libraries have at most two or three.
+  /// The maximum number of lines in the description of a status: 8. Libraries return at most two or three.
   private static let statusLinesMax = 8
 
-  /// Returns the library's description of a status and of the mechanism's own code.
+  /// Returns the library's description of a GSSAPI status (`major`) and of the mechanism's own status (`minor`).
   func description(major: UInt32, minor: UInt32) -> String {
     // GSS_C_GSS_CODE is 1, GSS_C_MECH_CODE 2.
     (lines(of: major, kind: 1) + lines(of: minor, kind: 2)).joined(separator: " ")
@@ -69,7 +69,7 @@ package struct GSSAPILibrary: Sendable {
     return lines.filter { !$0.isEmpty }.map { $0.hasSuffix(".") ? $0 : $0 + "." }
   }
 
-  /// Copies the bytes of a buffer that the library has allocated, and releases it.
+  /// Copies the bytes of a buffer that the library has allocated, and then frees the buffer.
   func take(_ buffer: inout lupine_gss_buffer) -> [UInt8] {
     // SAFETY: the library has set value and length; they are valid until the release below.
     let bytes = [UInt8](UnsafeRawBufferPointer(start: buffer.value, count: buffer.value == nil ? 0 : buffer.length))

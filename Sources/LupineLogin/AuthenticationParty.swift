@@ -15,7 +15,7 @@ package enum AuthenticationParty: Sendable, Hashable {
     }
   }
 
-  /// The host. NTLM and Negotiate form the name of the service from it.
+  /// The server's host, from which NTLM and Negotiate form the name of the service.
   var host: String {
     switch self {
     case .origin(let origin): origin.host
@@ -30,7 +30,7 @@ package struct ProxyAddress: Sendable, Hashable {
   package let port: UInt16
   package let isEncrypted: Bool
 
-  /// Returns nil if `proxy` is a SOCKS proxy.
+  /// Creates the address of `proxy`. Returns nil if `proxy` is a SOCKS proxy.
   package init?(_ proxy: Proxy) {
     switch proxy.scheme {
     case .http: isEncrypted = false
@@ -42,7 +42,8 @@ package struct ProxyAddress: Sendable, Hashable {
   }
 }
 
-/// The status code and the field names with which origins, or else proxies, authenticate clients (RFC 9110 §11.6, §11.7).
+/// The status code and the field names with which one kind of server, origins or proxies, authenticates clients (RFC 9110 §11.6,
+/// §11.7).
 struct AuthenticationFields: Sendable {
   let status: Int
   let challenge: String

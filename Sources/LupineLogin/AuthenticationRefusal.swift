@@ -3,17 +3,18 @@
 
 package import LupineEngine
 
-/// The refusal of a request that may succeed with a credential.
+/// The refusal of a request that may succeed if it is sent again with a credential.
 package enum AuthenticationRefusal: Sendable {
   /// A response with status code 401 or 407.
   case response(ResponseHead)
   /// The proxy answered CONNECT with 407, and the exchange failed with this error. The 407 isn't delivered, because it isn't the
   /// origin's response.
   case tunnel([Challenge], EngineError)
-  /// The request's authenticated connection is no longer open, or its credentials can't open another tunnel. Nothing was sent.
+  /// The request wasn't sent, because the authenticated connection that it requires is no longer open, or because its credentials
+  /// can't open another tunnel.
   case missingConnection(EngineError)
 
-  /// Creates a refusal from the error of a failed exchange. Returns nil if the request wouldn't succeed with a credential.
+  /// Creates a refusal from the error of a failed exchange. Returns nil if a credential wouldn't help the request to succeed.
   package init?(_ failure: EngineError) {
     if case .proxy(let error)? = failure.cause, !error.challenges.isEmpty {
       self = .tunnel(error.challenges, failure)

@@ -3,24 +3,25 @@
 package import LupineAuthentication
 package import LupineEngine
 
-/// Answers the challenges of one task.
+/// Answers the challenges that one task receives from origins or proxies.
 package protocol ChallengeAnswering: Sendable {
-  /// Returns those of a response's challenges that the client can and may answer, strongest first. `party` is the server that
-  /// sent them.
+  /// Returns the challenges of a response that the client is able and allowed to answer, strongest first. `party` is the server
+  /// that sent the response.
   func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer]
-  /// Answers an offer with a credential. `credential` is nil if the caller chose a credential without a password.
+  /// Answers a challenge with the credential that the caller has chosen, and returns the next step for `request`. `credential` is
+  /// nil if the chosen credential has no password.
   func respond(
     to offer: AuthenticationOffer, with credential: PasswordCredential?, for request: EngineRequest
   ) -> AuthenticationAnswer
 }
 
-/// The next step for the request after the caller has answered an offer.
+/// The next step for a request after the caller has chosen a credential for a challenge.
 package enum AuthenticationAnswer: Sendable, Hashable {
   /// The request is sent again with this value of Authorization.
   case authorize(String)
   /// The request is sent again; `TransferAuthentication.prepare` adds the credential.
   case resend
-  /// The scheme can't use the credential. The next offer in the same response is tried.
+  /// The challenge's scheme can't use the credential. The next challenge in the same response is tried.
   case reject
   /// The request isn't sent again. The 401 or 407 response is delivered.
   case stand
@@ -28,8 +29,8 @@ package enum AuthenticationAnswer: Sendable, Hashable {
 
 /// The credentials that a transfer may send without calling the delegate.
 package struct KnownCredentials: Sendable {
-  /// Returns the credential that may be sent preemptively to an origin or a proxy, for a realm and a scheme. Returns nil if there
-  /// is none. If the closure itself is nil, no credentials are sent preemptively.
+  /// Returns the credential that may be sent preemptively to an origin or a proxy, for a realm and a scheme, or nil if no
+  /// credential may be sent. If the closure itself is nil, no credentials are sent preemptively.
   package var credential:
     (@Sendable (AuthenticationParty, _ realm: String?, AuthenticationOffer.Scheme) -> PasswordCredential?)?
   /// Returns the credential of a proxy's URL in normalization form C, or nil if the URL has none.
@@ -40,7 +41,7 @@ package struct KnownCredentials: Sendable {
   /// default.
   package var sendsProxyCredentialFirst = true
 
-  /// Creates known credentials that consist only of those in the URLs of proxies.
+  /// Creates known credentials that consist only of the credentials in the URLs of proxies.
   package init(proxyCredential: @escaping @Sendable (Proxy) -> PasswordCredential?) {
     self.proxyCredential = proxyCredential
   }

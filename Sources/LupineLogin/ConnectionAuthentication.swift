@@ -5,9 +5,9 @@ import LupineAuthentication
 import LupineEngine
 import Synchronization
 
-/// One task's authenticated connection to an origin, or to a proxy that forwards its requests.
+/// One task's authenticated connection to an origin, or to a proxy that forwards the task's requests.
 final class ConnectionAuthentication: Sendable {
-  /// The additions to a request before it is sent.
+  /// The field that the authentication adds to a request, and its requirements on the request's connection and content.
   struct Preparation: Sendable {
     /// The value of Authorization or Proxy-Authorization, or nil if the request has no such field.
     var value: String?
@@ -15,7 +15,7 @@ final class ConnectionAuthentication: Sendable {
     /// Whether the request may be sent only on a connection that is already open in `group`. If false, a new connection may be
     /// opened.
     var needsOpenConnection = false
-    /// Whether the request is sent without its content. The content is then sent with the next message.
+    /// Whether the request is sent without its content. The next request, with the next message, sends the content.
     var isAnnouncement = false
   }
 
@@ -25,7 +25,7 @@ final class ConnectionAuthentication: Sendable {
     case accepted
     /// The request is sent again, without calling the delegate for a credential.
     case resend
-    /// The credential was refused.
+    /// The server has refused the credential.
     case refused
     /// The server has accepted the credential without proving its own identity.
     case untrusted
@@ -37,11 +37,11 @@ final class ConnectionAuthentication: Sendable {
     case chosen
     /// The next request carries the handshake's first message, on a connection in a new group.
     case begun
-    /// The handshake's first message was sent.
+    /// The request with the handshake's first message was prepared for sending.
     case announced(ConnectionHandshake)
     /// The server has sent a token. The next request carries the answer to it.
     case challenged(ConnectionHandshake, TokenAnswer)
-    /// The answer to the server's token was sent.
+    /// The request with the answer to the server's token was prepared for sending.
     case answered(ConnectionHandshake)
     /// This task has authenticated the connection.
     case established
@@ -60,26 +60,27 @@ final class ConnectionAuthentication: Sendable {
   private struct State {
     var phase = Phase.none
     var use: (key: AuthenticatedConnections.Key, group: UInt64)?
-    /// Whether later tasks may use the connection.
+    /// Whether later tasks may use the authenticated connection.
     var isPassedOn = false
-    /// Whether the credential was chosen before a challenge.
+    /// Whether the credential was chosen before the server sent a challenge.
     var isPreemptive = false
-    /// The number of handshakes that were begun again, because an authenticated connection or the connection of a handshake had
-    /// ended.
+    /// The number of times that the task has begun a handshake again, because the server had ended the authentication of a
+    /// connection, or because a connection had been closed.
     var restartCount = 0
   }
 
-  /// The maximum value of `restartCount`: 1 per task. Without it, a server that ends the authentication after each request, or
-  /// closes the connection during each handshake, would keep a request going forever.
+  /// The maximum value of `restartCount`: 1 per task. Without this limit, a server that ends the authentication after each request,
+  /// or closes the connection during each handshake, would keep a request going forever.
   private static let restartsMax = 1
 
   private let session: SessionAuthentication
-  /// Never locked together with the session's connections.
+  /// The state of the authentication. Its lock and the lock of the session's connections are never held at the same time.
   private let state = Mutex(State())
 
   init(_ session: SessionAuthentication) { self.session = session }
 
-  /// Passes the connection on to later tasks with the same credential, because this one has ended.
+  /// Makes the authenticated connection available to later tasks with the same credential, if they may use it. Called when this
+  /// task has ended, or when its next request goes to another server.
   func end() {
     let ended = state.withLock { state in
       defer { state = State(restartCount: state.restartCount) }
@@ -89,8 +90,8 @@ final class ConnectionAuthentication: Sendable {
     session.connections.withLock { $0.putBack(use.group, use.key) }
   }
 
-  /// Chooses a credential after a challenge. The next request to its party uses an authenticated connection, or begins a
-  /// handshake.
+  /// Records the credential that was chosen after a challenge. The next request to the credential's origin or proxy uses an idle
+  /// authenticated connection, or begins a handshake.
   func begin(_ key: AuthenticatedConnections.Key) {
     state.withLock { state in
       state.use = (key, 0)
@@ -100,7 +101,8 @@ final class ConnectionAuthentication: Sendable {
     session.noteUse()
   }
 
-  /// Uses an idle authenticated connection to `party`, if there is one whose credential `permits` allows.
+  /// Makes the next request to `party` use an idle connection that an earlier task has authenticated. Has no effect if there is
+  /// none whose credential `permits` allows.
   func reuse(at party: AuthenticationParty, _ permits: (AuthenticatedConnections.Key) -> Bool) {
     guard !isFor(party) else { return }
     let keys = session.connections.withLock { $0.credentials(at: party) }
@@ -114,8 +116,8 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Ends the use of the connection if it leads to another server than `party`, for example after a redirect. If a later redirect
-  /// leads back, a connection must be chosen again.
+  /// Stops using the connection if it leads to another server than `party`, for example after a redirect. If a later redirect leads
+  /// back to that server, a connection must be chosen again.
   func leave(for party: AuthenticationParty) {
     let isElsewhere = state.withLock { $0.use.map { $0.key.party != party } ?? false }
     if isElsewhere { end() }
@@ -124,7 +126,7 @@ final class ConnectionAuthentication: Sendable {
   /// Whether a credential was chosen for `party`.
   func isFor(_ party: AuthenticationParty) -> Bool { state.withLock { $0.use?.key.party == party } }
 
-  /// Whether the next call of `prepare` may block.
+  /// Whether the next call of `prepare` may block, because it requests a Kerberos ticket.
   var mayBlock: Bool {
     state.withLock { state in
       guard state.use?.key.scheme == .negotiate else { return false }
@@ -135,12 +137,14 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Returns the additions to the next request to the origin or the proxy that the credential is for, or nil if no credential was
-  /// chosen.
+  /// Returns the additions to the next request to the origin or the proxy that the credential is for. Returns nil if no credential
+  /// was chosen.
   ///
   /// - Parameters:
-  ///   - isPassedOn: Whether the request may use the connection of an earlier task, and pass it on to a later one.
-  ///   - certificate: A closure that returns the server's certificate in DER from the latest TLS connection, or nil without TLS.
+  ///   - isPassedOn: Whether the task may use a connection that an earlier task has authenticated, and pass its connection on to
+  ///     later tasks.
+  ///   - certificate: A closure that returns the server's certificate in DER from the task's latest TLS connection, or nil without
+  ///     TLS.
   func prepare(
     isPassedOn: Bool, certificate: () -> [UInt8]?
   ) throws(ConnectionHandshake.Failure) -> Preparation? {
@@ -194,7 +198,8 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Handles a 401 or 407 response of the origin or the proxy that the credential is for.
+  /// Handles a 401 or 407 response from the origin or the proxy that the credential is for, and returns the response's effect.
+  /// `challenges` are the challenges in the response.
   func receive(challenges: [Challenge]) -> Verdict {
     state.withLock { state in
       guard let use = state.use else { return .accepted }
@@ -217,7 +222,8 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Handles a response other than 401 and 407 of the origin or the proxy that the credential is for.
+  /// Handles a response other than 401 and 407 from the origin or the proxy that the credential is for, and returns the response's
+  /// effect. `challenges` are the challenges in the response.
   func receiveSuccess(challenges: [Challenge]) -> Verdict {
     state.withLock { state in
       guard let use = state.use else { return .accepted }
@@ -242,7 +248,7 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Handles a request that found no open connection. Returns whether to send it again.
+  /// Handles the failure of a request for which there was no open connection. Returns whether to send the request again.
   func connectionIsMissing() -> Bool {
     state.withLock { state in
       switch state.phase {
@@ -259,8 +265,8 @@ final class ConnectionAuthentication: Sendable {
     }
   }
 
-  /// Continues a handshake with the token of a refusal. Returns false if the token completes the handshake, because the refusal
-  /// is then final: the server knows the user, who lacks a permission.
+  /// Continues the handshake `start` with the server's token in a 401 or 407 response. Returns false if the token completes the
+  /// handshake: the refusal is then final, because the server has authenticated the user, who lacks a permission.
   private func proceed(_ state: inout State, _ start: ConnectionHandshake, after token: [UInt8]) -> Bool {
     guard start.scheme == .negotiate else {
       state.phase = .challenged(start, .pending(token))

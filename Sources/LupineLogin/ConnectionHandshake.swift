@@ -3,11 +3,12 @@
 import LupineAuthentication
 import LupineEngine
 
-/// One handshake with an origin or a proxy. This is a value type: its owner must guard it with a lock.
+/// One NTLM or Negotiate handshake with an origin or a proxy. This is a value type: its owner must guard it with a lock.
 package struct ConnectionHandshake: Sendable {
   private enum Machine: Sendable {
     case ntlm(NTLMHandshake)
-    /// The Negotiate handshake, or nil before the first message: creating its context may block, so the context is created late.
+    /// The Negotiate handshake, or nil before the first message. It is created late, because creating its security context may
+    /// block.
     case negotiate(NegotiateHandshake<AnySecurityContext>?)
   }
 
@@ -26,7 +27,7 @@ package struct ConnectionHandshake: Sendable {
   private let credential: PasswordCredential
   private var machine: Machine
 
-  /// Creates a handshake. Returns nil for Basic and Digest, which have no handshake.
+  /// Creates a handshake with the scheme and the credential of `key`. Returns nil for Basic and Digest, which have no handshake.
   init?(_ key: AuthenticatedConnections.Key) {
     switch key.scheme {
     case .ntlm: machine = .ntlm(NTLMHandshake())
@@ -36,10 +37,11 @@ package struct ConnectionHandshake: Sendable {
     (scheme, party, credential) = (key.scheme, key.party, key.credential)
   }
 
-  /// Whether the request with the first message is sent without its content, because this message never completes the handshake.
+  /// Whether the request with the first message is sent without its content. True for NTLM, whose first message never completes the
+  /// handshake.
   var announcesFirst: Bool { scheme == .ntlm }
 
-  /// Returns the value of Authorization or Proxy-Authorization with the first message. With Negotiate, the call may block.
+  /// Returns the value of Authorization or Proxy-Authorization that contains the first message. With Negotiate, the call may block.
   ///
   /// - Parameters:
   ///   - binding: The channel binding of the server's TLS connections, or nil without TLS.
@@ -90,10 +92,10 @@ package struct ConnectionHandshake: Sendable {
     }
   }
 
-  /// Verifies a response that accepts the credential.
+  /// Verifies that a server that has accepted the credential has also proven its own identity. Throws the reason if it hasn't.
   ///
-  /// An origin must prove its identity. A proxy may omit the proof, as squid does, because the messages sent to the proxy reveal
-  /// nothing that another server could use. If the proxy sends a proof, it must be valid.
+  /// An origin must prove its identity. A proxy may omit the proof, as squid does, because the messages that the client sends to it
+  /// reveal nothing that another server could use. If the proxy sends a proof, the proof must be valid.
   ///
   /// - Parameter token: The token in the response's WWW-Authenticate or Proxy-Authenticate field, or nil if there is none.
   mutating func finish(_ token: [UInt8]?) throws(Failure) {
@@ -153,7 +155,7 @@ extension ConnectionHandshake.Failure {
 }
 
 extension [Challenge] {
-  /// Returns the token in the first challenge of this scheme, or nil if there is none.
+  /// Returns the token in the first challenge of this scheme. Returns nil if there is no such challenge, or if it has no token.
   func token(of scheme: AuthenticationOffer.Scheme) -> [UInt8]? {
     for offer in lazy.compactMap({ AuthenticationOffer($0) }) where offer.scheme == scheme {
       switch offer.content {

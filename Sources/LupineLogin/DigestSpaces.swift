@@ -6,7 +6,8 @@ import LupineEngine
 
 /// The Digest authentications of one session.
 struct DigestSpaces: Sendable {
-  /// The origin or proxy, the realm and the credential of an authentication. Requests with different credentials never share one.
+  /// The origin or proxy, the realm and the credential of an authentication. Requests with different credentials never share an
+  /// authentication.
   struct Key: Sendable, Hashable {
     let party: AuthenticationParty
     let realm: String
@@ -32,8 +33,8 @@ struct DigestSpaces: Sendable {
     let contentHash: @Sendable (MessageDigest) -> [UInt8]?
   }
 
-  /// The maximum number of authentications: 256. Beyond this limit, the least recently used one is dropped. The server then
-  /// challenges the next request in its protection space again.
+  /// The maximum number of authentications: 256. Beyond this limit, the least recently used authentication is dropped. The server
+  /// then challenges the next request in its protection space again.
   static let authenticationsMax = 256
   /// The maximum number of origins and proxies whose history is kept: 1,024. Beyond this limit, the least recently used history
   /// is dropped.
@@ -53,8 +54,8 @@ struct DigestSpaces: Sendable {
   private var histories: [AuthenticationParty: PartyHistory] = [:]
   private var useCount = 0
 
-  /// Returns the challenges that may be answered, strongest first. Challenges that are weaker than those that the server used
-  /// before are omitted.
+  /// Returns the challenges of a response that the client may answer, strongest first. If `party` isn't protected by TLS or a Unix
+  /// socket, challenges weaker than those that it used before are omitted.
   func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
     let history = histories[party]?.history ?? AuthenticationHistory()
     return AuthenticationOffer.ranked(challenges).filter {
@@ -62,7 +63,7 @@ struct DigestSpaces: Sendable {
     }
   }
 
-  /// Answers a challenge, and stores the authentication for later requests.
+  /// Answers a challenge, stores the authentication for later requests, and returns the Digest credentials for `request`.
   mutating func answer(
     _ challenge: DigestChallenge, with credential: PasswordCredential, to request: CoveredRequest
   ) throws(DigestSession.Failure) -> Use {
@@ -74,8 +75,8 @@ struct DigestSpaces: Sendable {
     return use
   }
 
-  /// Begins or renews an authentication. `proof(with:for:)` then returns credentials for its requests. Returns false if the hash
-  /// function is unavailable.
+  /// Begins the authentication with this key, or renews it, from a server's challenge. Afterward, `proof(with:for:)` returns
+  /// credentials for requests. Returns false if OpenSSL's configuration forbids the hash function.
   mutating func begin(_ challenge: DigestChallenge, for key: Key) -> Bool {
     guard let session = try? session(challenge, for: key) else { return false }
     keep(session, for: key)
@@ -88,7 +89,7 @@ struct DigestSpaces: Sendable {
     return try DigestSession(challenge, credential: key.credential)
   }
 
-  /// Returns whether a server has used Digest. If so, it must not receive the password itself without TLS.
+  /// Returns whether a server has used Digest. If it has, it must not receive the password itself without TLS.
   func hasUsedDigest(_ party: AuthenticationParty) -> Bool { histories[party] != nil }
 
   /// Returns preemptive Digest credentials for a request. Returns nil if the request's target is outside the authentication's
@@ -110,8 +111,8 @@ struct DigestSpaces: Sendable {
       .sorted { $0.value.lastUse > $1.value.lastUse }.map(\.key)
   }
 
-  /// Verifies the Authentication-Info of the response to a request, and stores its `nextnonce`. If the verdict is `.forged`,
-  /// drops the authentication.
+  /// Verifies the Authentication-Info of the response to the request with the credentials `use`, and stores its `nextnonce`. If the
+  /// verdict is `.forged`, drops the authentication.
   mutating func verify(_ information: DigestInformation, for use: Use) -> DigestProof.Verdict {
     // The content hasn't arrived yet, so an `rspauth` that covers the content can't be verified.
     let verdict = use.proof.verify(information) { nil }
@@ -154,9 +155,9 @@ extension DigestSession {
       contentHash: request.contentHash)
   }
 
-  /// Returns whether a request target is in the protection space (RFC 7616 §3.3). If the challenge has `domain`, one of the URIs
-  /// in it must be a prefix of the target. URIs of other origins are ignored, because the credential is only for this origin. A
-  /// proxy's protection space contains all requests to the proxy.
+  /// Returns whether a request target is in the protection space of this authentication (RFC 7616 §3.3). If the challenge has
+  /// `domain`, one of the URIs in `domain` must be a prefix of the target. URIs of other origins are ignored, because the
+  /// credential is only for this origin. A proxy's protection space contains all requests to the proxy.
   fileprivate func covers(_ target: String, at party: AuthenticationParty) -> Bool {
     guard case .origin(let origin) = party, !challenge.domain.isEmpty else { return true }
     let root = URI(origin)

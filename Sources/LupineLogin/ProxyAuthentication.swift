@@ -6,20 +6,20 @@ import Synchronization
 
 /// One task's authentication to the proxy of its requests.
 ///
-/// The credential is the one that answered the proxy's challenge, or the one in the proxy's URL. Before a challenge, the engine
-/// sends the URL's credential preemptively with Basic.
+/// The credential is the one that answered the proxy's challenge, or the one in the proxy's URL. Before the proxy sends a
+/// challenge, the engine sends the URL's credential preemptively with Basic.
 final class ProxyAuthentication: Sendable {
-  /// The additions to a request before it is sent.
+  /// The credential that the authentication adds to a request, and its requirements on the request's connection and content.
   struct Preparation: Sendable {
     var authorization: ProxyAuthorization?
-    /// The group of the connections that the request may use. Only requests with the same credential share a group, as do tunnels
-    /// without a credential. Nil for forwarded requests with Basic, Digest or no credential.
+    /// The group of the connections that the request may use. All requests in a group have the same credential. Tunnels without a
+    /// credential have a separate group. Nil for forwarded requests with Basic, Digest or no credential.
     var group: UInt64?
     var needsOpenConnection = false
     var isAnnouncement = false
   }
 
-  /// The credential and the scheme that were chosen for a proxy.
+  /// The credential and the scheme that the task has chosen for a proxy.
   private struct Choice {
     let address: ProxyAddress
     let scheme: AuthenticationOffer.Scheme
@@ -42,19 +42,19 @@ final class ProxyAuthentication: Sendable {
     var staleCount = 0
     /// Whether the credential of the proxy's URL has already been tried as the answer to a challenge.
     var hasUsedOwn = false
-    /// The number of times that another first message was created, because the tunnel of the previous one was used by another
-    /// request.
+    /// The number of times that the task has created another first message for CONNECT, because another request had used the tunnel
+    /// that the previous message opened.
     var replacementCount = 0
   }
 
-  /// The maximum value of `replacementCount`: 3 per task, which is enough for concurrent requests. Without it, a proxy that keeps
-  /// closing tunnels would keep a request going forever.
+  /// The maximum value of `replacementCount`: 3 per task, which is enough for concurrent requests. Without this limit, a proxy that
+  /// keeps closing tunnels would keep a request going forever.
   private static let replacementsMax = 3
 
   private let session: SessionAuthentication
   private let known: KnownCredentials
   private let state = Mutex(State())
-  /// The NTLM or Negotiate authentication of the connection that forwarded requests use.
+  /// The NTLM or Negotiate authentication of the connection to the proxy that the task's forwarded requests use.
   let connection: ConnectionAuthentication
 
   init(_ session: SessionAuthentication, _ known: KnownCredentials) {
@@ -63,7 +63,7 @@ final class ProxyAuthentication: Sendable {
     connection = ConnectionAuthentication(session)
   }
 
-  /// Returns whether the next call of `prepare` for this proxy may block.
+  /// Returns whether the next call of `prepare` for this proxy may block, because it requests a Kerberos ticket.
   func mayBlock(via proxy: Proxy) -> Bool {
     guard let address = ProxyAddress(proxy) else { return false }
     if let choice = state.withLock({ $0.choice }), choice.address == address { return choice.scheme == .negotiate }
@@ -72,12 +72,14 @@ final class ProxyAuthentication: Sendable {
 
   // MARK: Answers
 
-  /// Returns those of a response's challenges that the client can and may answer, strongest first.
+  /// Returns the challenges of a response that the client is able and allowed to answer, strongest first. `party` is the proxy that
+  /// sent the response.
   func offers(in challenges: [Challenge], from party: AuthenticationParty) -> [AuthenticationOffer] {
     session.spaces.withLock { $0.offers(in: challenges, from: party) }
   }
 
-  /// Answers a proxy's challenge with a credential, or leaves the response as it is if `credential` is nil.
+  /// Answers a proxy's challenge with a credential. Returns `.stand` if `credential` is nil, `.reject` if the challenge's scheme
+  /// can't use the credential, and `.resend` otherwise.
   func respond(
     to offer: AuthenticationOffer, of proxy: Proxy, with credential: PasswordCredential?, for request: EngineRequest
   ) -> AuthenticationAnswer {
@@ -85,8 +87,8 @@ final class ProxyAuthentication: Sendable {
     return choose(offer, credential, proxy, for: request) ? .resend : .reject
   }
 
-  /// Returns whether to send the request again after a 407 response, without calling the delegate for a credential. This is so if
-  /// the nonce was stale, if the handshake has another message, or if the credential of the proxy's URL wasn't tried yet.
+  /// Returns whether to send the request again after a 407 response, without calling the delegate for a credential. True if the
+  /// nonce was stale, if the handshake has another message, or if the credential of the proxy's URL hasn't been tried yet.
   ///
   /// - Parameters:
   ///   - challenges: The response's challenges.
@@ -118,8 +120,8 @@ final class ProxyAuthentication: Sendable {
     return choose(offer, own, proxy, for: request)
   }
 
-  /// Returns whether to prepare a request again that couldn't open a tunnel, because its first message has already opened another
-  /// tunnel.
+  /// Called when a request couldn't open a tunnel, because the first message of its handshake had already opened another tunnel.
+  /// Returns whether to prepare the request again with a new message.
   func needsAnotherMessage(_ request: EngineRequest, via proxy: Proxy) -> Bool {
     state.withLock { state in
       guard Self.isTunneled(request), let choice = state.choice, choice.scheme == .negotiate,
@@ -159,8 +161,9 @@ final class ProxyAuthentication: Sendable {
 
   // MARK: Requests
 
-  /// Returns the additions to the next request. Returns nil if the task has chosen no credential for this proxy, and the proxy
-  /// has accepted none that is still permitted.
+  /// Returns the additions to the next request. They contain the credential that the task has chosen for this proxy, or one that
+  /// the proxy has accepted earlier and that is still permitted. If there is neither, returns nil to let the engine send the
+  /// credential of the proxy's URL, or additions that prevent this.
   func prepare(_ request: EngineRequest, via proxy: Proxy) throws(ConnectionHandshake.Failure) -> Preparation? {
     state.withLock { $0.use = nil }
     guard let address = ProxyAddress(proxy) else { return nil }
@@ -175,8 +178,8 @@ final class ProxyAuthentication: Sendable {
     return isBasicDangerous || isWithheld ? Self.withoutCredential(request) : nil
   }
 
-  /// Returns the additions to a request that doesn't send the credential of the proxy's URL. Tunnels without a credential are in
-  /// a separate group, because a request that relies on the URL's credential must not get such a tunnel.
+  /// Returns the additions to a request that doesn't send the credential of the proxy's URL. Tunnels without a credential are in a
+  /// separate group, because a request that relies on the URL's credential must not use such a tunnel.
   private static func withoutCredential(_ request: EngineRequest) -> Preparation {
     Preparation(
       authorization: ProxyAuthorization(nil), group: isTunneled(request) ? AuthenticatedConnections.bareGroup : nil)
@@ -245,7 +248,8 @@ final class ProxyAuthentication: Sendable {
 
   // MARK: Responses
 
-  /// Handles the head of a response other than 407. Such a response means that the proxy has accepted the credential.
+  /// Handles the head of a response other than 407, and returns the response's effect. Such a response means that the proxy has
+  /// accepted the credential.
   func receive(
     _ head: ResponseHead, to request: EngineRequest, via proxy: Proxy
   ) -> ConnectionAuthentication.Verdict {
@@ -263,7 +267,8 @@ final class ProxyAuthentication: Sendable {
     return verdict == .forged ? .untrusted : .accepted
   }
 
-  /// Returns whether the request is sent through a tunnel. The proxy's credential is then sent only with CONNECT.
+  /// Returns whether the request is sent through a tunnel. The proxy's credential is then sent only with CONNECT, not with the
+  /// request.
   private static func isTunneled(_ request: EngineRequest) -> Bool { request.uri.origin.scheme == .https }
 }
 
@@ -286,8 +291,8 @@ struct ProxyAnswering: ChallengeAnswering {
 /// The handshakes of NTLM and Negotiate that authenticate CONNECT. All messages are sent on the connection that becomes the
 /// tunnel.
 enum TunnelHandshake {
-  /// Returns the first message, and a closure that reacts to the proxy's responses to CONNECT. With Negotiate, the call may
-  /// block. The closure runs on an event loop (see `SecurityContext`).
+  /// Returns the first message with a closure that reacts to the proxy's responses to CONNECT. With Negotiate, the call may block.
+  /// The closure runs on an event loop (see `SecurityContext`).
   static func authorization(
     _ key: AuthenticatedConnections.Key, _ sources: AuthenticationSources
   ) throws(ConnectionHandshake.Failure) -> ProxyAuthorization? {

@@ -57,10 +57,11 @@ struct AuthenticationSources: Sendable {
   }
 }
 
-/// The authenticated connections of a session, and the credentials that proxies have accepted. Performs no I/O. The owner guards
-/// this value with a lock.
+/// The authenticated connections of a session, and the credentials that proxies have accepted. Performs no I/O. The owner must
+/// guard this value with a lock.
 ///
-/// Each connection is identified by the number of its group in the engine's pool. A number is never reused.
+/// Each authenticated connection is in a separate group of the engine's pool, and is identified by the number of this group. A
+/// number is never reused.
 struct AuthenticatedConnections: Sendable {
   /// A credential for one origin or proxy, with the scheme that uses it.
   struct Key: Sendable, Hashable {
@@ -77,10 +78,10 @@ struct AuthenticatedConnections: Sendable {
   }
 
   /// The maximum number of idle authenticated connections that are kept for later requests: 64. Beyond this limit, the oldest
-  /// isn't used again and times out.
+  /// connection isn't used again and times out.
   static let idleMax = 64
-  /// The maximum number of proxy credentials whose tunnels are kept for later requests: 256. If there are more, all are
-  /// forgotten, and new tunnels are opened.
+  /// The maximum number of proxy credentials whose tunnels later requests can use: 256. Beyond this limit, all of these credentials
+  /// are forgotten, and later requests open new tunnels. The number of proxies with an accepted credential has the same limit.
   static let tunnelsMax = 256
 
   /// The group of the tunnels that are opened without sending the credential in the proxy's URL.
@@ -97,7 +98,7 @@ struct AuthenticatedConnections: Sendable {
     return lastGroup
   }
 
-  /// Returns the group of the tunnels that were opened with a credential. Creates the group if necessary.
+  /// Returns the group of the tunnels that are opened with the credential `key`. Creates the group if necessary.
   mutating func tunnelGroup(_ key: Key) -> UInt64 {
     if let group = tunnels[key] { return group }
     if tunnels.count >= Self.tunnelsMax { tunnels.removeAll() }
@@ -107,7 +108,7 @@ struct AuthenticatedConnections: Sendable {
   }
 
   /// Returns the group of the most recently used idle connection that this credential has authenticated, or nil if there is none.
-  /// No other request can use the connection until it is put back.
+  /// No other request can use the connection until the caller calls `putBack`.
   mutating func take(_ key: Key) -> UInt64? {
     idle.lastIndex { $0.key == key }.map { idle.remove(at: $0).group }
   }
@@ -123,7 +124,7 @@ struct AuthenticatedConnections: Sendable {
     idle.reversed().map(\.key).filter { $0.party == party }
   }
 
-  /// Records that a proxy has accepted a credential.
+  /// Records that `proxy` has accepted a credential, so that later tasks use the credential without a challenge.
   mutating func note(_ credential: Accepted, by proxy: ProxyAddress) {
     if accepted.count >= Self.tunnelsMax, accepted[proxy] == nil { accepted.removeAll() }
     accepted[proxy] = credential
@@ -136,7 +137,7 @@ struct AuthenticatedConnections: Sendable {
   mutating func forget(_ proxy: ProxyAddress) { accepted[proxy] = nil }
 }
 
-/// A security context of any type.
+/// A security context of any type. Forwards its calls to that context.
 struct AnySecurityContext: SecurityContext {
   private var base: any SecurityContext
 

@@ -5,8 +5,8 @@ import LupineAuthentication
 import LupineEngine
 import Synchronization
 
-/// One task's authentication to origins. Keeps the latest Digest credentials, so that the server's Authentication-Info can be
-/// verified.
+/// One task's authentication to origins. Keeps the latest Digest credentials, with which it verifies the server's
+/// Authentication-Info.
 final class TaskAuthentication: ChallengeAnswering {
   /// The maximum number of consecutive stale nonces: 8. Servers limit the uses of a nonce, for example to 5 (squid), and
   /// concurrent requests can use up a new nonce too. Without this limit, a server could keep a request going forever.
@@ -23,7 +23,7 @@ final class TaskAuthentication: ChallengeAnswering {
 
   private struct State {
     var phase = Phase.unused
-    /// The Digest credentials in the transfer's Authorization field, which answered a challenge. The field remains after a
+    /// The Digest credentials that answered a challenge and are in the transfer's Authorization field. The field remains after a
     /// redirect within the origin.
     var carried: DigestSpaces.Use?
     /// The number of consecutive responses whose challenge declared the nonce stale.
@@ -88,7 +88,8 @@ final class TaskAuthentication: ChallengeAnswering {
   /// Returns the value of Authorization with which to repeat a request whose nonce was stale. Uses the same credential as the
   /// request did, so that the delegate isn't called again.
   ///
-  /// Returns nil if the response doesn't report a stale nonce, or if more than `staleNoncesMax` consecutive nonces were stale.
+  /// Returns nil if the response doesn't report a stale nonce, or if more than `staleNoncesMax` consecutive nonces were stale. If
+  /// the response is a 401, it then also drops the authentication.
   ///
   /// - Parameters:
   ///   - status: The response's status code.
@@ -140,8 +141,8 @@ final class TaskAuthentication: ChallengeAnswering {
     if let use { request.fields.append(name: "Authorization", value: use.proof.fieldValue) }
   }
 
-  /// Verifies the Authentication-Info of the response to the latest request. Returns false if the proof in it is wrong: the
-  /// server doesn't know the password, and the response must not be trusted.
+  /// Verifies the Authentication-Info of the response to the latest request. Returns false if its proof is wrong: the sender of the
+  /// response doesn't know the password, and the response must not be trusted.
   func verify(_ fields: Fields) -> Bool {
     guard let value = fields.list("Authentication-Info"), let use = state.withLock({ $0.use }) else { return true }
     return session.spaces.withLock { $0.verify(DigestInformation(value), for: use) } != .forged

@@ -4,8 +4,8 @@ package import LupineAuthentication
 package import LupineEngine
 import Synchronization
 
-/// The authentication of one task. Created when the task receives its first challenge, or at the start if the session has already
-/// answered a challenge.
+/// The authentication of one task. Created when the task receives its first challenge, or when the task starts if the session has
+/// already answered a challenge.
 package final class TransferAuthentication: Sendable {
   /// How to continue after a request was refused, without calling the delegate for a credential.
   package enum Continuation: Sendable, Equatable {
@@ -15,7 +15,7 @@ package final class TransferAuthentication: Sendable {
     case resend
   }
 
-  /// The latest request that was prepared.
+  /// The latest request that was prepared, with its proxy.
   private struct Sent {
     let request: EngineRequest
     let proxy: Proxy?
@@ -26,7 +26,8 @@ package final class TransferAuthentication: Sendable {
   private let known: KnownCredentials
   private let sent = Mutex<Sent?>(nil)
 
-  /// Creates the authentication of one task.
+  /// Creates the authentication of one task of a session. `known` are the credentials that the task may send without calling the
+  /// delegate.
   package init(_ session: SessionAuthentication, _ known: KnownCredentials) {
     origin = TaskAuthentication(session, known)
     proxy = ProxyAuthentication(session, known)
@@ -51,7 +52,7 @@ package final class TransferAuthentication: Sendable {
     return true
   }
 
-  /// Prepares a request before it is sent: adds the credentials, and requires the connection that they authenticate.
+  /// Prepares a request before it is sent: adds the credentials, and makes the request use the connection that they authenticate.
   ///
   /// - Parameters:
   ///   - request: The request.
@@ -74,7 +75,8 @@ package final class TransferAuthentication: Sendable {
       proxyAuthorization: proxied?.authorization)
   }
 
-  /// Sets the Authorization field if NTLM or Negotiate authenticates the request's connection to the origin.
+  /// Replaces the Authorization field if NTLM or Negotiate authenticates the connection to the origin, and returns the additions to
+  /// the request. Otherwise, returns nil.
   private func bound(
     _ request: inout EngineRequest, tunnel: UInt64?, isForwarded: Bool, _ certificate: () -> [UInt8]?
   ) throws(ConnectionHandshake.Failure) -> ConnectionAuthentication.Preparation? {
@@ -127,8 +129,8 @@ package final class TransferAuthentication: Sendable {
     }
   }
 
-  /// Returns how to continue after a request was refused without calling the delegate for a credential, or nil if that isn't
-  /// possible.
+  /// Returns how to continue after a refused request, if that is possible without calling the delegate for a credential. Otherwise,
+  /// returns nil.
   package func continuation(
     after cause: AuthenticationRefusal, _ request: EngineRequest, via proxy: Proxy?
   ) -> Continuation? {

@@ -3,7 +3,7 @@
 internal import Glibc
 package import LupineReactor
 
-/// A value protected by a lock. Each change wakes all waiting threads.
+/// A value protected by a lock. Threads can wait for changes of the value, and each change wakes all of them.
 package final class Condition<State: Sendable>: Sendable {
   // SAFETY: accessed only while `mutex` is locked.
   nonisolated(unsafe) private var value: State
@@ -51,8 +51,8 @@ package final class Condition<State: Sendable>: Sendable {
     return body(&value)
   }
 
-  /// Blocks until the value satisfies `isMet` or `deadline` has passed. If `deadline` is nil, there is no limit. Returns whether
-  /// the value satisfies `isMet`.
+  /// Blocks until `isMet` returns true for the value, or until `deadline` has passed. If `deadline` is nil, there is no limit.
+  /// Returns whether `isMet` returned true.
   package func wait(until deadline: Instant? = nil, _ isMet: (State) -> Bool) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

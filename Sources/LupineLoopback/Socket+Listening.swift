@@ -5,8 +5,8 @@ internal import Glibc
 package import LupineReactor
 
 extension Socket {
-  /// Listens on an address. With port 0, the kernel chooses the port. This socket and the sockets that it accepts are
-  /// blocking.
+  /// Creates a socket that listens on an address. With port 0, the kernel chooses the port. This socket and the sockets that it
+  /// accepts are blocking.
   package static func listen(on address: SocketAddress, backlog: Int = 1024) throws(SystemError) -> Socket {
     let number = try SystemCall.run("socket") {
       socket(address.family, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -18,13 +18,13 @@ extension Socket {
     return result
   }
 
-  /// Listens on a port of 127.0.0.1 that the kernel chooses.
+  /// Creates a socket that listens on 127.0.0.1, on a port that the kernel chooses.
   package static func listenOnLoopback(backlog: Int) throws(SystemError) -> Socket {
     guard let address = SocketAddress(numeric: "127.0.0.1", port: 0) else { preconditionFailure("a numeric address") }
     return try listen(on: address, backlog: backlog)
   }
 
-  /// Waits for a connection and returns its socket.
+  /// Blocks until a client connects, and returns the socket of the connection.
   package func accept() throws(SystemError) -> Socket {
     let number = try SystemCall.run("accept") { lupine_accept4(self.number, CInt(SOCK_CLOEXEC.rawValue)) }
     let result = Socket(FileDescriptor(owning: number))
@@ -32,7 +32,7 @@ extension Socket {
     return result
   }
 
-  /// Sends all bytes on a blocking socket.
+  /// Sends all bytes on a blocking socket, and returns when the kernel has accepted them.
   package func sendAll(_ bytes: [UInt8]) throws(SystemError) {
     var sent = 0
     while sent < bytes.count {
@@ -49,17 +49,17 @@ extension Socket {
     return buffer
   }
 
-  /// Closes both directions. Threads blocked in `accept` or `receive` on this socket return.
+  /// Closes both directions of the connection. Threads blocked in `accept` or `receive` on this socket return.
   package func shutdownBoth() {
     _ = shutdown(number, CInt(SHUT_RDWR))
   }
 
-  /// Closes the sending side. The peer then reads the end of the data.
+  /// Closes the sending side of the connection. The peer then reads the end of the data.
   package func shutdownSending() {
     _ = shutdown(number, CInt(SHUT_WR))
   }
 
-  /// Makes close send a reset instead of a FIN and discard unsent data.
+  /// Makes closing the socket discard unsent data and send a reset (RST) instead of a FIN.
   package func resetOnClose() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))

@@ -56,9 +56,9 @@ extension TLSContext {
   }
 }
 
-/// The data that a server's callbacks send.
+/// The data that the callbacks of a server's TLS context send during a handshake.
 private final class ServerAnswers: Sendable {
-  /// The supported protocols, in ALPN's encoding.
+  /// The supported application protocols, in ALPN's encoding (RFC 7301 §3.1).
   let protocols: [UInt8]
   /// The DER-encoded OCSP response that the server staples to its handshakes. Empty if it staples none.
   let staple: [UInt8]
@@ -69,7 +69,7 @@ private final class ServerAnswers: Sendable {
   }
 }
 
-/// Staples the context's OCSP response.
+/// OpenSSL's callback for a client that requests an OCSP response. Staples the response of the server's context.
 private let serveStaple: lupine_staple_callback = { ssl, argument in
   guard let ssl, let argument else { return SSL_TLSEXT_ERR_NOACK }
   // SAFETY: the argument is the context's ServerAnswers, and OpenSSL copies the bytes.
@@ -77,8 +77,8 @@ private let serveStaple: lupine_staple_callback = { ssl, argument in
   return lupine_ssl_set_staple(ssl, staple, staple.count) == 1 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
 }
 
-/// Selects the server's most preferred protocol among those that the client offers. If there is none, sends a
-/// no_application_protocol alert (RFC 7301 §3.2).
+/// OpenSSL's callback for a client that offers protocols by ALPN. Selects the server's most preferred protocol among those that the
+/// client offers. If there is none, sends a no_application_protocol alert (RFC 7301 §3.2).
 private let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCount, offered, offeredCount, argument in
   guard let chosen, let chosenCount, let offered, let argument else { return SSL_TLSEXT_ERR_ALERT_FATAL }
   // SAFETY: the argument is the context's ServerAnswers. `offered` has `offeredCount` bytes in the form that OpenSSL
@@ -95,7 +95,7 @@ private let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCou
   return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// Returns the ranges of the names in a protocol_name_list, up to the first name that exceeds the list.
+/// Returns the range of each name in a protocol_name_list (RFC 7301 §3.1). Stops at a name that extends beyond the end of the list.
 private func alpnNames(_ list: some RandomAccessCollection<UInt8>) -> [Range<Int>] {
   let bytes = Array(list)
   var ranges: [Range<Int>] = []

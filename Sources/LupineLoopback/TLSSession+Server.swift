@@ -4,13 +4,14 @@ internal import CLupineOpenSSL
 package import LupineTLS
 
 extension TLSSession {
-  /// Starts a server's session. Throws only if memory runs out.
+  /// Creates the server's side of a TLS session. Throws an error only if memory runs out.
   package init(server context: TLSContext) throws(TLSError) {
     try self.init(unsided: context)
     SSL_set_accept_state(ssl)
   }
 
-  /// Queues a KeyUpdate that requests one in return (RFC 8446 §4.6.3). Returns false if the session can't send it.
+  /// Queues a KeyUpdate message that requests a KeyUpdate from the client (RFC 8446 §4.6.3). Returns false if the session can't
+  /// send it.
   package mutating func requestKeyUpdate() -> Bool {
     defer { ERR_clear_error() }
     return SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 && SSL_do_handshake(ssl) == 1

@@ -5,7 +5,7 @@ internal import Glibc
 package import LupineTLS
 
 extension ThrowawayAuthority {
-  /// The status of a certificate in a response (RFC 6960 §2.2).
+  /// The status of a certificate in an OCSP response (RFC 6960 §2.2).
   package enum OCSPStatus: Sendable {
     case good, revoked, unknown
 
@@ -103,7 +103,7 @@ extension ThrowawayAuthority {
     return der(of: list.pointer, i2d_X509_CRL)
   }
 
-  /// Returns an error response of a responder, such as status 3 for tryLater (RFC 6960 §4.2.1).
+  /// Returns an OCSP response in DER that reports only an error, such as status 3 for tryLater (RFC 6960 §4.2.1).
   package static func ocspRefusal(status: Int32) -> [UInt8] { encode(status, nil) }
 
   private static func encode(_ status: Int32, _ basic: OpaquePointer?) -> [UInt8] {
@@ -117,7 +117,7 @@ private func time(adding seconds: Int) -> UnsafeMutablePointer<ASN1_GENERALIZEDT
 }
 
 extension ThrowawayAuthority.Identity {
-  /// The certificate in DER.
+  /// The identity's certificate in DER.
   package var certificateDER: [UInt8] {
     get throws(TLSError) {
       let certificate = try certificate()
@@ -125,7 +125,7 @@ extension ThrowawayAuthority.Identity {
     }
   }
 
-  /// The first certificate in the identity's text.
+  /// Returns the first certificate in the identity's PEM text.
   fileprivate func certificate() throws(TLSError) -> Owned {
     var first: OpaquePointer?
     _ = try PEM.forEachCertificate(in: certificatePEM) { certificate throws(TLSError) in

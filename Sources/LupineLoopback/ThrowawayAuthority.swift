@@ -3,17 +3,18 @@
 internal import CLupineOpenSSL
 package import LupineTLS
 
-/// Issues short-lived certificates. Only for tests and the demo, because the authority's key is in unprotected memory.
+/// A certificate authority that issues short-lived certificates. Only for tests and the demo, because the authority's key is in
+/// unprotected memory.
 package struct ThrowawayAuthority: Sendable {
   /// The validity period of a certificate, relative to the time of issue.
   package enum Validity: Sendable {
-    /// Valid from one hour ago, for 30 days.
+    /// The certificate is valid from one hour ago, for 30 days.
     case valid
-    /// Valid from one hour ago until one hour from now.
+    /// The certificate is valid from one hour ago until one hour from now.
     case endingInAnHour
-    /// Expired one day ago.
+    /// The certificate expired one day ago.
     case expired
-    /// Valid from tomorrow on.
+    /// The certificate is valid from tomorrow on.
     case notYetValid
 
     fileprivate var seconds: ClosedRange<Int> {
@@ -26,14 +27,14 @@ package struct ThrowawayAuthority: Sendable {
     }
   }
 
-  /// The purpose of a certificate (RFC 5280 §4.2.1.12).
+  /// The purpose for which a certificate may be used (RFC 5280 §4.2.1.12).
   package enum Purpose: String, Sendable {
     case server = "serverAuth"
     case client = "clientAuth"
     case ocspResponder = "OCSPSigning"
   }
 
-  /// A certificate and its key for a server's context.
+  /// A certificate and its private key, with which a server or an authority proves its identity.
   package struct Identity: Sendable {
     package let certificatePEM: [UInt8]
     package let privateKeyPEM: [UInt8]
@@ -47,25 +48,24 @@ package struct ThrowawayAuthority: Sendable {
   /// The authority's certificate and key.
   package let identity: Identity
 
-  /// Creates a P-256 key with a self-signed certificate that may issue others.
+  /// Creates an authority with a new P-256 key and a self-signed certificate that may issue others.
   package init(commonName: String = "Lupine throwaway CA") throws(TLSError) {
     identity = try certify(commonName, authorityExtensions, seconds: -60 * day...365 * day, issuer: nil)
   }
 
-  /// Uses any certificate as an authority, even one that isn't permitted to issue others,
-  /// so that tests can check that clients detect it.
+  /// Creates an authority from any certificate, even one that isn't permitted to issue others, so that tests can check that clients
+  /// refuse what it issues.
   package init(signingWith identity: Identity) {
     self.identity = identity
   }
 
-  /// The authority's certificate, for use as a client's trust root.
+  /// The authority's certificate in PEM, for use as a client's trust root.
   package var certificatePEM: [UInt8] { identity.certificatePEM }
 
   /// Issues a certificate, by default for a server.
   ///
-  /// Without names and addresses, the certificate has only a common name, and clients refuse it. With `mustStaple`, the
-  /// certificate requires a stapled OCSP response (RFC 7633). `responders` and `lists` are the addresses of OCSP responders
-  /// and revocation lists.
+  /// Without names and addresses, the certificate has only a common name, and clients refuse it. With `mustStaple`, the certificate
+  /// requires a stapled OCSP response (RFC 7633). `responders` and `lists` are the URLs of OCSP responders and revocation lists.
   package func issue(
     commonName: String = "Lupine throwaway server",
     names: [String] = [],
@@ -82,7 +82,8 @@ package struct ThrowawayAuthority: Sendable {
     return try certify(commonName, extensions, seconds: validity.seconds, issuer: identity)
   }
 
-  /// Issues an intermediate authority. Servers must send its certificate with the certificates that it issues.
+  /// Issues the certificate of an intermediate authority. Servers must send it together with the certificates that the intermediate
+  /// authority issues.
   package func issueAuthority(
     commonName: String = "Lupine throwaway intermediate CA", responders: [String] = [], lists: [String] = []
   ) throws(TLSError) -> ThrowawayAuthority {
@@ -139,7 +140,7 @@ private func leafExtensions(
   return extensions
 }
 
-/// Creates a key and its certificate. Without an issuer, the certificate is self-signed.
+/// Creates a new key and its certificate. `issuer` signs the certificate, which is self-signed if `issuer` is nil.
 private func certify(
   _ commonName: String, _ extensions: [(Int32, String)], seconds: ClosedRange<Int>,
   issuer: ThrowawayAuthority.Identity?
@@ -203,7 +204,7 @@ private func sign(
   }
 }
 
-/// Returns the text that `write` writes to a memory BIO.
+/// Returns the PEM text that `write` writes to a memory BIO of OpenSSL.
 private func pem(_ write: (OpaquePointer) -> Bool) throws(TLSError) -> [UInt8] {
   guard let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }), write(bio.pointer) else {
     throw .configurationFromQueue("PEM text can't be written.")

@@ -4,7 +4,7 @@
 internal import LupineLoopback
 internal import LupineReactor
 
-/// The sockets and threads of a server. The server's `stop` waits for the threads.
+/// The open sockets and the running threads of a server. `OriginServer.stop` waits for these threads.
 final class ConnectionRegistry: Sendable {
   private struct State: Sendable {
     var listener: Socket?
@@ -15,7 +15,7 @@ final class ConnectionRegistry: Sendable {
     var requests = 0
   }
 
-  /// The gate that opens when the server stops.
+  /// A gate that opens when the server stops.
   let stopped = Gate()
   private let condition: Condition<State>
 
@@ -33,7 +33,7 @@ final class ConnectionRegistry: Sendable {
     condition.update { $0.requests += 1 }
   }
 
-  /// Starts a thread for which `awaitThreads` waits. `body` must release its sockets before it returns.
+  /// Starts a thread that runs `body`, and for which `awaitThreads` waits. `body` must release its sockets before it returns.
   func startThread(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     condition.update { $0.threads += 1 }
     do {
@@ -47,7 +47,7 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Registers a connection and returns its index, or nil if the server has stopped.
+  /// Registers an accepted connection and returns its index, or nil if the server has stopped.
   func admit(_ socket: Socket) -> Int? {
     condition.update { state in
       guard !state.isStopped else { return nil }
@@ -61,18 +61,18 @@ final class ConnectionRegistry: Sendable {
   /// Returns the socket of the connection with this index, or nil if that connection is closed.
   func socket(_ index: Int) -> Socket? { condition.state.open[index] }
 
-  /// Removes a connection. Its socket is closed when the last reference to it is released.
+  /// Removes a connection from the registry. Its socket is closed when the last reference to it is released.
   func remove(_ index: Int) {
     // The socket is moved out, so that it isn't closed while the lock is held.
     _ = condition.update { $0.open.removeValue(forKey: index) }
   }
 
-  /// Blocks for `duration` and returns true. If the server stops earlier, returns false at that time.
+  /// Blocks for `duration` and returns true. If the server stops earlier, returns false at once.
   func pause(for duration: Duration) -> Bool {
     !condition.wait(until: .now + duration) { $0.isStopped }
   }
 
-  /// Marks the server as stopped, and wakes all threads that are blocked in `accept`, in a read or write, at a gate or in a
+  /// Marks the server as stopped, and wakes all of its threads that are blocked in `accept`, in a read or write, at a gate or in a
   /// pause.
   func shutDown() {
     let (listener, open) = condition.update { state in
@@ -86,7 +86,7 @@ final class ConnectionRegistry: Sendable {
     stopped.open()
   }
 
-  /// Blocks until all threads have ended.
+  /// Blocks until all threads of the server have ended.
   func awaitThreads() {
     _ = condition.wait { $0.threads == 0 }
   }

@@ -3,9 +3,9 @@
 internal import LupineCoding
 internal import LupineWire
 
-/// Replies to a small set of paths, regardless of the method.
+/// Serves a small set of paths for the demo, regardless of the request's method.
 package enum DemoRoutes {
-  /// Returns the reply to a request, which is a 404 for unknown paths.
+  /// Returns the reply to a request for one of these paths, or a 404 for any other path:
   ///
   /// - `/json`: a small JSON document. `/gzip`, `/deflate`, `/br`: the same document with that content coding.
   /// - `/echo`, `/form`, `/json-echo`: a JSON description of the request.
@@ -42,7 +42,7 @@ package enum DemoRoutes {
     Array("\(JSONValue.object([("chunk", .number(number)), ("of", 5)]))\n".utf8)
   }
 
-  /// The pause between two chunks: 20 ms, long enough for them to arrive separately, and short enough for a test.
+  /// The pause between two chunks of `/stream`: 20 ms, long enough for them to arrive separately, and short enough for a test.
   private static let streamPause = Duration.milliseconds(20)
 
   private static func echo(_ request: ReceivedRequest) -> JSONValue {

@@ -4,7 +4,7 @@ internal import LupineLoopback
 internal import LupineReactor
 internal import Synchronization
 
-/// A latch that is closed until it is opened once. Threads and tasks can wait for it.
+/// A latch that starts closed and can be opened once. Threads and tasks can wait until it is open.
 package final class Gate: Sendable {
   private struct State: Sendable {
     var isOpen = false
@@ -19,7 +19,7 @@ package final class Gate: Sendable {
   /// Whether `open` has been called.
   package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  /// Opens the gate for all present and future waiters. Further calls have no effect.
+  /// Opens the gate, so that all present and future waiters continue. Further calls have no effect.
   package func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
@@ -30,7 +30,7 @@ package final class Gate: Sendable {
     for waiter in waiters { waiter() }
   }
 
-  /// Blocks the thread until the gate is open. Handlers use `Peer.wait(for:)` instead, which also returns when the
+  /// Blocks the thread until the gate is open. A server's handlers use `Peer.wait(for:)` instead, which also returns when the
   /// server stops.
   package func waitBlocking() {
     Gate.waitBlocking(forAnyOf: [self])

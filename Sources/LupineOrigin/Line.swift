@@ -4,20 +4,21 @@ internal import LupineLoopback
 internal import LupineReactor
 internal import LupineTLS
 
-/// The maximum number of bytes per read: 64 KiB, the size of the largest segment on loopback.
+/// The maximum number of bytes that one read returns: 64 KiB, the size of the largest segment on loopback.
 private let readBytesMax = 64 * 1024
 
-/// The byte stream of a connection, without TLS or decrypted. It isn't Sendable: only the connection's thread may use it.
+/// The bytes that a client and the server exchange on a connection, with or without TLS. It isn't Sendable: only the connection's
+/// thread may use it.
 protocol Line: AnyObject {
   var socket: Socket { get }
-  /// The negotiated TLS parameters, or nil without TLS.
+  /// The negotiated TLS parameters, or nil if the connection has no TLS.
   var tlsInfo: TLSInfo? { get }
   /// Blocks until bytes arrive, and returns them. Returns an empty array once the client has closed its side of the connection
   /// (with TLS: once the client has sent close_notify).
   func read() throws -> [UInt8]
   /// Blocks until the kernel has accepted all bytes.
   func write(_ bytes: [UInt8]) throws
-  /// With TLS, sends close_notify. Without TLS, does nothing. The socket stays open.
+  /// With TLS, sends close_notify, which announces the end of the server's data. Without TLS, does nothing. The socket stays open.
   func sayGoodbye() throws
 }
 
@@ -40,13 +41,13 @@ final class PlainLine: Line {
   func sayGoodbye() {}
 }
 
-/// A connection with TLS. The TLS records are sent on another line: a socket, or the TLS connection to a proxy.
+/// A connection with TLS, whose records are sent on another line: a socket, or the TLS connection to a proxy.
 final class TLSLine: Line {
   private let below: any Line
   private var session: TLSSession
   private var plaintext = [UInt8](repeating: 0, count: readBytesMax)
 
-  /// The maximum number of bytes to encrypt before they are sent: 256 KiB, so that memory doesn't contain a large body twice.
+  /// The maximum number of bytes that are encrypted before they are sent: 256 KiB, so that a large body isn't in memory twice.
   private static let writeBytesMax = 256 * 1024
 
   /// Performs the TLS handshake on the line `below`. `received` contains the bytes that were already read from the client.

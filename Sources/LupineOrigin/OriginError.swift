@@ -1,8 +1,9 @@
 // OriginError: the errors of the origin server.
 
-/// An error of the server, which usually ends the handler of a connection. Sockets, TLS and LupineWire have separate errors.
+/// An error of the server, which usually ends the handler of a connection. Errors of sockets, of TLS and of LupineWire have other
+/// types.
 package enum OriginError: Error, Sendable, Hashable {
-  /// The listening address isn't numeric.
+  /// The address on which the server should listen isn't numeric.
   case notAnAddress(String)
   case malformedRequestLine
   case malformedContentLength(String)
@@ -10,17 +11,17 @@ package enum OriginError: Error, Sendable, Hashable {
   case bodyTooLarge(limit: Int)
   /// The client closed the connection in the middle of a request.
   case truncatedRequest
-  /// A status or field from the handler isn't valid in a response head. The associated value names it. `Peer.send` accepts any
-  /// bytes.
+  /// A status or field that the handler passed isn't valid in a response head. The associated value names it. To send invalid
+  /// bytes, use `Peer.send`.
   case invalidResponse(String)
   /// The handler has already closed this connection.
   case closed
-  /// The server is stopping.
+  /// The server is stopping, so the handler must end.
   case stopped
 }
 
 extension OriginError: CustomStringConvertible {
-  /// The cause and the remedy.
+  /// A sentence that states the cause and the remedy.
   package var description: String {
     switch self {
     case .notAnAddress(let text): "\"\(text)\" isn't a numeric address. Listen on 127.0.0.1 or ::1."

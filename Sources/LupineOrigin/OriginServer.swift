@@ -4,9 +4,9 @@
 internal import LupineLoopback
 internal import LupineReactor
 
-/// A server that listens from `init` until `stop` and calls its handler on a separate thread for each connection.
+/// An HTTP server that listens from `init` until `stop`, and calls its handler on a separate thread for each connection.
 package final class OriginServer: Sendable {
-  /// The port on which the server listens: the port passed to `init`, or the one chosen by the kernel.
+  /// The port on which the server listens: the port passed to `init`, or the port that the kernel chose.
   package let port: UInt16
   /// The server's URL without a path or final slash, such as "http://127.0.0.1:40123" or "https://localhost:40123".
   package let url: String
@@ -36,7 +36,7 @@ package final class OriginServer: Sendable {
 
   /// Starts a server that responds to each request with the result of `reply` and keeps connections alive.
   ///
-  /// It responds to malformed requests with 400. Throws the errors of `init`.
+  /// The server responds to malformed requests with 400. Throws the errors of `init`.
   package static func serving(
     tls: ServerIdentity? = nil, address: String = "127.0.0.1",
     _ reply: @escaping @Sendable (ReceivedRequest) throws -> Reply
@@ -49,16 +49,16 @@ package final class OriginServer: Sendable {
     registry.shutDown()
   }
 
-  /// Closes the listener and all connections, and waits for the threads to end. Handlers must not call it, because they
-  /// would wait for themselves. Further calls have no effect.
+  /// Closes the listener and all connections, and waits for the server's threads to end. Handlers must not call this method,
+  /// because it would wait for their threads forever. Further calls have no effect.
   package func stop() {
     registry.shutDown()
     registry.awaitThreads()
   }
 
-  /// The number of connections accepted so far, including those whose handshake failed.
+  /// The number of connections accepted so far, including those whose TLS handshake failed.
   package var connectionCount: Int { registry.connectionCount }
-  /// The number of connections that aren't closed and whose handler hasn't returned.
+  /// The number of open connections whose handlers haven't returned yet.
   package var openConnectionCount: Int { registry.openConnectionCount }
   /// The number of request heads read so far on all connections.
   package var requestCount: Int { registry.requestCount }
@@ -69,7 +69,7 @@ private struct Acceptor: Sendable {
   let tls: ServerIdentity?
   let handler: @Sendable (Peer) throws -> Void
 
-  /// The delay before the server retries after the process has run out of descriptors or threads: 10 ms.
+  /// The delay before the server accepts connections again after the process has run out of descriptors or threads: 10 ms.
   private static let retryPause = Duration.milliseconds(10)
 
   func run() {

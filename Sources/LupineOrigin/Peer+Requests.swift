@@ -4,11 +4,11 @@ internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
 
-/// The maximum size in bytes of a body that `readRequest` keeps in memory: 256 MiB, more than any test sends.
+/// The maximum size in bytes of a request body, which `readRequest` keeps in memory: 256 MiB, more than any test sends.
 private let requestBodyBytesMax = 256 * 1024 * 1024
 
 extension Peer {
-  /// Reads a request with its body. Returns nil if the client has closed the connection instead.
+  /// Reads a request with its body. Returns nil if the client has closed the connection instead of sending a request.
   ///
   /// Sends 100 Continue if the client expects it. Throws `WireError` or `OriginError` for a malformed request.
   package func readRequest() throws -> ReceivedRequest? {
@@ -18,7 +18,8 @@ extension Peer {
     return request
   }
 
-  /// Reads a request's head without its body. Returns nil if the client has closed the connection instead.
+  /// Reads the head of a request, without the body. Returns nil if the client has closed the connection instead of sending a
+  /// request.
   package func readHead() throws -> ReceivedRequest? {
     var parser = SectionParser(.request, limits: Limits())
     var raw: [UInt8] = []
@@ -42,7 +43,7 @@ extension Peer {
     }
   }
 
-  /// Reads the body of the request whose head was read last, and stores it in `request`.
+  /// Reads the body of the request whose head was read last, and stores the body in `request`.
   package func readBody(of request: inout ReceivedRequest) throws {
     switch try RequestFraming(request.fields) {
     case .length(let length):
@@ -86,15 +87,15 @@ extension Peer {
     }
   }
 
-  /// Skips empty lines before a request. "A server [...] SHOULD ignore at least one empty line (CRLF) received prior to the
+  /// Skips empty lines before a request line. "A server [...] SHOULD ignore at least one empty line (CRLF) received prior to the
   /// request-line." (RFC 9112 §2.2)
   private func skipEmptyLines() {
     let count = unread.prefix { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }.count
     unread.removeFirst(count)
   }
 
-  /// Blocks until bytes arrive, and returns true. If the connection ends instead, returns false between two requests, and throws
-  /// an error within a request.
+  /// Blocks until bytes arrive, and returns true. If the client ends the connection instead, returns false between two requests,
+  /// and throws an error within a request.
   private func fill(isBetweenRequests: Bool) throws -> Bool {
     do {
       unread = try receive()

@@ -5,7 +5,7 @@ internal import LupineReactor
 package import LupineWire
 
 extension Peer {
-  /// Sends a response with Content-Length. Omits the body for a HEAD request, and for 204 and 304.
+  /// Sends a response with Content-Length. Omits the body in a response to HEAD, and with the status 204 or 304.
   ///
   /// Throws `OriginError.invalidResponse` if the status or a field isn't valid in a response head.
   package func respond(status: Int = 200, fields: Fields = Fields(), body: [UInt8] = []) throws {
@@ -19,26 +19,26 @@ extension Peer {
     try send(head(status, fields) + (isBodiless ? [] : body))
   }
 
-  /// Sends the head of a chunked response.
+  /// Sends the head of a response whose body uses the chunked transfer coding.
   package func beginChunked(status: Int = 200, fields: Fields = Fields()) throws {
     var fields = fields
     fields.append(name: "Transfer-Encoding", value: "chunked")
     try send(head(status, fields))
   }
 
-  /// Sends a chunk. Sends nothing if `bytes` is empty, because an empty chunk would end the body.
+  /// Sends `bytes` as a chunk. Sends nothing if `bytes` is empty, because an empty chunk would end the body.
   package func chunk(_ bytes: [UInt8]) throws {
     var output: [UInt8] = []
     ChunkedEncoder.append(bytes.span, to: &output)
     try send(output)
   }
 
-  /// Sends text as a chunk, encoded as UTF-8.
+  /// Sends the text's UTF-8 bytes as a chunk.
   package func chunk(_ text: String) throws {
     try chunk(Array(text.utf8))
   }
 
-  /// Sends the last chunk and the trailer section.
+  /// Sends the last chunk and the trailer section, which end a chunked response.
   package func endChunked(trailers: Fields = Fields()) throws {
     try send(Array("0\r\n".utf8) + lines(trailers))
   }

@@ -5,18 +5,19 @@ internal import LupineLoopback
 internal import LupineReactor
 package import LupineTLS
 
-/// The connection of a client. It isn't Sendable; only its handler's thread may use it.
+/// A client's connection, on which a server's handler reads requests and sends responses. It isn't Sendable; only the handler's
+/// thread may use it.
 package final class Peer {
-  /// The connection's zero-based index, in the order in which the server accepted its connections.
+  /// The connection's index, counted from 0 in the order in which the server accepted its connections.
   package let connectionIndex: Int
-  /// The method of the last request. It is kept because a response to HEAD has no body (RFC 9110 §9.3.2).
+  /// The method of the last request, which is needed because a response to HEAD has no body (RFC 9110 §9.3.2).
   var lastMethod = ""
-  /// The bytes that were received, but not yet consumed.
+  /// The bytes that were received from the client, but not yet consumed by the handler.
   var unread: [UInt8] = []
   let registry: ConnectionRegistry
   private var line: (any Line)?
 
-  /// Returns nil if the connection has already been removed from the registry.
+  /// Creates the peer of a registered connection. Returns nil if the registry has already removed the connection.
   init?(index: Int, registry: ConnectionRegistry) {
     guard let socket = registry.socket(index) else { return nil }
     connectionIndex = index
@@ -24,11 +25,11 @@ package final class Peer {
     line = PlainLine(socket)
   }
 
-  /// The negotiated TLS parameters, or nil without TLS.
+  /// The negotiated TLS parameters, or nil if the connection has no TLS.
   package var tlsInfo: TLSInfo? { line?.tlsInfo }
 
-  /// Performs a TLS handshake as the server. All later bytes are sent with TLS. Use this method if a connection starts without
-  /// TLS, for example with a CONNECT request. Throws if the handshake fails.
+  /// Performs a TLS handshake as the server. All later bytes are sent with TLS. Use this method if a connection starts without TLS,
+  /// for example with a CONNECT request. Throws an error if the handshake fails.
   package func startTLS(_ identity: ServerIdentity) throws {
     let below = try openLine()
     let received = unread
@@ -38,12 +39,14 @@ package final class Peer {
 }
 
 extension Peer {
-  /// Sends text unchanged, as UTF-8. Blocks until the kernel has accepted it. Throws if the connection is lost.
+  /// Sends the text's UTF-8 bytes as they are, without HTTP framing. Blocks until the kernel has accepted them. Throws an error if
+  /// the connection is lost.
   package func send(_ text: String) throws {
     try send(Array(text.utf8))
   }
 
-  /// Sends bytes unchanged. Blocks until the kernel has accepted them. Throws if the connection is lost.
+  /// Sends bytes as they are, without HTTP framing. Blocks until the kernel has accepted them. Throws an error if the connection is
+  /// lost.
   package func send(_ bytes: [UInt8]) throws {
     try openLine().write(bytes)
   }
@@ -61,13 +64,13 @@ extension Peer {
     return bytes
   }
 
-  /// Blocks until the gate is open. Throws `OriginError.stopped` if the server stops before.
+  /// Blocks until the gate is open. Throws `OriginError.stopped` if the server stops first.
   package func wait(for gate: Gate) throws(OriginError) {
     Gate.waitBlocking(forAnyOf: [gate, registry.stopped])
     if !gate.isOpen { throw .stopped }
   }
 
-  /// Blocks for `duration`. Throws `OriginError.stopped` if the server stops before.
+  /// Blocks for `duration`. Throws `OriginError.stopped` if the server stops first.
   package func pause(for duration: Duration) throws(OriginError) {
     if !registry.pause(for: duration) { throw .stopped }
   }
@@ -79,26 +82,26 @@ extension Peer {
 }
 
 extension Peer {
-  /// The way in which a client's connection ended.
+  /// A report on the end of a client's connection.
   package struct Ending: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-      /// The client closed its side of the connection. With TLS, the client sent close_notify before.
+      /// The client closed its side of the connection. With TLS, the client had sent close_notify.
       case closed
       /// The client closed its side of a TLS connection without sending close_notify.
       case truncated
-      /// The connection was reset.
+      /// The client reset the connection.
       case reset
       /// The server stopped before the client ended the connection.
       case stopped
     }
 
     package let cause: Cause
-    /// The number of bytes that were received before the end, but not read by the handler.
+    /// The number of bytes that the server received before the end, but that the handler didn't read.
     package let byteCount: Int
   }
 
-  /// Closes both directions with a FIN. With TLS, sends close_notify before. If the client has sent bytes that weren't read, the
-  /// kernel also sends a reset. To avoid this, call `finishSending` and `awaitClose` instead.
+  /// Closes both directions with a FIN. With TLS, sends close_notify first. If the client has sent bytes that the handler didn't
+  /// read, the kernel also sends a reset. To avoid the reset, call `finishSending` and `awaitClose` instead.
   package func close() {
     finishSending()
     drop()
@@ -110,14 +113,14 @@ extension Peer {
     drop()
   }
 
-  /// Closes the sending direction with a FIN. With TLS, sends close_notify before. The client's data can still be read.
+  /// Closes the sending direction with a FIN. With TLS, sends close_notify first. The handler can still read the client's data.
   package func finishSending() {
     // Errors are ignored, because a client that has disconnected doesn't need close_notify.
     try? line?.sayGoodbye()
     finishSendingWithoutNotify()
   }
 
-  /// Closes the sending direction without close_notify, as if the response had been cut off.
+  /// Closes the sending direction without close_notify, as if the connection had been cut off during the response.
   package func finishSendingWithoutNotify() { line?.socket.shutdownSending() }
 
   /// Blocks until the client has closed its side of the connection or the server has stopped. Discards the bytes that still
@@ -141,7 +144,7 @@ extension Peer {
     return Ending(cause: registry.isStopped ? .stopped : cause, byteCount: byteCount)
   }
 
-  /// Releases the socket, which closes when no other reference to it exists.
+  /// Releases the socket, which is closed when no other reference to it exists.
   private func drop() {
     line = nil
     registry.remove(connectionIndex)

@@ -2,12 +2,12 @@
 
 package import LupineWire
 
-/// A request from a client.
+/// A request that the server has received from a client.
 package struct ReceivedRequest: Sendable {
   /// A decoded name with its value, from the query of the request target, or from a body in application/x-www-form-urlencoded.
   package struct Item: Sendable, Hashable {
     package let name: String
-    /// The decoded value, which is empty if there was no "=".
+    /// The decoded value. Empty if no "=" follows the name.
     package let value: String
 
     package init(name: String, value: String) {
@@ -22,11 +22,11 @@ package struct ReceivedRequest: Sendable {
   /// The minor version of HTTP: 0 for HTTP/1.0, and 1 for HTTP/1.1.
   package let minorVersion: UInt8
   package let fields: Fields
-  /// The request head as received, including the empty line at its end.
+  /// The bytes of the request head as received, including the empty line at its end.
   package let rawHead: [UInt8]
   /// The body, without the chunked coding.
   package internal(set) var body: [UInt8] = []
-  /// The trailer section after the last chunk.
+  /// The fields of the trailer section, which follows the last chunk of a chunked body.
   package internal(set) var trailers = Fields()
 
   // request-line = method SP request-target SP HTTP-version (9112 §3)
@@ -48,14 +48,14 @@ extension ReceivedRequest {
   /// The path of the request target, percent-encoded.
   package var path: String { String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })) }
 
-  /// The items of the request target's query, in order.
+  /// The decoded items of the request target's query, in their order.
   package var query: [Item] {
     let bytes = target.utf8
     guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return [] }
     return Item.decode(bytes[mark...].dropFirst())
   }
 
-  /// The items of the body, decoded as application/x-www-form-urlencoded.
+  /// The items of the body, which is decoded as application/x-www-form-urlencoded.
   package var form: [Item] { Item.decode(body) }
 
   /// Returns the value of the first query item with this name, or nil if there is none.
@@ -75,7 +75,7 @@ extension ReceivedRequest {
 }
 
 extension Fields {
-  /// Returns whether the Connection field (RFC 9110 §7.6.1) has this option, given in lowercase.
+  /// Returns whether the Connection field (RFC 9110 §7.6.1) contains `option`, which must be in lowercase.
   func connectionHas(option: String) -> Bool {
     let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
     return (list("connection") ?? "").utf8.split(separator: UInt8(ascii: ",")).contains { part in

@@ -3,19 +3,20 @@
 package import LupineCoding
 package import LupineWire
 
-/// A response to a request, or the decision to send none.
+/// A response that a handler returns for a request, or the decision to send none.
 package struct Reply: Sendable {
-  /// The body of a response and its framing.
+  /// The body of a response and the way in which it is framed.
   package enum Content: Sendable {
-    /// Bytes with Content-Length.
+    /// Bytes, sent with Content-Length.
     case bytes([UInt8])
-    /// Bytes that are encoded with a content coding and sent with Content-Encoding and Content-Length.
+    /// Bytes to which the server applies a content coding, sent with Content-Encoding and Content-Length.
     case coded([UInt8], ContentCoding)
-    /// Chunks. Each is sent after the kernel has accepted the previous one and `pause` has passed.
+    /// Chunks of the chunked transfer coding. Each chunk is sent after the kernel has accepted the previous chunk and `pause` has
+    /// passed.
     case chunks([[UInt8]], pause: Duration)
-    /// `byteCount` bytes of `Pattern` with Content-Length, generated while they are sent.
+    /// The first `byteCount` bytes of `Pattern`, sent with Content-Length and generated while they are sent.
     case pattern(byteCount: UInt64)
-    /// No response. Nothing is sent until the client closes the connection.
+    /// No response. The server sends nothing, and waits until the client closes the connection.
     case hold
   }
 
@@ -23,7 +24,7 @@ package struct Reply: Sendable {
   package var fields: Fields
   package var content: Content
 
-  /// Creates a reply. Content-Length, Content-Encoding and Transfer-Encoding are added when it is sent. With
+  /// Creates a reply. The server adds Content-Length, Content-Encoding and Transfer-Encoding when it sends the reply. With
   /// "Connection: close" in `fields`, the server closes the connection afterward.
   package init(status: Int = 200, fields: Fields = Fields(), _ content: Content = .bytes([])) {
     self.status = status
@@ -31,30 +32,32 @@ package struct Reply: Sendable {
     self.content = content
   }
 
-  /// Returns a reply with text, encoded as UTF-8.
+  /// Returns a reply whose body is `text`, encoded as UTF-8.
   package static func text(_ text: String, status: Int = 200) -> Reply {
     Reply(status: status, fields: ["Content-Type": "text/plain; charset=utf-8"], .bytes(Array(text.utf8)))
   }
 
-  /// Returns a reply with a JSON document, with a content coding if one is given.
+  /// Returns a reply whose body is a JSON document, to which the server applies `coding` unless it is nil.
   package static func json(_ document: JSONValue, status: Int = 200, coding: ContentCoding? = nil) -> Reply {
     let bytes = Array(document.description.utf8)
     return Reply(
       status: status, fields: ["Content-Type": "application/json"], coding.map { .coded(bytes, $0) } ?? .bytes(bytes))
   }
 
-  /// A reply with `Content.hold`.
+  /// A reply with `Content.hold`, for which the server sends nothing.
   package static var hold: Reply { Reply(.hold) }
 }
 
-/// A sequence of bytes in which each byte depends on its offset, so that tests notice lost, duplicated or reordered bytes.
+/// An unlimited sequence of bytes, each of which is computed from its offset, so that tests notice lost, duplicated or reordered
+/// bytes.
 package enum Pattern {
   // The period is a prime number, so that blocks whose sizes are powers of two differ from each other.
   private static let period = 251
 
-  /// Returns the byte at an offset.
+  /// Returns the byte at an offset of the sequence.
   package static func byte(at offset: UInt64) -> UInt8 { UInt8(offset % UInt64(period)) }
 
-  /// The bytes sent per write: 64,256 bytes. This is a multiple of the period, so that the same block can be sent repeatedly.
+  /// The bytes that are passed to each write: 64,256 bytes. This is a multiple of the period, so that the same block can be sent
+  /// repeatedly.
   static let block = (0..<256 * period).map { UInt8($0 % period) }
 }

@@ -15,7 +15,8 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Returns a separate generator, so that the parts of a program can draw numbers independently of each other's order.
+  /// Returns a separate generator, seeded by this one. Parts of a program with separate generators get the same numbers whatever
+  /// the order in which the parts draw them.
   package mutating func fork() -> SplitMix64 { SplitMix64(seed: next()) }
 
   package mutating func number(_ range: ClosedRange<Int>) -> Int {

@@ -1,7 +1,7 @@
 // Checksum: XXH64, a fast hash that detects damaged records. It isn't cryptographic: anyone who can
 // write the files can also write their checksums.
 
-/// The 64-bit hash of the xxHash specification (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md, version 0.1.1).
+/// Computes the 64-bit hash of the xxHash specification (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md, version 0.1.1).
 package enum Checksum {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -9,7 +9,7 @@ package enum Checksum {
   private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
   private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-  /// Returns the hash of the bytes.
+  /// Returns the XXH64 hash of the bytes.
   package static func of(_ bytes: borrowing Span<UInt8>, seed: UInt64 = 0) -> UInt64 {
     var offset = 0
     var hash: UInt64

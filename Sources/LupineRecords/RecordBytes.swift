@@ -1,6 +1,7 @@
 // RecordBytes: the numbers and texts of records on disk. Numbers are little-endian. A text is its size (4) and its bytes.
 
-/// Reads values from the start of bytes, and removes the bytes that were read. Methods return nil if too few bytes are left.
+/// Decodes numbers and texts from the start of a record's bytes. Each method removes the bytes that it decodes, and returns nil if
+/// too few bytes are left.
 package struct RecordBytes {
   private var rest: ArraySlice<UInt8>
 
@@ -28,6 +29,6 @@ package struct RecordBytes {
     (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  /// Returns the bytes of a text, preceded by their number.
+  /// Encodes a text of a record: the number of its bytes as a 32-bit number, followed by the bytes.
   package static func bytes(of text: some Collection<UInt8>) -> [UInt8] { bytes(of: UInt32(text.count)) + text }
 }

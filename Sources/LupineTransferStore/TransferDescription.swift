@@ -27,9 +27,9 @@ package struct TransferDescription: Sendable, Equatable {
   package var omittedNames: [String] = []
   /// The body of a download's request, or empty if it has none.
   package var body: [UInt8] = []
-  /// The request's own timeout in seconds, or nil to use the session's.
+  /// The request's timeout in seconds, or nil to use the session's timeout.
   package var timeout: Double?
-  /// The raw value of the request's cache policy, or nil to use the session's.
+  /// The raw value of the request's cache policy, or nil to use the session's policy.
   package var cachePolicy: UInt32?
   package var handlesCookies = true
   package var mainDocument: String?

@@ -16,7 +16,8 @@ package enum TransferFileName: Hashable, Sendable {
 
   package static let lock = "lock"
 
-  /// The maximum id of a task: 2^53. Without it, a file's name could make the numbers of later tasks overflow.
+  /// The maximum id of a task: 2^53. Without this limit, a file whose name contains a greater id could make the ids of later tasks
+  /// overflow.
   package static let idMax: UInt64 = 1 << 53
 
   private static let temporaryPrefix = "new-"

@@ -8,7 +8,7 @@ package struct TransferOptions: Sendable, Equatable {
   package var allowsExpensiveNetworkAccess: Bool?
   package var allowsConstrainedNetworkAccess: Bool?
   package var usesPipelining: Bool?
-  /// The raw value of the kind of the request's traffic.
+  /// The raw value of the request's `networkServiceType`, which states the kind of its traffic.
   package var networkServiceType: UInt32?
   package var bodyBytesMax: Int64?
   package var priority: Float?

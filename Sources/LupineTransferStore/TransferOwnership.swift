@@ -41,7 +41,7 @@ final class TransferOwnership: Sendable {
     return call()
   }
 
-  /// Releases the lock, at once or after the calls in progress.
+  /// Releases the lock, immediately or when the calls in progress have ended.
   func end() {
     state.withLock { state in
       state.hasEnded = true

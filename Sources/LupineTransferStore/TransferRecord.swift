@@ -39,8 +39,8 @@ package final class TransferRecord: Sendable {
 
   // MARK: Changes
 
-  /// Changes the content with `write`, which stores it. Throws `.closed` after `remove`, or after the store was closed, because
-  /// the files may then belong to another process.
+  /// Applies `change` to the record's content, and stores the result with `write` if it differs. Throws `.closed` after `remove`,
+  /// or after the store was closed, because the files may then belong to another process.
   private func change(
     _ change: (inout TransferRecordContent) -> Void,
     _ write: (TransferRecordContent) throws(TransferStoreError) -> Void

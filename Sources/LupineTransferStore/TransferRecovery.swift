@@ -15,6 +15,8 @@ package enum TransferRecovery: Sendable, Equatable {
   /// Fail the upload without sending it again, because it was answered, but the response is lost or incomplete.
   case answerLost
 
+  /// Decides what a later process does with a recorded task.
+  ///
   /// - Parameters:
   ///   - kind: The kind of the task.
   ///   - progress: The latest progress.

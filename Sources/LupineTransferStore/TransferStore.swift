@@ -67,8 +67,8 @@ package final class TransferStore: Sendable {
     return record
   }
 
-  /// Releases the lock, so that another process can open the folder, after the changes in progress. Later changes of the records
-  /// fail.
+  /// Releases the lock as soon as the changes in progress have ended, so that another process can open the folder. Later changes of
+  /// the records fail.
   package func close() { ownership.end() }
 
   private static func acquire(_ folder: String) throws(TransferStoreError) -> WritableFile {

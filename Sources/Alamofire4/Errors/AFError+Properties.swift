@@ -20,10 +20,10 @@ extension AFError {
     if case .responseSerializationFailed = self { true } else { false }
   }
 
-  /// The value that isn't a URL.
+  /// The value of an `invalidURL` error, which isn't a URL. Nil for other errors.
   public var urlConvertible: (any URLConvertible)? { if case .invalidURL(let url) = self { url } else { nil } }
 
-  /// The URL of the file that a multipart form couldn't read or write.
+  /// The URL of the file that a multipart form couldn't read or write. Nil for other errors, and for errors that name no file.
   public var url: URL? {
     guard case .multipartEncodingFailed(let reason) = self else { return nil }
     return switch reason {
@@ -54,7 +54,7 @@ extension AFError {
     }
   }
 
-  /// The media types that a validation accepts.
+  /// The media types that the failed validation accepts. Nil for other errors.
   public var acceptableContentTypes: [String]? {
     switch self {
     case .responseValidationFailed(.missingContentType(let types)),
@@ -64,19 +64,19 @@ extension AFError {
     }
   }
 
-  /// The media type that a validation rejected.
+  /// The media type that the failed validation rejected. Nil for other errors.
   public var responseContentType: String? {
     guard case .responseValidationFailed(.unacceptableContentType(_, let type)) = self else { return nil }
     return type
   }
 
-  /// The status code that a validation rejected.
+  /// The status code that the failed validation rejected. Nil for other errors.
   public var responseCode: Int? {
     guard case .responseValidationFailed(.unacceptableStatusCode(let code)) = self else { return nil }
     return code
   }
 
-  /// The encoding in which the body isn't valid text.
+  /// The encoding in which the body isn't valid text. Nil for other errors.
   public var failedStringEncoding: String.Encoding? {
     guard case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self else { return nil }
     return encoding

@@ -16,41 +16,42 @@ open class MultipartFormData {
   /// The value of the form's Content-Type field.
   open var contentType: String { form.contentType }
 
-  /// The delimiter of the parts.
+  /// The boundary that separates the parts of the encoded form.
   public var boundary: String { form.boundary }
 
   /// The total length of the parts' bodies in bytes, without their headers and the boundaries.
   public var contentLength: UInt64 { form.contentLength }
 
-  /// Appends data.
+  /// Appends a part with data.
   public func append(_ data: Data, withName name: String) { form.append(data, withName: name) }
 
-  /// Appends data with a media type.
+  /// Appends a part with data and a media type.
   public func append(_ data: Data, withName name: String, mimeType: String) {
     form.append(data, withName: name, mimeType: mimeType)
   }
 
-  /// Appends data as a file.
+  /// Appends a part with data, a file name and a media type.
   public func append(_ data: Data, withName name: String, fileName: String, mimeType: String) {
     form.append(data, withName: name, fileName: fileName, mimeType: mimeType)
   }
 
-  /// Appends a file, whose media type depends on its extension. The file is read when the form is encoded.
+  /// Appends a part with the content of a file. The part's media type depends on the file's extension. The file is read when the
+  /// form is encoded.
   public func append(_ fileURL: URL, withName name: String) { form.append(fileURL, withName: name) }
 
-  /// Appends a file, which is read when the form is encoded.
+  /// Appends a part with the content of a file, a file name and a media type. The file is read when the form is encoded.
   public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
     form.append(fileURL, withName: name, fileName: fileName, mimeType: mimeType)
   }
 
-  /// Appends a stream of `length` bytes as a file. The stream is read when the form is encoded.
+  /// Appends a part with `length` bytes of a stream, a file name and a media type. The stream is read when the form is encoded.
   public func append(
     _ stream: InputStream, withLength length: UInt64, name: String, fileName: String, mimeType: String
   ) {
     form.append(stream, withLength: length, name: name, fileName: fileName, mimeType: mimeType)
   }
 
-  /// Appends a stream of `length` bytes with custom header fields, which are written sorted by name.
+  /// Appends a part with `length` bytes of a stream and custom header fields, which are written sorted by name.
   public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
     let fields = headers.sorted { $0.key < $1.key }.map { Lupine.HTTPHeader(name: $0.key, value: $0.value) }
     form.append(stream, withLength: length, headers: Lupine.HTTPHeaders(fields))

@@ -186,7 +186,7 @@ open class Request: @unchecked Sendable {
     }
   }
 
-  /// The times of the request. The time of the call counts as the end of serialization.
+  /// The times of the request. The time at which this property is read counts as the end of serialization.
   var timeline: Timeline {
     Timeline(
       start: state.withLock { $0.startTime }, metrics: taskDelegate.metrics,

@@ -9,11 +9,12 @@ public struct DefaultDownloadResponse: Sendable {
   public let request: URLRequest?
   /// The response's head, or nil if none arrived.
   public let response: HTTPURLResponse?
-  /// The URL of the temporary file, or nil if no file was downloaded. Without a destination, the file stays there.
+  /// The URL of the temporary file, or nil if no file was downloaded. If the request has no destination, the file stays at this
+  /// URL.
   public let temporaryURL: URL?
-  /// The URL to which the file was moved, or nil without a destination.
+  /// The URL to which the file was moved, or nil if the request has no destination.
   public let destinationURL: URL?
-  /// The data with which the download can be continued, or nil if it can't.
+  /// The data with which the download can be continued, or nil if it can't be continued.
   public let resumeData: Data?
   /// The error of the request, or nil if it succeeded.
   public let error: (any Error)?
@@ -44,11 +45,12 @@ public struct DownloadResponse<Value> {
   public let request: URLRequest?
   /// The response's head, or nil if none arrived.
   public let response: HTTPURLResponse?
-  /// The URL of the temporary file, or nil if no file was downloaded. Without a destination, the file stays there.
+  /// The URL of the temporary file, or nil if no file was downloaded. If the request has no destination, the file stays at this
+  /// URL.
   public let temporaryURL: URL?
-  /// The URL to which the file was moved, or nil without a destination.
+  /// The URL to which the file was moved, or nil if the request has no destination.
   public let destinationURL: URL?
-  /// The data with which the download can be continued, or nil if it can't.
+  /// The data with which the download can be continued, or nil if it can't be continued.
   public let resumeData: Data?
   /// The serialized file, or the error of the request.
   public let result: Result<Value>

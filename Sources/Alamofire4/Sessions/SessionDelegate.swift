@@ -59,8 +59,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     overrides.closures.sessionDidBecomeInvalidWithError?(session, error)
   }
 
-  /// Lets the closure answer a server trust challenge, or a challenge that belongs to no request. If there is no closure, answers
-  /// with the default handling. The host's trust policy is evaluated first.
+  /// Lets ``sessionDidReceiveChallenge`` or ``sessionDidReceiveChallengeWithCompletion`` answer a server trust challenge, or a
+  /// challenge that belongs to no request. If neither closure is set, answers with the default handling. The engine has evaluated
+  /// the host's trust policy before.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
@@ -81,7 +82,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionTaskDelegate
 
-  /// Lets the closure decide about the redirect. If there is no closure, follows the redirect unchanged.
+  /// Lets ``taskWillPerformHTTPRedirection`` or ``taskWillPerformHTTPRedirectionWithCompletion`` decide about the redirect. If
+  /// neither closure is set, follows the redirect unchanged.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -95,9 +97,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(decide(session, task, response, request))
   }
 
-  /// Lets the closure answer an authentication challenge. If there is no closure, answers a challenge from the request's own
-  /// origin with the request's credential, and other challenges with the default handling. If an earlier answer failed, rejects
-  /// the protection space.
+  /// Lets ``taskDidReceiveChallenge`` or ``taskDidReceiveChallengeWithCompletion`` answer an authentication challenge. If neither
+  /// closure is set, answers a challenge from the request's own origin with the request's credential, and other challenges with the
+  /// default handling. If an earlier answer failed, rejects the protection space.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -124,7 +126,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(.useCredential, credential)
   }
 
-  /// Provides the closure's stream or, if there is no closure, the upload's.
+  /// Provides the stream of ``taskNeedNewBodyStream`` or ``taskNeedNewBodyStreamWithCompletion`` or, if neither closure is set, the
+  /// upload's stream.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -151,7 +154,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
       .update(completed: totalBytesSent, total: totalBytesExpectedToSend)
   }
 
-  /// Keeps the metrics for the request's responses.
+  /// Stores the metrics of the task, which the request's responses contain.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
@@ -189,7 +192,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDataDelegate
 
-  /// Lets the closure decide whether the body is received. If there is no closure, receives the body.
+  /// Lets ``dataTaskDidReceiveResponse`` or ``dataTaskDidReceiveResponseWithCompletion`` decide whether the body is received. If
+  /// neither closure is set, receives the body.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -215,7 +219,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     (self[dataTask] as? DataRequest)?.dataDelegate.receive(data, from: dataTask)
   }
 
-  /// Stores the response in the cache as the closure decides. If there is no closure, stores it unchanged.
+  /// Stores the response in the cache as ``dataTaskWillCacheResponse`` or ``dataTaskWillCacheResponseWithCompletion`` decides. If
+  /// neither closure is set, stores the response unchanged.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,

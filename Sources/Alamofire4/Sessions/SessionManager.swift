@@ -186,7 +186,7 @@ open class SessionManager: @unchecked Sendable {
     return request
   }
 
-  /// Lets the retrier decide about a request that couldn't be adapted.
+  /// Lets the retrier decide whether to retry a request whose adapter has thrown an error.
   private func allow(_ retrier: any RequestRetrier, toRetry request: Request, after error: any Error) {
     DispatchQueue.global(qos: .utility).perform { [self] in
       retrier.should(self, retry: request, with: error) { [weak self] shouldRetry, delay in

@@ -16,7 +16,7 @@ open class ServerTrustPolicyManager {
   /// Returns the policy of a host, or nil to verify the host with the trust roots.
   open func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? { policies[host] }
 
-  /// The manager's decision as a closure for the session's engine.
+  /// The closure with which the session's engine evaluates a server's trust, by the policy of its host.
   var evaluation: ServerTrustEvaluation {
     let manager = Transferred(self)
     // No decision is made on the event loop, because subclasses and custom policies may block.

@@ -34,12 +34,12 @@ package struct DigestAlgorithm: Sendable, Hashable {
     }
   }
 
-  /// The hash function.
+  /// The hash function of the algorithm.
   package let function: Function
   /// Whether this is a `-sess` algorithm, whose key is derived only once, from the first nonce and client nonce (§3.4.2).
   package let isSession: Bool
 
-  /// Creates an algorithm.
+  /// Creates an algorithm from a hash function. `isSession` is true for a `-sess` algorithm.
   package init(_ function: Function, isSession: Bool = false) {
     self.function = function
     self.isSession = isSession
@@ -47,7 +47,7 @@ package struct DigestAlgorithm: Sendable, Hashable {
 
   // algorithm = "algorithm" "=" ( "MD5" / "MD5-sess" / "SHA-256" / "SHA-256-sess" / "SHA-512-256" / "SHA-512-256-sess"
   // / token ) (§3.3)
-  /// Creates the algorithm with this token, ignoring case. Returns nil if the token is unknown.
+  /// Creates the algorithm whose name in challenges is `token`, ignoring case. Returns nil if the name is unknown.
   package init?(token: String) {
     let name = token.lowercased()
     let found = Function.allCases.lazy.flatMap { [Self($0), Self($0, isSession: true)] }

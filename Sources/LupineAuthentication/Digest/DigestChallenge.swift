@@ -6,7 +6,7 @@ package import LupineWire
 package struct DigestChallenge: Sendable, Hashable {
   /// The quality of protection (qop): the parts of a request that a Digest response covers.
   package enum Protection: Sendable, Hashable {
-    /// The challenge has no qop, as in RFC 2069. The response covers the method and target, and doesn't count nonces.
+    /// The challenge has no qop, as in RFC 2069. The response covers the method and target, and contains no nonce count.
     case legacy
     /// The response covers the method and target.
     case method
@@ -14,15 +14,15 @@ package struct DigestChallenge: Sendable, Hashable {
     case content
   }
 
-  /// The maximum length of the realm, the nonce and the opaque, in bytes: 4 KiB each. Requests repeat these values, and servers
-  /// limit request heads to 8 KiB (nginx, Apache) or more. Nonces of known servers have fewer than 200 bytes.
+  /// The maximum length in bytes of the realm, the nonce and the opaque value: 4 KiB each. Requests repeat these values, and
+  /// servers limit request heads to 8 KiB (nginx, Apache) or more. Nonces of known servers have fewer than 200 bytes.
   static let valueBytesMax = 4_096
   /// The maximum number of URIs in `domain`: 64. Further URIs are dropped. No server is known to send more than a few.
   static let domainCountMax = 64
 
-  /// The realm, which may be empty.
+  /// The challenge's realm, which may be empty.
   package let realm: String
-  /// The server's nonce.
+  /// The nonce that the server chose for this challenge.
   package let nonce: String
   /// The challenge's `opaque` value, which requests must repeat unchanged, or nil if there is none.
   package let opaque: String?
@@ -30,24 +30,26 @@ package struct DigestChallenge: Sendable, Hashable {
   package let algorithm: DigestAlgorithm
   /// Whether the challenge has an algorithm parameter. If it doesn't, requests omit the parameter too.
   let namesAlgorithm: Bool
-  /// The quality of protection (qop) that requests use. If the server offers both `auth` and `auth-int`, it is `auth`, because
-  /// `auth-int` requires reading the content an extra time.
+  /// The quality of protection (qop) that requests use. If the server offers both `auth` and `auth-int`, requests use `auth`,
+  /// because `auth-int` requires reading the content an extra time.
   package let protection: Protection
-  /// The URI references that define the protection space, as received. If empty, the space is the whole server.
+  /// The URI references in the challenge's `domain`, which define the protection space, as received. If empty, the protection space
+  /// is the whole server.
   package let domain: [String]
   /// Whether the server refused only the nonce (`stale`), and the Digest response was otherwise correct. The same credential can
   /// then be used with the new nonce.
   package let isStale: Bool
-  /// Whether requests contain a hash of the user name instead of the name (§3.4.4).
+  /// Whether requests must contain a hash of the user name in place of the name, because the challenge has `userhash=true`
+  /// (§3.4.4).
   package let hashesUser: Bool
-  /// Whether the server expects the user name and password in UTF-8, and therefore supports `username*` (§4).
+  /// Whether the server expects the user name and password in UTF-8 (`charset`), and therefore supports `username*` (§4).
   let expectsUTF8: Bool
 
-  /// The reason why a challenge can't be answered.
+  /// The reason why the client can't answer a Digest challenge.
   package enum Defect: Error, Sendable, Hashable {
-    /// The challenge lacks a required parameter.
+    /// The challenge lacks the required parameter with this name.
     case missing(String)
-    /// A parameter is longer than `valueBytesMax`.
+    /// The parameter with this name is longer than `valueBytesMax`.
     case tooLong(String)
     /// The algorithm is unknown, or OpenSSL's configuration forbids it.
     case unknownAlgorithm
@@ -55,7 +57,7 @@ package struct DigestChallenge: Sendable, Hashable {
     case unknownProtection
   }
 
-  /// Parses a challenge of the Digest scheme.
+  /// Parses a challenge of the Digest scheme. Throws the reason if the client can't answer the challenge.
   package init(_ challenge: Challenge) throws(Defect) {
     realm = try Self.value("realm", of: challenge)
     nonce = try Self.value("nonce", of: challenge)

@@ -6,10 +6,11 @@ import LupineWire
 
 /// The Digest credentials of one request.
 package struct DigestProof: Sendable {
-  /// The value of Authorization or Proxy-Authorization.
+  /// The value of the Authorization or Proxy-Authorization field that sends these credentials.
   package internal(set) var fieldValue = ""
   let digest: MessageDigest
-  /// H(A1), which is the key of the Digest formula.
+  /// H(A1) in hexadecimal digits: the hash that takes the place of the password when the Digest response is computed (RFC 7616
+  /// §3.4.2).
   let key: String
   let nonce: String
   let count: String
@@ -35,7 +36,7 @@ package struct DigestProof: Sendable {
     case forged
   }
 
-  /// Verifies a server's `rspauth`.
+  /// Verifies the `rspauth` in a response, with which the server proves that it knows the password.
   ///
   /// - Parameters:
   ///   - info: The response's Authentication-Info.
@@ -65,7 +66,7 @@ package struct DigestProof: Sendable {
 }
 
 extension DigestProof: CustomStringConvertible, CustomReflectable {
-  /// The request target, without secrets.
+  /// A text that contains the request target, but no secrets.
   package var description: String { "DigestProof(target: \(target))" }
   /// A mirror without children, because `dump` would print the key.
   package var customMirror: Mirror { Mirror(self, children: []) }
@@ -81,7 +82,7 @@ package struct DigestInformation: Sendable, Hashable {
   let count: String?
 
   // Authentication-Info = #auth-param (RFC 7615 §3)
-  /// Parses the value of the field. Never fails: malformed parts are skipped, as in challenges.
+  /// Parses the value of Authentication-Info or Proxy-Authentication-Info. Never fails: skips malformed parts, as in challenges.
   package init(_ value: String) {
     // The parameters of a challenge have the same syntax.
     let parameters = Challenge.parse("Digest " + value).first

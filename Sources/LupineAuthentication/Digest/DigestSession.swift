@@ -6,7 +6,7 @@ package import LupineTLS
 ///
 /// The session is a value type. Its owner must guard it with a lock, so that concurrent requests never use the same nonce count.
 package struct DigestSession: Sendable {
-  /// The reason why a challenge isn't answered.
+  /// The reason why the session can't compute credentials.
   package enum Failure: Error, Sendable, Hashable {
     /// The server accepts only `auth-int`, and the content can't be hashed before it is sent.
     case contentIsUnknown
@@ -25,11 +25,11 @@ package struct DigestSession: Sendable {
   private let hashedUser: String
   private var nonce: String
   private var nonceCount: UInt32 = 0
-  /// Earlier nonces with their nonce counts (nc), oldest first. A concurrent request may be challenged with a nonce that another
-  /// request has already used. Counting then continues, because no nonce count may be used twice.
+  /// Earlier nonces with their nonce counts (nc), oldest first. If the server challenges a request with one of these nonces again,
+  /// counting continues, because no nonce count may be used twice.
   private var earlier: [(nonce: String, count: UInt32)] = []
-  /// The client nonce and the key of a `-sess` session, or nil before its first request. That request determines both, and the
-  /// key is computed only once (§3.4.2).
+  /// The client nonce and the key of a `-sess` session, or nil before the session's first request. The first request determines
+  /// both, and the key is computed only once (§3.4.2).
   private var sessionKey: SessionKey?
 
   private struct SessionKey: Sendable {
@@ -40,7 +40,8 @@ package struct DigestSession: Sendable {
   /// The maximum number of earlier nonces whose nonce counts are kept: 16, more than the usual number of concurrent requests.
   static let earlierNoncesMax = 16
 
-  /// Starts a session.
+  /// Starts a session that answers `challenge` with `credential`. Throws `.hashIsUnavailable` if OpenSSL's configuration forbids
+  /// the hash function.
   package init(_ challenge: DigestChallenge, credential: PasswordCredential) throws(Failure) {
     self.challenge = challenge
     user = credential.user
@@ -50,8 +51,8 @@ package struct DigestSession: Sendable {
     hashedUser = try digest.hex("\(credential.user):\(challenge.realm)")
   }
 
-  /// Continues the session with a newer challenge of the same realm and algorithm. For any
-  /// other challenge, has no effect and returns false.
+  /// Continues the session with a later challenge of the same realm and algorithm. Returns false and has no effect if the challenge
+  /// has another realm or algorithm.
   package mutating func renew(with newer: DigestChallenge) -> Bool {
     guard newer.realm == challenge.realm, newer.algorithm == challenge.algorithm else { return false }
     challenge = newer
@@ -61,8 +62,8 @@ package struct DigestSession: Sendable {
     return true
   }
 
-  /// Stores the `nextnonce` from the response to the request with the credentials `proof` (§3.5). Does nothing if another
-  /// response has already replaced the nonce of `proof`.
+  /// Stores the `nextnonce` from the response to the request with the credentials `proof` (§3.5). Has no effect if another response
+  /// has already replaced the nonce of `proof`, or if `nextNonce` is longer than `DigestChallenge.valueBytesMax`.
   package mutating func adopt(_ nextNonce: String, announcedFor proof: DigestProof) {
     guard proof.nonce == nonce, nextNonce.utf8.count <= DigestChallenge.valueBytesMax else { return }
     replaceNonce(by: nextNonce)
@@ -76,7 +77,7 @@ package struct DigestSession: Sendable {
     if earlier.count > Self.earlierNoncesMax { earlier.removeFirst() }
   }
 
-  /// Returns the credentials for one request, and increments the nonce count.
+  /// Returns the Digest credentials for one request, and increments the nonce count.
   ///
   /// - Parameters:
   ///   - method: The request's method.
@@ -104,8 +105,8 @@ package struct DigestSession: Sendable {
   }
 
   // A1 = unq(username) ":" unq(realm) ":" passwd; with -sess: H( A1 ) ":" unq(nonce-prime) ":" unq(cnonce-prime)
-  /// Returns H(A1) and the client nonce to send. In a `-sess` session, both are those of the first request, so that a server that
-  /// derives the key from the nonces of each request computes the same key.
+  /// Returns H(A1) and the client nonce to send. In a `-sess` session, returns those of the session's first request, so that a
+  /// server that derives the key from the nonces of each request computes the same key.
   private mutating func key(_ clientNonce: String) throws(Failure) -> (key: String, clientNonce: String) {
     guard challenge.algorithm.isSession else { return (secret, clientNonce) }
     if let sessionKey { return (sessionKey.key, sessionKey.clientNonce) }
@@ -149,7 +150,7 @@ package struct DigestSession: Sendable {
 }
 
 extension DigestSession: CustomStringConvertible, CustomReflectable {
-  /// The realm and the algorithm, without secrets.
+  /// A text that contains the realm and the algorithm, but no secrets.
   package var description: String { "DigestSession(realm: \(challenge.realm), \(challenge.algorithm.token))" }
   /// A mirror without children, because `dump` would print the keys.
   package var customMirror: Mirror { Mirror(self, children: []) }

@@ -2,7 +2,7 @@
 // missing. MD4 is insecure, so only NTLM uses it.
 
 enum MD4 {
-  /// Returns the 16-byte hash of the bytes.
+  /// Returns the MD4 hash of the bytes, which has 16 bytes.
   static func hash(_ bytes: [UInt8]) -> [UInt8] {
     // Padding: a 1 bit, zeros until the length is 56 bytes modulo 64, then the message's length in bits (§3.1, §3.2).
     var message = bytes + [0x80]
@@ -20,7 +20,8 @@ enum MD4 {
     return output
   }
 
-  /// One round (§3.4): its function, its constant, the order of the words, and the rotations.
+  /// One of MD4's three rounds (§3.4): its function, its constant, the order in which it reads the block's words, and its rotations
+  /// in bits.
   private struct Round {
     let function: @Sendable (UInt32, UInt32, UInt32) -> UInt32
     let constant: UInt32

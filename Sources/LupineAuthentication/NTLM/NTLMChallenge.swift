@@ -2,13 +2,13 @@
 
 /// The reason why an NTLM handshake failed.
 package enum NTLMError: Error, Sendable, Hashable {
-  /// The message is malformed. The associated value names the malformed part.
+  /// The server's message is malformed. The associated value names the malformed part.
   case malformed(String)
-  /// The message is longer than `NTLMChallenge.bytesMax`.
+  /// The server's message is longer than `NTLMChallenge.bytesMax`.
   case tooLong
   /// The server doesn't support NTLMv2, and weaker versions are never used.
   case versionIsTooOld
-  /// The server sent no challenge after the first message.
+  /// The server sent no challenge after the client's first message.
   case noChallenge
   /// The server has refused the credential.
   case refused
@@ -16,9 +16,9 @@ package enum NTLMError: Error, Sendable, Hashable {
   case hashIsUnavailable
 }
 
-/// A server's challenge.
+/// The server's challenge (CHALLENGE_MESSAGE).
 struct NTLMChallenge: Sendable, Hashable {
-  /// The maximum length of a message in bytes: 16 KiB. The messages of Windows have a few hundred bytes.
+  /// The maximum length of a server's challenge in bytes: 16 KiB. The challenges of Windows have a few hundred bytes.
   static let bytesMax = 16_384
 
   /// The negotiation flags of MS-NLMP 2.2.2.5.
@@ -38,14 +38,14 @@ struct NTLMChallenge: Sendable, Hashable {
   let flags: Flags
   /// The server's nonce, which has 8 bytes.
   let nonce: [UInt8]
-  /// The attributes of the target information in the order received, without `endOfList`.
+  /// The attributes of the challenge's target information in the order received, without `endOfList`.
   let attributes: [NTLMAttribute]
-  /// The bytes of the message as received. They are kept because the client's message integrity code (MIC) is computed from them.
+  /// The bytes of the challenge as received. They are kept because the client's message integrity code (MIC) is computed from them.
   let message: [UInt8]
 
   // Signature (8), MessageType (4), TargetNameFields (8), NegotiateFlags (4), ServerChallenge (8), Reserved (8),
   // TargetInfoFields (8), Version (8), Payload
-  /// Parses a message.
+  /// Parses the server's CHALLENGE_MESSAGE.
   init(_ message: [UInt8]) throws(NTLMError) {
     guard message.count <= Self.bytesMax else { throw .tooLong }
     guard message.count >= 48, message.starts(with: NTLMMessage.signature), message.littleEndianWord(at: 8) == 2 else {

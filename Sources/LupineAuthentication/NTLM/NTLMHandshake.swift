@@ -6,7 +6,7 @@
 /// LM, LMv2 and NTLMv1 responses are never sent. The last message has an integrity code over all three messages, so that an
 /// attacker on the path can't change the first two.
 package struct NTLMHandshake: Sendable {
-  /// The inputs of the last message that don't come from the server.
+  /// The values from which the client computes its last message, apart from the server's challenge.
   package struct Context: Sendable {
     /// The password, and the user name in the form `user`, `DOMAIN\user` or `user@domain`.
     package var credential: PasswordCredential
@@ -19,7 +19,7 @@ package struct NTLMHandshake: Sendable {
     /// The client's nonce: 8 random bytes.
     package var nonce: [UInt8]
 
-    /// Creates the inputs.
+    /// Creates the values. `nonce` must have 8 bytes.
     package init(
       credential: PasswordCredential, host: String, binding: ChannelBinding?, time: UInt64, nonce: [UInt8]
     ) {
@@ -39,17 +39,17 @@ package struct NTLMHandshake: Sendable {
   }
   private var state = State.initial
 
-  /// Creates a handshake.
+  /// Creates a handshake for one connection.
   package init() {}
 
-  /// Returns the first message.
+  /// Returns the client's first message (NEGOTIATE_MESSAGE).
   package mutating func start() -> [UInt8] {
     let message = NTLMMessage.negotiate()
     state = .negotiating(message)
     return message
   }
 
-  /// Returns the last message.
+  /// Returns the client's last message (AUTHENTICATE_MESSAGE), which responds to the server's challenge.
   ///
   /// - Parameter token: The server's challenge, or nil if the response contains none, which means that the server refused the
   ///   credential.
@@ -74,7 +74,7 @@ package struct NTLMHandshake: Sendable {
     return message
   }
 
-  /// Splits `DOMAIN\user`. A name in the form `user@domain` isn't split, because the server does that.
+  /// Splits `DOMAIN\user` into the domain and the user. A name in the form `user@domain` isn't split, because the server does that.
   private static func names(in text: String) -> (domain: String, user: String) {
     guard let separator = text.firstIndex(of: "\\") else { return ("", text) }
     return (String(text[..<separator]), String(text[text.index(after: separator)...]))
@@ -82,15 +82,15 @@ package struct NTLMHandshake: Sendable {
 }
 
 extension NTLMChallenge {
-  /// The server's time, or nil if the server sent none.
+  /// The time in the server's challenge, in units of 100 ns since 1601, or nil if the challenge contains no time.
   fileprivate var time: UInt64? {
     attributes.first { $0.identifier == NTLMAttribute.timestamp }.map { attribute in
       UInt64(attribute.value.littleEndianWord(at: 4)) << 32 | UInt64(attribute.value.littleEndianWord(at: 0))
     }
   }
 
-  /// Returns the server's attributes, followed by the client's (MS-NLMP 3.1.5.1.2): the flag that announces the integrity code,
-  /// the channel binding (zeros if there is none), and the name of the service.
+  /// Returns the attributes of the server's challenge, followed by the client's (MS-NLMP 3.1.5.1.2): the flag that announces the
+  /// integrity code, the channel binding (zeros if the connection has none), and the name of the service.
   fileprivate func targetInformation(
     for parameters: NTLMHandshake.Context
   ) throws(NTLMError) -> [UInt8] {

@@ -3,8 +3,8 @@
 enum NTLMMessage {
   static let signature = Array("NTLMSSP\0".utf8)
 
-  /// The flags that the client requests. HTTP uses neither signing nor sealing, so neither
-  /// is requested, and no session key is exchanged.
+  /// The negotiation flags that the client requests. HTTP uses neither signing nor sealing, so neither is requested, and no session
+  /// key is exchanged.
   static let flags: NTLMChallenge.Flags = [
     .unicode, .requestTarget, .ntlm, .alwaysSign, .extendedSessionSecurity, .targetInfo, .version, .key128, .key56,
   ]
@@ -13,7 +13,7 @@ enum NTLMMessage {
   /// The client's version. Servers ignore it, apart from the revision, but gss-ntlmssp refuses messages without a version.
   private static let version: [UInt8] = [10, 0, 0, 0, 0, 0, 0, 15]
 
-  /// Returns the first message, which names no domain or workstation.
+  /// Returns the client's first message (NEGOTIATE_MESSAGE), which names no domain or workstation.
   static func negotiate() -> [UInt8] {
     var message = signature
     message.append(littleEndian: UInt32(1))
@@ -22,10 +22,10 @@ enum NTLMMessage {
     return message + version
   }
 
-  /// The position of the 16-byte integrity code in the last message.
+  /// The index of the first byte of the 16-byte message integrity code (MIC) in the client's last message.
   static let integrityCodePosition = 72
 
-  /// Returns the last message, with zeros in place of the integrity code.
+  /// Returns the client's last message (AUTHENTICATE_MESSAGE), with zeros in place of the message integrity code.
   static func authenticate(
     flags: NTLMChallenge.Flags, domain: [UInt8], user: [UInt8], response: [UInt8]
   ) -> [UInt8] {

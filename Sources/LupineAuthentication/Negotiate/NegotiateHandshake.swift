@@ -1,6 +1,7 @@
 // NegotiateHandshake: the client's side of a Negotiate authentication on one connection (RFC 4559 §4, §5).
 
-/// Exchanges tokens with a server, and verifies that the server has proven its identity.
+/// The client's side of a Negotiate authentication. Exchanges tokens with a server, and verifies that the server has proven its
+/// identity.
 package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
   /// The reason why the handshake failed.
   package enum Failure: Error, Sendable, Hashable {
@@ -10,17 +11,18 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
     case refused
     /// The server accepted the request without proving its identity.
     case serverIsUnproven
-    /// The server sent more than `NegotiateHandshake.stepsMax` tokens.
+    /// The handshake would need more than `NegotiateHandshake.stepsMax` steps.
     case tooManySteps
   }
 
-  /// The maximum number of steps: 10. Kerberos usually takes one, and NTLM within SPNEGO takes three.
+  /// The maximum number of steps of the security context in one handshake: 10. Kerberos usually takes one, and NTLM within SPNEGO
+  /// takes three.
   package static var stepsMax: Int { 10 }
 
   private enum State {
-    /// The context requires another token. `stepCount` is the number of steps so far.
+    /// The security context requires another token from the server. `stepCount` is the number of steps so far.
     case open(stepCount: Int)
-    /// The context needs no further token.
+    /// The security context needs no further token.
     case established
     case failed(Failure)
   }
@@ -28,10 +30,10 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
   private var context: Context
   private var state = State.open(stepCount: 0)
 
-  /// Creates a handshake with a new context.
+  /// Creates a handshake with a new security context.
   package init(_ context: Context) { self.context = context }
 
-  /// Returns the first token.
+  /// Returns the token to send with the first request.
   package mutating func start() throws(Failure) -> [UInt8] { try next(after: nil) }
 
   /// Returns the token to send after a 401 or 407 response.
@@ -43,7 +45,7 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
     return try next(after: token)
   }
 
-  /// Verifies the server's identity after a response other than 401 and 407.
+  /// Verifies, after a response other than 401 and 407, that the server has proven its identity. Throws the reason if it hasn't.
   ///
   /// - Parameter token: The token of the response's WWW-Authenticate or Proxy-Authenticate field, or nil if it has none.
   package mutating func finish(_ token: [UInt8]?) throws(Failure) {
@@ -86,7 +88,7 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
     }
   }
 
-  /// Marks the handshake as failed, so that every later call throws the same error.
+  /// Marks the handshake as failed, so that every later call throws the same error. Always throws `failure`.
   private mutating func fail<Result>(_ failure: Failure) throws(Failure) -> Result {
     state = .failed(failure)
     throw failure

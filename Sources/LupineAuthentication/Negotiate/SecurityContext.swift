@@ -1,31 +1,32 @@
 // SecurityContext: the interface of a GSSAPI security context, which produces the tokens of Negotiate (RFC 2743 §2.2.1).
 
-/// The client's side of a security context with one server.
+/// The client's side of a GSSAPI security context with one server.
 ///
-/// Creating a context and taking its first step may block, for example while a ticket is requested from a key distribution
-/// center. Neither happens on an event loop. Later steps compute with the ticket from the first step. They need no I/O, unless
-/// the server selects another mechanism than that of the first token (RFC 4178 §4.2.2). A session takes these steps on its queue,
-/// except for two that it takes on an event loop: verifying the last token of an origin or a proxy, and answering the token in a
-/// proxy's 407 response to CONNECT. The command `lupine` takes all later steps on an event loop.
+/// Creating a context and taking its first step may block, for example while the library requests a ticket from a key distribution
+/// center. Neither is done on an event loop. The later steps compute with this ticket, and need no I/O, unless the server selects
+/// another mechanism than that of the client's first token (RFC 4178 §4.2.2). A session takes the later steps on its queue, except
+/// for two that it takes on an event loop: verifying the last token of an origin or a proxy, and answering the token in a proxy's
+/// 407 response to CONNECT. The command `lupine` takes all later steps on an event loop.
 package protocol SecurityContext: Sendable {
-  /// Processes the server's token (nil in the first call) and returns the token to send next.
+  /// Processes the server's token, which is nil in the first call. Returns the token to send next, and whether the context is
+  /// established. Throws the reason if the context can't be established.
   mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep
 }
 
-/// The result of one step of a context.
+/// The result of one step of a security context.
 package enum SecurityContextStep: Sendable, Hashable {
-  /// The context needs another step. The caller must send this token, and pass the server's next token to `step`.
+  /// The context needs another step. The caller must send this token to the server, and pass the server's next token to `step`.
   case proceed([UInt8])
-  /// The context is established. The caller must send the token, unless it is nil. `isMutual` is true if the server has proven
-  /// its identity.
+  /// The context is established. The caller must send the token to the server, unless it is nil. `isMutual` is true if the server
+  /// has proven its identity.
   case established([UInt8]?, isMutual: Bool)
 }
 
-/// The reason why a context can't be established.
+/// The reason why a security context can't be established.
 package struct SecurityContextError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The cause and its remedy.
+  /// A text that states why the context can't be established, and a remedy.
   package let description: String
 
-  /// Creates an error.
+  /// Creates an error from a text that states the cause and a remedy.
   package init(_ description: String) { self.description = description }
 }

@@ -2,18 +2,18 @@
 
 import LupineAuthentication
 
-/// The entries of a netrc file, in their order.
+/// The logins in a netrc file, in the order of the file.
 ///
 /// A file is a sequence of tokens, which white space separates. At the start of a line, or in place of a keyword, "#"
 /// begins a comment, which ends with the line. A quoted token may contain white space, and the escapes \n, \r, \t, and a
 /// backslash before any other character. After `macdef`, everything is skipped up to an empty line.
 struct Netrc: Equatable, Sendable {
-  /// The maximum length of a file in bytes: 128 KiB, as in curl.
+  /// The maximum length of a netrc file in bytes: 128 KiB, as in curl.
   static let fileBytesMax = 128 * 1024
   /// The maximum length of a token in bytes: 4 KiB, as in curl.
   static let tokenBytesMax = 4_096
 
-  /// The reason why a file can't be used, with the number of the line.
+  /// The reason why a netrc file can't be used. `line` is the number of the line with the error.
   enum Defect: Error, Equatable {
     case fileIsTooLong
     case tokenIsTooLong(line: Int)
@@ -21,9 +21,9 @@ struct Netrc: Equatable, Sendable {
     case notUTF8(line: Int)
   }
 
-  /// One login.
+  /// One login in the file: a host, a user name and a password.
   private struct Entry: Equatable {
-    /// The host, or nil for all hosts (`default`).
+    /// The host to which the login belongs, or nil for all hosts (`default`).
     let host: String?
     var user: String?
     var password: String?
@@ -31,7 +31,7 @@ struct Netrc: Equatable, Sendable {
 
   private var entries: [Entry] = []
 
-  /// Parses a file. Keywords are compared without case. Unknown words are skipped.
+  /// Parses a netrc file. Ignores the case of keywords, and skips unknown words.
   init(_ bytes: [UInt8]) throws(Defect) {
     guard bytes.count <= Self.fileBytesMax else { throw .fileIsTooLong }
     var reader = NetrcReader(bytes)
@@ -48,13 +48,13 @@ struct Netrc: Equatable, Sendable {
     }
   }
 
-  /// Returns the first login for a host: one with the host's name, ignoring case, or one of `default`. Logins with a password
-  /// take precedence over logins without one.
+  /// Returns the first login for a host: the login of an entry with the host's name, ignoring case, or of a `default` entry. Logins
+  /// with a password take precedence over logins without one.
   ///
   /// - Parameters:
   ///   - host: The host without brackets.
   ///   - user: The user name that the login must have, or nil for any.
-  ///   - allowsDefault: Whether the login of `default` may be returned. True by default.
+  ///   - allowsDefault: Whether the login of a `default` entry may be returned. True by default.
   func login(for host: String, user: String? = nil, allowsDefault: Bool = true) -> PasswordCredential? {
     let found = entries.filter { entry in
       guard entry.host.map({ $0.lowercased() == host.lowercased() }) ?? allowsDefault else { return false }
@@ -66,14 +66,14 @@ struct Netrc: Equatable, Sendable {
 
   private var last: Int { entries.count - 1 }
 
-  /// Adds a password to the last login, unless the login already has one.
+  /// Adds a password to the login that was parsed last, unless this login already has a password.
   private mutating func add(password: String) {
     guard let entry = entries.last, entry.password == nil else { return }
     entries[last].password = password
   }
 
-  /// Adds a user name to the last login. If the login already has a user name and a password, begins another login for the same
-  /// host.
+  /// Adds a user name to the login that was parsed last. If this login already has a user name and a password, begins another login
+  /// for the same host.
   private mutating func add(user: String) {
     guard let entry = entries.last else { return }
     if entry.user == nil || entry.password == nil {
@@ -93,8 +93,8 @@ private struct NetrcReader {
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-  /// Returns the next token, or nil at the end of the file. `isKeyword` is whether a keyword is expected. In its place, "#"
-  /// begins a comment. A value may begin with "#", except at the start of a line.
+  /// Returns the next token, or nil at the end of the file. If `isKeyword` is true, the token must be a keyword, and "#" in its
+  /// place begins a comment. If it is false, the token may begin with "#", except at the start of a line.
   mutating func token(isKeyword: Bool = false) throws(Netrc.Defect) -> String? {
     skipSpace(hasComments: isKeyword)
     guard let first = rest.first else { return nil }

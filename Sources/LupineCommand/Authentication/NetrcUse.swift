@@ -2,19 +2,20 @@
 
 import LupineEngine
 
-/// Whether a netrc file is read, and which one.
+/// The options that determine whether the command reads a netrc file, and which file.
 struct NetrcUse: Equatable {
   /// Whether --netrc was given.
   var isRequired = false
-  /// Whether --netrc-optional was given: the file may be missing, and the URL's user information takes precedence over it.
+  /// Whether --netrc-optional was given: the file may be missing, and the URL's user information takes precedence over the file's
+  /// login.
   var isOptional = false
   /// The path given with --netrc-file, or nil for `.netrc` in the home folder.
   var path: String?
 
-  /// Whether the file's login replaces the URL's user information, and the file must exist.
+  /// Whether the netrc file must exist, and its login replaces the URL's user information.
   var takesPrecedence: Bool { !isOptional && (isRequired || path != nil) }
 
-  /// Reads the file. Returns nil if no option requests it, or if it is optional and can't be opened.
+  /// Reads the netrc file. Returns nil if no option requests the file, or if the file is optional and can't be opened.
   func load() throws(CommandError) -> Netrc? {
     guard isRequired || isOptional || path != nil else { return nil }
     let home = Environment.values(of: ["HOME"])["HOME"]
@@ -39,8 +40,8 @@ struct NetrcUse: Equatable {
 }
 
 extension Netrc.Defect {
-  /// The cause and the remedy, which follow the file's path in the error message. They quote nothing from the file, because it
-  /// contains passwords.
+  /// The cause and the remedy, which follow the file's path in the error message. The text quotes nothing from the file, because
+  /// the file contains passwords.
   fileprivate var explanation: String {
     switch self {
     case .fileIsTooLong: " has more than \(Netrc.fileBytesMax) bytes. Shorten the file."

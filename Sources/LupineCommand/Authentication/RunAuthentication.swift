@@ -11,16 +11,16 @@ import Synchronization
 /// is searched for the new host. The login of `default` isn't used then, because a server must not choose the host that receives
 /// it. Only the first origin with a given host gets a login, so that a redirect can't send a login to another port.
 final class RunAuthentication: Sendable {
-  /// The next step after a response or a failure.
+  /// The next step for a request after a response or a failure.
   enum Decision {
-    /// The response or failure is final, or has nothing to do with a login.
+    /// The request isn't sent again, because the response or failure doesn't require a login, or because there is no login to send.
     case accept
-    /// The request is sent again.
+    /// This request is sent next, with a login or on another connection.
     case resend(EngineRequest)
     case fail(CommandError)
   }
 
-  /// The login for the current origin.
+  /// The login that may be sent to the origin of the current request.
   private struct Login {
     let origin: Origin
     let credential: PasswordCredential
@@ -31,9 +31,9 @@ final class RunAuthentication: Sendable {
 
   private struct State {
     var login: Login?
-    /// The hosts to which requests were sent.
+    /// The hosts to which the run has sent requests.
     var hosts: Set<String> = []
-    /// The certificate of the latest TLS connection in DER.
+    /// The server's certificate in DER from the latest TLS connection, or nil before the first TLS connection.
     var certificate: [UInt8]?
   }
 
@@ -60,7 +60,8 @@ final class RunAuthentication: Sendable {
 
   // MARK: Requests
 
-  /// Adds credentials that need no challenge to the first request: the bearer token or, with Basic alone, the password.
+  /// Prepares the first request. Adds credentials that need no challenge: the bearer token or, if Basic is the only permitted
+  /// scheme, the password. If NTLM is the only permitted scheme, its handshake starts with this request where possible.
   func begin(_ first: EngineRequest, via proxy: Proxy?) -> EngineRequest {
     var request = first
     state.withLock { _ = $0.hosts.insert(first.uri.origin.host) }
@@ -77,7 +78,8 @@ final class RunAuthentication: Sendable {
     return request
   }
 
-  /// Returns the request that follows a redirect. If the redirect leads to another origin, replaces the login.
+  /// Returns the request to send after a redirect. If the redirect leads to another origin, drops the earlier login, and uses the
+  /// new host's login in the netrc file, if there is one.
   func redirected(_ next: EngineRequest, from origin: Origin, via proxy: Proxy?) -> EngineRequest {
     guard next.uri.origin != origin else {
       // The login may be sent again, because other resources of the origin may have another realm.
@@ -98,7 +100,8 @@ final class RunAuthentication: Sendable {
     return request
   }
 
-  /// Returns the login for the URL of the command line, and whether it is the URL's user information.
+  /// Returns the login for the URL of the command line, or nil if there is none. Also returns whether the login is the URL's user
+  /// information.
   private func firstCredential(for uri: URI) -> (PasswordCredential?, isOfURL: Bool) {
     if let login = options.login { return (login, false) }
     let host = uri.origin.host
@@ -134,7 +137,7 @@ final class RunAuthentication: Sendable {
     return request
   }
 
-  /// Keeps the certificate of the exchange's TLS connection, for the channel bindings of NTLM and Negotiate.
+  /// Stores the server's certificate from the exchange's TLS connection. NTLM and Negotiate compute their channel bindings from it.
   func note(_ metrics: ExchangeMetrics) {
     guard let tls = metrics.tls else { return }
     state.withLock { $0.certificate = tls.certificateChain.first }
@@ -142,7 +145,7 @@ final class RunAuthentication: Sendable {
 
   // MARK: Responses
 
-  /// Decides what follows a response. `request` is the request before `prepare` changed it.
+  /// Decides whether to send the request again after a response. `request` is the request before `prepare` changed it.
   func decide(_ head: ResponseHead, to request: EngineRequest, via proxy: Proxy?) -> Decision {
     switch transfer.verdict(on: head) {
     case .trusted: break
@@ -153,7 +156,7 @@ final class RunAuthentication: Sendable {
     return answer(.response(head), request, proxy)
   }
 
-  /// Decides what follows a failure. `request` is the request before `prepare` changed it.
+  /// Decides whether to send the request again after a failure. `request` is the request before `prepare` changed it.
   func decide(_ error: EngineError, to request: EngineRequest, via proxy: Proxy?) -> Decision {
     guard let refusal = AuthenticationRefusal(error) else { return .accept }
     return answer(refusal, request, proxy)
@@ -185,7 +188,7 @@ final class RunAuthentication: Sendable {
     return .accept
   }
 
-  /// Returns the login if it is for this party and wasn't yet sent for the current request, and marks it as sent. Otherwise,
+  /// Returns the login if it is for `party` and hasn't been sent for the current request yet, and marks it as sent. Otherwise,
   /// returns nil.
   private func spend(for party: AuthenticationParty) -> PasswordCredential? {
     state.withLock { state in
@@ -215,7 +218,7 @@ final class RunAuthentication: Sendable {
 }
 
 extension ConnectionHandshake.Failure {
-  /// The cause of the failed authentication, and the remedy.
+  /// The cause of the failed authentication and the remedy, for the error message.
   fileprivate var explanation: String {
     switch self {
     case .refused: "the server or the proxy has refused the login. Check it."
@@ -228,7 +231,7 @@ extension ConnectionHandshake.Failure {
 }
 
 extension Options {
-  /// Whether --header sets or removes Authorization, so that no login is sent.
+  /// Whether --header sets or removes Authorization. If so, the command sends no login.
   fileprivate var editsAuthorization: Bool { fieldEdits.contains { $0.name.lowercased() == "authorization" } }
 }
 
@@ -240,7 +243,8 @@ extension EngineRequest {
 }
 
 extension URI {
-  /// The user information, percent-decoded, and whether it has a password. Nil if it is missing or empty.
+  /// The URL's user information, percent-decoded, and whether it contains a password. Nil if the URL has no user information, or if
+  /// the user information is empty.
   fileprivate var login: (credential: PasswordCredential, hasPassword: Bool)? {
     guard let userInfo, !userInfo.isEmpty else { return nil }
     let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {

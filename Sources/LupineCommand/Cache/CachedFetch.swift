@@ -5,15 +5,16 @@ import LupineCacheStore
 import LupineEngine
 import Synchronization
 
-/// Stands between a fetch and the engine: serves a stored response, or passes on the one from the origin.
+/// Executes a fetch's request with the cache: gives the fetch a stored response, or passes on the origin's response and stores it
+/// if possible.
 final class CachedFetch: ResponseSink {
   private enum Use {
     case undecided
-    /// The response goes to the fetch, and to the writer if it is stored.
+    /// The origin's response is passed on to the fetch, and also to `writer` if the cache stores the response.
     case pass
-    /// A stored response is served at the end of the exchange.
+    /// At the end of the exchange, a stored response is served to the fetch.
     case serve(index: Int, ServedResponse, [StoredUpdate])
-    /// The request is sent again without conditions at the end of the exchange.
+    /// At the end of the exchange, the request is sent again without the cache's conditions.
     case resend
   }
 
@@ -22,7 +23,7 @@ final class CachedFetch: ResponseSink {
     var requestTime: Int64 = 0
     var forwarding: Forwarding?
     var lookup: CommandCache.Lookup?
-    /// The record that is being written, and its metadata.
+    /// Writes a record of the response to the cache. Nil if the response isn't being stored.
     var writer: RecordWriter?
     var response: StoredResponse?
   }
@@ -45,7 +46,7 @@ final class CachedFetch: ResponseSink {
     self.isVerbose = isVerbose
   }
 
-  /// Serves a response from the cache and returns nil, or sends the request and returns the handle of the exchange.
+  /// Serves a response from the cache, or sends the request. Returns the handle of the exchange, or nil if the request isn't sent.
   func run() -> ExchangeHandle? {
     let lookup = cache.lookup(cached, isDecoded: request.decodesContent)
     switch lookup.decision {
@@ -111,7 +112,8 @@ final class CachedFetch: ResponseSink {
     return .discard
   }
 
-  /// Starts to write a record of the response, if it may be stored and isn't for this request's credentials or cookies.
+  /// Starts to write a record of the origin's response, unless the response must not be stored, or belongs to one user because of
+  /// credentials or cookies.
   private func store(_ head: ResponseHead, _ times: ExchangeTimes) {
     let decision = StoreDecision(
       cached, status: head.status, fields: head.fields, times: times,

@@ -11,7 +11,8 @@ final class CommandCache: Sendable {
   /// The maximum size of the folder's records, in bytes: 256 MiB. Chrome uses up to 320 MiB.
   static let capacity = 256 << 20
 
-  /// The stored responses for a request, their identifiers, and the decision whether to serve one or to send the request.
+  /// The stored responses for a request, their identifiers in the store, and the decision whether to serve one of them or to send
+  /// the request.
   struct Lookup: Sendable {
     let stored: [StoredResponse]
     let ids: [UInt64]
@@ -42,7 +43,7 @@ final class CommandCache: Sendable {
     return !isElsewhere && !hasOwnTrust && request.connectionDemand == nil
   }
 
-  /// The time in seconds since 1970.
+  /// The current time in seconds since 1970.
   var now: Int64 { Int64(time(nil)) }
 
   /// Returns the parts of a request from which the cache decides.
@@ -52,8 +53,8 @@ final class CommandCache: Sendable {
     return cached
   }
 
-  /// Looks up the stored responses for a request. If a response has a content coding, its body must be stored in the form that
-  /// the request wants: decoded if `isDecoded` is true, otherwise as received.
+  /// Looks up the stored responses for a request, and decides how to answer the request. Skips a response with a content coding if
+  /// its body isn't stored in the form that the request needs: decoded if `isDecoded` is true, otherwise as received.
   func lookup(_ request: CacheRequest, isDecoded: Bool) -> Lookup {
     var (stored, ids): ([StoredResponse], [UInt64]) = ([], [])
     store.forEachRecord(of: request.uri.cacheKey) { record in
@@ -73,7 +74,8 @@ final class CommandCache: Sendable {
     }
   }
 
-  /// Changes the metadata of stored responses, as after a 304.
+  /// Applies changes to the stored responses of a lookup, for example after a 304: replaces their metadata, marks them as
+  /// invalidated, or removes them. A response whose latest exchange used credentials or set a cookie is removed too.
   func apply(_ updates: [StoredUpdate], to lookup: Lookup) {
     for update in updates {
       let id = lookup.ids[update.index]
@@ -91,7 +93,7 @@ final class CommandCache: Sendable {
     }
   }
 
-  /// Changes a record's metadata. Returns false if that fails, for example because the disk is full.
+  /// Replaces a record's metadata. Returns false if that fails, for example because the disk is full.
   private func replace(_ id: UInt64, with response: StoredResponse) -> Bool {
     (try? store.replace(id, with: response, newID: .random(in: .min ... .max))) != nil
   }

@@ -2,23 +2,23 @@
 
 import LupineEngine
 
-/// The settings of a run.
+/// The settings of a run of `lupine fuzz`.
 struct FuzzOptions {
   /// The maximum number of requests in a run: a million, which take hours at any reasonable rate.
   static let countMax = 1_000_000
   /// The maximum rate in requests per second: 400. Each request uses a new connection, and a client has enough ports for about
   /// 28,000 connections per minute to one server.
   static let rateMax = 400
-  /// The number of faults after which a run ends: 100, because more faults aren't useful to a reader.
+  /// The number of server faults after which a run ends: 100, because more faults aren't useful to a reader.
   static let faultsMax = 100
 
   let uri: URI
-  /// The URL as given, for the command line that repeats a request.
+  /// The URL as the user gave it, for the printed command line that repeats one request.
   let url: String
   var seed: UInt64
   var count = 1_000
   var rate = 100
-  /// The number of the only request to send, or nil to send all.
+  /// The number of the only request that the run sends, or nil to send all requests.
   var only: Int?
   var printsOnly = false
   var timeout = Duration.seconds(5)
@@ -27,7 +27,7 @@ struct FuzzOptions {
   var edits: [FieldEdit] = []
   var body: [UInt8] = []
   var skipsVerification = false
-  /// The options that change the requests, as given.
+  /// The options that change the requests, as the user gave them, for the printed command line that repeats one request.
   var shaping: [String] = []
 
   enum Name: String, CaseIterable {
@@ -35,7 +35,8 @@ struct FuzzOptions {
     case allowRemote = "allow-remote"
     case request, header, data, insecure, help
 
-    /// The letter of the short form, the name of the value (nil if the option takes none) and the help.
+    /// The letter of the option's short form (nil if it has none), the name of its value (nil if it takes no value), and its help
+    /// text.
     var form: (letter: Character?, valueName: String?, summary: String) {
       switch self {
       case .seed: (nil, "NUMBER", "the seed of the run, to repeat it; random by default, and printed")

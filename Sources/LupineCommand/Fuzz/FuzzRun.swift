@@ -13,10 +13,10 @@ struct FuzzRun {
   private var faultCount = 0
   private var sentCount = 0
 
-  /// The number of requests between two checks whether the server still responds.
+  /// The number of requests after which the run checks whether the server still responds: 100.
   private static let checkInterval = 100
 
-  /// Runs `lupine fuzz`. The arguments are those after `fuzz`.
+  /// Runs `lupine fuzz` with the arguments after `fuzz`, and returns the exit status.
   static func run(_ arguments: [String]) async throws(CommandError) -> ExitCode {
     var generator = SystemRandomNumberGenerator()
     // At most six digits, so that the seed is easy to remember.
@@ -70,8 +70,8 @@ struct FuzzRun {
     if time > .now { try? await Task.sleep(until: time, clock: .continuous) }
   }
 
-  /// Returns whether the server responds to the unmodified request. If it doesn't, the run ends, because further results would be
-  /// meaningless.
+  /// Sends the unmodified request, and returns whether the server responds. If it doesn't, reports a fault of `request`, and the
+  /// run ends, because further results would be meaningless.
   private mutating func stillAnswers(behind request: MutatedRequest) async throws(CommandError) -> Bool {
     let verdict = await send(mutator.request(0))
     if case .answered = verdict { return true }
@@ -143,7 +143,8 @@ extension FuzzVerdict {
 
   var isFault: Bool { fault != nil }
 
-  /// Whether the server may have stopped responding after this verdict.
+  /// Whether the server may have stopped responding. The run then checks whether the server still responds to an unmodified
+  /// request.
   var isSuspicious: Bool {
     switch self {
     case .fault, .unreachable: true
@@ -151,7 +152,7 @@ extension FuzzVerdict {
     }
   }
 
-  /// The verdict in one line.
+  /// The verdict as one line of text.
   var text: String {
     switch self {
     case .answered(0): "answered; the response can't be checked"
@@ -165,10 +166,10 @@ extension FuzzVerdict {
 }
 
 extension MutatedRequest {
-  /// The maximum number of bytes to show. Some requests are a hundred times longer.
+  /// The maximum number of bytes of a request that `beginning` shows: 2,000. Some requests are a hundred times longer.
   private static let shownBytesMax = 2_000
 
-  /// The start of the request in readable form.
+  /// The first bytes of the request as text, in which unprintable bytes are escaped.
   var beginning: String {
     let left = bytes.count - Self.shownBytesMax
     let text: String = bytes.prefix(Self.shownBytesMax).reduce(into: "") { text, byte in
@@ -185,7 +186,7 @@ extension MutatedRequest {
 }
 
 extension RequestShape {
-  /// Creates the unmodified request, which is the one that `lupine` would send.
+  /// Creates the request without mutations, which is the request that `lupine` would send.
   init(_ options: FuzzOptions) throws(CommandError) {
     let method = options.method ?? (options.body.isEmpty ? "GET" : "POST")
     var lines = [Line(name: "Host", value: options.uri.origin.authority)]

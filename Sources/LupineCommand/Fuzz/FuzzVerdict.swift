@@ -2,15 +2,16 @@
 
 import LupineEngine
 
-/// The server's reaction to a request.
+/// The server's reaction to a mutated request.
 enum FuzzVerdict: Equatable {
   /// The server sent a response that conforms to HTTP, with any status.
   case answered(status: Int)
   /// The server closed the connection without a response, as it may for bytes that it can't parse (RFC 9112 §2.2).
   case closed
-  /// The server waits for the rest of a request that may be unfinished.
+  /// The server sent no response in time. This isn't a fault, because the request may be unfinished, so the server may wait for the
+  /// rest.
   case waits
-  /// The server did something that no server should do. The text describes it.
+  /// The server behaved as no server should. The text describes the behavior.
   case fault(Fault, String)
   /// The server can't be reached.
   case unreachable(String)
@@ -18,9 +19,9 @@ enum FuzzVerdict: Equatable {
   enum Fault: String, CaseIterable {
     /// The response violates HTTP or is truncated.
     case brokenReply = "invalid response"
-    /// No more bytes arrived within the timeout.
+    /// The server sent no response, or only a part of a response, within the timeout.
     case hang
-    /// The connection was reset (RST).
+    /// The server reset the connection (RST).
     case reset
     /// The server no longer responds to a request without mutations.
     case gone = "no longer responds"

@@ -4,10 +4,10 @@ internal import LupineRandom
 
 /// Creates mutated versions of one valid request.
 struct RequestMutator {
-  /// A mutation of a request.
+  /// A kind of mutation, which changes one part of a request.
   struct Mutation: Sendable {
     let name: String
-    /// Whether a server may wait for bytes that never arrive.
+    /// Whether a server may wait for further bytes of the mutated request, which never arrive.
     var leavesOpen = false
     let apply: @Sendable (inout RequestShape, inout SplitMix64) -> Void
   }
@@ -17,8 +17,8 @@ struct RequestMutator {
 
   private static let all = Mutation.ofRequestLine + Mutation.ofFields + Mutation.ofFraming
 
-  /// Returns the request with this number: one to three mutations of its grammar and, in a quarter of the requests, a
-  /// mutation of its bytes.
+  /// Returns the mutated request with this number. It has one to three mutations of the grammar and, in a quarter of the requests,
+  /// a mutation of the bytes. Number 0 is the request without mutations.
   func request(_ number: Int) -> MutatedRequest {
     guard number > 0 else {
       return MutatedRequest(number: 0, bytes: good.bytes, mutations: [], mayBeUnfinished: false)
@@ -154,7 +154,7 @@ extension RequestMutator.Mutation {
     },
   ]
 
-  /// Changes a random field line.
+  /// Calls `body` to change a field line that is chosen at random.
   private static func change(
     _ shape: inout RequestShape, _ random: inout SplitMix64, _ body: (inout RequestShape.Line) -> Void
   ) {

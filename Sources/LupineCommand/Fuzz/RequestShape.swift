@@ -31,7 +31,7 @@ struct RequestShape {
     return front + text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } + body + behind
   }
 
-  /// Returns the value of the first line with this name, ignoring case, or nil if there is none.
+  /// Returns the value of the first field line with this name, ignoring case, or nil if there is no such line.
   func first(_ name: String) -> String? {
     lines.first { $0.name.lowercased() == name.lowercased() }?.value
   }
@@ -46,14 +46,14 @@ struct RequestShape {
   }
 }
 
-/// A request of a run: its bytes and its mutations.
+/// A request of a run: its bytes, and the names of its mutations.
 struct MutatedRequest {
   /// The request's number, from 1. 0 is the request without mutations.
   let number: Int
   let bytes: [UInt8]
   /// The names of the mutations, in the order in which they were applied. Empty for the unmodified request.
   let mutations: [String]
-  /// Whether a server may wait for more of the request without responding.
+  /// Whether a server may wait for more bytes of the request instead of responding.
   let mayBeUnfinished: Bool
 
   /// Whether a server may treat the request as HTTP/0.9, whose responses have no head.
@@ -68,8 +68,8 @@ struct MutatedRequest {
 }
 
 extension MutatedRequest {
-  /// Returns whether a strict parser finds a complete request: an empty line, followed by at least as many bytes as any
-  /// stated length. Returns false if it is uncertain.
+  /// Returns whether a strict parser finds a complete request in the bytes: an empty line, followed by at least as many bytes as
+  /// any stated length. Returns false if this is uncertain.
   static func isWhole(_ bytes: [UInt8]) -> Bool {
     guard let headEnd = end(ofHead: bytes) else { return false }
     let head = String(decoding: bytes[..<headEnd], as: UTF8.self).lowercased()

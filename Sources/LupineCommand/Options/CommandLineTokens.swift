@@ -17,7 +17,8 @@ enum CommandLineTokens {
   // The codes of options start above all characters, which are the codes of the short forms.
   private static let firstCode: CInt = 256
 
-  /// Splits the arguments. The first is the program's name. It isn't thread-safe.
+  /// Splits the command's arguments, the first of which is the program's name. It isn't thread-safe, because getopt_long uses
+  /// global variables.
   static func read(_ arguments: [String]) -> [Token] {
     // SAFETY: getopt_long reads pointers into these copies and keeps them between its calls. The copies are freed after
     // the last call. The vectors end with the null entries that getopt_long expects.

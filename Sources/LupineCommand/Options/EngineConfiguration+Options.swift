@@ -5,7 +5,7 @@ import Glibc
 import LupineEngine
 
 extension EngineConfiguration {
-  /// Converts the options. Throws an error if the client certificate can't be used.
+  /// Creates the engine's configuration from the command's options. Throws an error if the client certificate can't be used.
   init(_ options: Options) throws(CommandError) {
     self.init()
     tls = try TLSConfiguration(options)
@@ -20,8 +20,8 @@ extension EngineConfiguration {
     }
   }
 
-  /// Replaces the list in the environment variable `no_proxy`. Call this before the engine starts, because the engine reads the
-  /// variable when it starts.
+  /// Replaces the list of hosts in the environment variable `no_proxy`. Must be called before the engine starts, because the engine
+  /// reads the variable when it starts.
   static func replaceBypassVariable(by list: String) {
     unsetenv("NO_PROXY")
     setenv("no_proxy", list, 1)
@@ -36,7 +36,7 @@ extension EngineConfiguration {
 }
 
 extension TLSConfiguration {
-  /// Converts the options. Throws an error if the client certificate can't be used.
+  /// Creates the TLS configuration from the command's options. Throws an error if the client certificate can't be used.
   init(_ options: Options) throws(CommandError) {
     self = options.tls
     let sources = [
@@ -52,7 +52,7 @@ extension TLSConfiguration {
 }
 
 extension [HostOverride] {
-  /// The overrides in the engine's order of precedence. The engine uses the first match, but in curl, later options
+  /// The address overrides in the engine's order of precedence. The engine uses the first match, but in curl, later options
   /// override earlier ones, and "*" applies to hosts without their own override.
   fileprivate var inOrderOfPrecedence: [HostOverride] {
     reversed().filter { $0.host != "*" } + reversed().filter { $0.host == "*" }

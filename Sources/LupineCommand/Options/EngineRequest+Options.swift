@@ -4,7 +4,7 @@ import LupineEngine
 
 extension EngineRequest {
   /// Creates the first request of a transfer. Throws an error if a file to send can't be read. If the body is streamed, `upload`
-  /// keeps its input.
+  /// keeps the input of the body.
   init(_ options: Options, to uri: URI, of upload: Upload = Upload()) throws(CommandError) {
     let payload = try Content(options.payload, upload)
     var fields: Fields = ["User-Agent": "lupine/\(Help.version)", "Accept": payload.accept]

@@ -15,7 +15,7 @@ struct FormField: Equatable {
   private(set) var type: String?
   private(set) var fileName: String?
 
-  /// Parses "name=content", "name=@file" or "name=<file". ";type=T" and ";filename=N" may follow a file.
+  /// Parses "name=content", "name=@file" or "name=<file". ";type=T" and ";filename=N" may follow a file's path.
   init(_ text: String) throws(CommandError) {
     let equals = text.unicodeScalars.firstIndex(of: "=") ?? text.endIndex
     name = String(text[..<equals])

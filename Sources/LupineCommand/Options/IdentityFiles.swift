@@ -31,7 +31,7 @@ struct IdentityFiles: Equatable {
     certificatePath = path
   }
 
-  /// Reads the files. Returns nil if no certificate was given.
+  /// Reads the files. Returns nil if no certificate was given. Throws an error if the files can't be used.
   func load() throws(CommandError) -> TLSIdentity? {
     guard let certificatePath else { return nil }
     do throws(TLSError) {

@@ -4,7 +4,7 @@ import Glibc
 import LupineEngine
 
 enum InputFile {
-  /// The maximum number of bytes per read.
+  /// The maximum number of bytes per read: 64 KiB.
   private static let readBytes = 64 * 1024
 
   /// Reads a file to its end, or until at least `countMax` bytes are read. "-" is standard input.
@@ -64,7 +64,8 @@ enum InputFile {
     return bytes
   }
 
-  /// Reads available bytes, waiting for them if necessary. Returns an empty array at the end.
+  /// Reads the available bytes of the file with this descriptor, and waits for bytes if there are none. Returns an empty array at
+  /// the end of the file.
   fileprivate static func readSome(_ number: CInt, _ path: String) throws(CommandError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: readBytes)
     while true {

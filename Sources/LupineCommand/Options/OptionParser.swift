@@ -4,7 +4,7 @@ import LupineAuthentication
 import LupineEngine
 
 enum OptionParser {
-  /// Parses the arguments. The first is the program's name.
+  /// Parses the command's arguments, the first of which is the program's name.
   static func parse(_ arguments: [String]) throws(CommandError) -> Invocation {
     var options = Options()
     var operands: [String] = []
@@ -23,7 +23,7 @@ enum OptionParser {
     return .transfer(try uri(text, naming: options.payload), options)
   }
 
-  /// Parses a URL. A URL without a scheme is http, as in curl.
+  /// Parses a URL. For a URL without a scheme, the scheme is http, as in curl.
   static func uri(_ text: String) throws(CommandError) -> URI {
     do {
       return try URI(hasScheme(text) ? text : "http://" + text)

@@ -61,7 +61,7 @@ enum OptionValue {
     return HostOverride(host: String(parts[0]), port: UInt16(port), addresses: addresses)
   }
 
-  /// Checks a socket's path in the engine's notation and returns it.
+  /// Returns the path of a Unix socket, which may be abstract ("@name"). Throws an error if the path is invalid.
   static func socketPath(_ path: String, of option: OptionName) throws(CommandError) -> String {
     guard SocketAddress(socketPath: path) != nil else {
       throw .usage("--\(option.rawValue) takes 1 to \(SocketAddress.socketPathBytesMax) bytes")
@@ -82,7 +82,7 @@ enum OptionValue {
     }
   }
 
-  /// Returns the proxy with other credentials.
+  /// Returns a copy of `proxy` with the credentials `login`.
   static func proxy(_ proxy: Proxy, login: PasswordCredential) throws(CommandError) -> Proxy {
     do throws(ProxyError) {
       return try Proxy(
@@ -99,7 +99,7 @@ enum OptionValue {
     return PasswordCredential(user: String(parts[0]), password: String(parts[1]))
   }
 
-  /// Checks an OAuth 2.0 token and returns it. Errors don't repeat the value.
+  /// Returns an OAuth 2.0 token after checking its syntax. Errors don't repeat the token.
   static func token(_ text: String) throws(CommandError) -> String {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw .usage("--oauth2-bearer takes a token of visible ASCII characters")

@@ -3,16 +3,16 @@
 import LupineAuthentication
 import LupineEngine
 
-/// The action of the command.
+/// The action that the command line requests.
 enum Invocation: Equatable {
   case transfer(URI, Options)
   case help
   case version
 }
 
-/// The settings of a transfer.
+/// The settings of a transfer from the command line.
 struct Options: Equatable {
-  /// The source of the body. Texts are as given, including a leading "@".
+  /// The source of the request's body. Texts are as on the command line, including a leading "@", which marks the path of a file.
   enum Payload: Equatable {
     case none
     case data([String])
@@ -21,7 +21,7 @@ struct Options: Equatable {
     /// A file to upload, or standard input if the path is "-".
     case upload(String)
 
-    /// The method that is used unless the user specifies one.
+    /// The request's method unless the user specifies a method.
     var method: String {
       switch self {
       case .none: "GET"
@@ -45,11 +45,11 @@ struct Options: Equatable {
   var outputPath: String?
   var includesHead = false
   var failsOnErrorStatus = false
-  /// Whether content codings are neither requested nor decoded.
+  /// Whether the command writes the body as received: it requests no content codings, and decodes none.
   var isRaw = false
-  /// The folder of stored responses, or nil for none.
+  /// The folder of the cache's stored responses, or nil to use no cache.
   var cacheFolder: String?
-  /// The maximum time in seconds since a stored response became stale, or nil to serve only fresh responses.
+  /// The maximum staleness in seconds of a stored response that may be served, or nil to serve only fresh responses.
   var maxStale: Int?
   var isVerbose = false
   var showsTiming = false
@@ -59,7 +59,7 @@ struct Options: Equatable {
   var login: PasswordCredential?
   /// The authentication schemes permitted for the login of the URL's host.
   var schemes = PermittedSchemes()
-  /// The OAuth 2.0 token, or nil for none.
+  /// The OAuth 2.0 token to send in Authorization, or nil to send none.
   var bearerToken: String?
   var netrc = NetrcUse()
 
@@ -73,7 +73,7 @@ struct Options: Equatable {
 
   /// The limit that applies separately to the lookup, the connection, the proxy's handshake and the TLS handshake.
   var connectTimeout: Duration?
-  /// The limit for the entire transfer, including redirects.
+  /// The time limit for the entire transfer, including redirects, or nil for no limit.
   var maxTime: Duration?
   /// The address overrides of --resolve, in the order of the command line.
   var overrides: [HostOverride] = []
@@ -81,7 +81,8 @@ struct Options: Equatable {
   var socketPath: String?
   var socket = SocketOptions()
 
-  /// The PEM file and the folder that replace the system's trust roots.
+  /// The path of a PEM file whose certificates replace the system's trust roots, or nil. `trustRootsFolder` is a folder with the
+  /// same purpose.
   var trustRootsPath: String?
   var trustRootsFolder: String?
   var skipsVerification = false

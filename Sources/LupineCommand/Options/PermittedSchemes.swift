@@ -2,12 +2,12 @@
 
 import LupineAuthentication
 
-/// The authentication schemes with which one login may be sent. Each option adds schemes. Without such an option, only Basic is
-/// permitted.
+/// The authentication schemes with which one login may be sent. Each of the options --basic, --digest, --ntlm, --negotiate and
+/// --anyauth adds schemes. Without such an option, only Basic is permitted.
 struct PermittedSchemes: Equatable {
   private var chosen: Set<AuthenticationOffer.Scheme> = []
 
-  /// Adds schemes to those of earlier options.
+  /// Adds authentication schemes to the schemes that earlier options permit.
   mutating func permit(_ schemes: AuthenticationOffer.Scheme...) { chosen.formUnion(schemes) }
 
   /// The permitted schemes, at least one.

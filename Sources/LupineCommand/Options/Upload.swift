@@ -10,20 +10,21 @@ import Synchronization
 final class Upload: Sendable {
   private struct State {
     var input: InputStream?
-    /// The number of the latest body. Earlier bodies read nothing.
+    /// The number of the latest body. Bodies with lower numbers must not read the input.
     var bodyCount = 0
     var isRead = false
   }
 
   private let state = Mutex(State())
 
-  /// Keeps an input, and returns a body that reads it.
+  /// Stores the input, and returns a body that reads it.
   func begin(_ input: InputStream) -> RequestBody {
     state.withLock { $0.input = input }
     return body(of: input)
   }
 
-  /// Returns a body that replaces the earlier ones, or nil if there is no input, or one of them has begun to read it.
+  /// Returns a new body that reads the input in place of the earlier bodies. Returns nil if there is no input, or if an earlier
+  /// body has begun to read it.
   func again() -> RequestBody? {
     let input = state.withLock { state in
       // An earlier body that hasn't begun yet must not begin later.

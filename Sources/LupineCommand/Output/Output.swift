@@ -4,10 +4,10 @@ import Glibc
 import LupineEngine
 import Synchronization
 
-/// The destination of a response. A file is created when the first response to be written starts.
+/// The destination of a response: standard output or a file. The file is created only when a response is about to be written.
 final class Output: Sendable {
   private struct State {
-    /// The descriptor, or nil before the file is opened.
+    /// The descriptor of the file or of standard output, or nil before the file is opened.
     var descriptor: CInt?
     var byteCount: UInt64 = 0
   }
@@ -41,7 +41,7 @@ final class Output: Sendable {
     }
   }
 
-  /// Writes text as UTF-8.
+  /// Writes text to the destination in UTF-8.
   func write(_ text: String) throws(CommandError) {
     try write(Array(text.utf8).span)
   }
@@ -81,8 +81,8 @@ enum StandardError {
 }
 
 enum Descriptor {
-  /// Opens /dev/null as standard input, output or error if the command was started without them. Otherwise, a socket or
-  /// file could get that number and receive messages meant for the user.
+  /// Opens /dev/null as standard input, output or error if the command was started without them. Otherwise, a socket or file could
+  /// get the number of such a descriptor, and receive messages meant for the user.
   static func occupyStandardOnes() {
     for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
       // open returns the lowest free number, which is `number`. Writes to it fail, as intended.

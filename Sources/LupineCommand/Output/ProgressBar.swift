@@ -3,9 +3,9 @@
 import Glibc
 import LupineEngine
 
-/// A line that is redrawn as the download progresses.
+/// A line on the terminal that is redrawn as the download progresses.
 struct ProgressBar {
-  /// The minimum time between two drawings: 0.1 s.
+  /// The minimum time between two drawings of the line: 0.1 s.
   static let interval = Duration.milliseconds(100)
 
   /// The length that the server announced in bytes, or nil if it is unknown.
@@ -20,7 +20,7 @@ struct ProgressBar {
     lastDrawing = now  // no drawing yet, because a rate needs elapsed time
   }
 
-  /// Counts received bytes. Returns the text to print, or nil if the line was drawn less than `interval` ago.
+  /// Counts received bytes. Returns the text that redraws the line, or nil if the line was drawn less than `interval` ago.
   mutating func advance(by byteCount: Int, now: Instant, width: () -> Int) -> String? {
     received += UInt64(byteCount)
     guard now - lastDrawing >= Self.interval else { return nil }
@@ -28,13 +28,13 @@ struct ProgressBar {
     return "\r" + line(now: now, width: width())
   }
 
-  /// Returns the final drawing with a line end.
+  /// Returns the text that draws the line for the last time, with a line end.
   func end(now: Instant, width: Int) -> String {
     "\r" + line(now: now, width: width) + "\n"
   }
 
-  /// Returns the percentage, a bar, the bytes and the rate, as far as they fit in `width`. The last column stays empty, because
-  /// some terminals wrap when it is filled.
+  /// Returns the line: the percentage, a bar, the bytes and the rate, as far as they fit in `width`. The last column stays empty,
+  /// because some terminals wrap when it is filled.
   func line(now: Instant, width: Int) -> String {
     let room = max(width - 1, 0)
     let rate = "\(bytesPerSecond(now).bytesText)/s"

@@ -24,7 +24,7 @@ enum VerboseReport {
     "* redirected to \(request.method.printable) \(request.uri.description.printable)\n"
   }
 
-  /// The line before a request is sent again with credentials.
+  /// The line that announces that the request is sent again with credentials.
   static let resend = "* sending the request again with credentials\n"
 
   /// Returns the lines about the connection. Call it after the exchange has ended.

@@ -4,13 +4,13 @@ internal import LupineCoding
 internal import LupineReactor
 internal import LupineWire
 
-/// Reads a body's segments once. Applies compression and chunked framing if the request needs them.
+/// Reads the segments of a request body once, from start to end. Applies compression and chunked framing if the request needs them.
 struct BodySource: ~Copyable {
-  /// The result of a call of `pull`.
+  /// The result of a call of `pull`, which reads part of the body.
   enum Pulled: Equatable {
-    /// Bytes were appended, or the end was reached.
+    /// Bytes of the body were appended to the output, or the end of the body was reached.
     case more
-    /// The producer has no bytes at present. It notifies the loop when it has more.
+    /// The body's producer has no bytes at present. It notifies the event loop when it has more.
     case nothingYet
   }
 
@@ -19,22 +19,23 @@ struct BodySource: ~Copyable {
   private let inbox: Inbox
   private let exchange: ExchangeID
   private var encoder: ContentEncoder?
-  /// Whether the current file must be read into memory, because sendfile(2) doesn't support its file system or the socket.
+  /// Whether the current segment's file must be read into memory, because sendfile(2) doesn't support its file system or the
+  /// socket.
   private var hasUnsendableFile = false
 
   private var index = 0
   private var offset: UInt64 = 0
   private var file: File?
   private var writer: BodyWriter?
-  /// Whether the entire body has been pulled.
+  /// Whether the entire body has been read from the source.
   private(set) var isExhausted: Bool
-  /// Whether the body can be sent again. False after a producer that can't be restarted has started.
+  /// Whether the body can be sent again. False once a producer that can't be restarted has started.
   private(set) var isReplayable = true
-  /// The number of body bytes pulled so far, without framing.
+  /// The number of body bytes read from the source so far, after compression and without framing.
   private(set) var byteCount: UInt64 = 0
 
-  /// Creates a source. If a pull finds no bytes of the producer, the source sends `.bodyReady` to the inbox once there are
-  /// some.
+  /// Creates the source of an exchange's request body. If a pull finds that the body's producer has no bytes yet, the source later
+  /// sends `.bodyReady` to the inbox once the producer has written some.
   init(
     _ body: RequestBody, coding: ContentCoding?, isFramed: Bool = true, of exchange: ExchangeID, inbox: Inbox
   ) throws(Failure) {
@@ -54,11 +55,11 @@ struct BodySource: ~Copyable {
     }
   }
 
-  /// The minimum length of a file that the kernel sends directly: 128 KiB. A shorter file needs fewer system calls if
-  /// it is read into memory.
+  /// The minimum length of a file that is sent with sendfile(2): 128 KiB. A shorter file needs fewer system calls if it is read
+  /// into memory.
   static let directFileBytesMin: UInt64 = 128 * 1024
 
-  /// Whether the next segment is a file that is sent unchanged and is long enough for the kernel to send it directly.
+  /// Whether the next segment is a file that is sent unchanged and is long enough for sendfile(2).
   var isAtDirectFile: Bool {
     guard !isChunked, !hasUnsendableFile, index < segments.count, case .file(_, let count) = segments[index] else {
       return false
@@ -66,10 +67,10 @@ struct BodySource: ~Copyable {
     return count - offset >= Self.directFileBytesMin
   }
 
-  /// Sends bytes of the next segment, which must be a file, directly from the kernel.
+  /// Sends bytes of the next segment, which must be a file, to the socket with sendfile(2), without reading them into memory.
   ///
-  /// - Returns: the number of bytes sent, or nil if the socket accepts none now. 0 if this file can't be sent directly and must
-  ///   be pulled.
+  /// - Returns: The number of bytes sent, or nil if the socket accepts none now. 0 if sendfile(2) can't send this file, so that the
+  ///   caller must use `pull`.
   mutating func sendFile(to socket: any StreamSocket, countMax: Int) throws(Failure) -> Int? {
     guard case .file(let path, let total) = segments[index] else {
       preconditionFailure("the next segment isn't a file")
@@ -96,7 +97,7 @@ struct BodySource: ~Copyable {
     }
   }
 
-  /// Appends about `countMax` bytes of the body to `output`, compressed and chunked if necessary.
+  /// Reads about `countMax` bytes of the body and appends them to `output`, compressed and chunked if necessary.
   mutating func pull(_ countMax: Int, into output: inout [UInt8]) throws(Failure) -> Pulled {
     guard isChunked else { return try pullSegments(countMax, into: &output) }
     var content: [UInt8] = []
@@ -108,7 +109,7 @@ struct BodySource: ~Copyable {
     return pulled
   }
 
-  /// Appends about `countMax` bytes of the segments, without compression or framing.
+  /// Reads about `countMax` bytes of the body's segments and appends them to `output`, without compression or framing.
   private mutating func pullSegments(_ countMax: Int, into output: inout [UInt8]) throws(Failure) -> Pulled {
     let start = output.count
     defer { if !isChunked { byteCount += UInt64(output.count - start) } }
@@ -237,7 +238,7 @@ struct BodySource: ~Copyable {
     return output
   }
 
-  /// Notifies the body's producer, if there is one, that its bytes are no longer needed.
+  /// Notifies the body's producer, if there is one, that the engine needs no more bytes.
   mutating func abandon() {
     writer?.abandon()
     writer = nil

@@ -2,37 +2,38 @@
 
 internal import Synchronization
 
-/// Accepts a body's bytes from its producer, no faster than the bytes are sent. Thread-safe.
+/// Accepts the bytes of a request body from its producer, no faster than the engine sends them. Thread-safe.
 public final class BodyWriter: Sendable {
-  /// The number of buffered bytes from which on `write` waits: 64 KiB, the amount that one send passes to the kernel.
+  /// The number of buffered bytes above which `write` waits until the event loop has taken them: 64 KiB, the amount that one send
+  /// passes to the kernel.
   static let bufferedBytesMax = 64 * 1024
 
   private enum Ending {
     case finished
     case failed(any Error)
-    /// The exchange has ended, so the loop takes no more bytes.
+    /// The exchange has ended, so the event loop takes no more bytes.
     case abandoned
   }
 
   private struct State {
     var buffered: [UInt8] = []
     var ending: Ending?
-    /// Whether the event loop waits for bytes and must be notified of new ones.
+    /// Whether the event loop waits for bytes, so that it must be notified when bytes are written or the body ends.
     var isAwaited = false
     var writers: [CheckedContinuation<Void, Never>] = []
     var onAbandon: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
-  /// Notifies the event loop of new bytes or of the body's end. Called only if the loop waits for them.
+  /// Notifies the event loop that bytes were written or that the body has ended. Called only if the loop waits for this.
   private let notify: @Sendable () -> Void
 
   init(notify: @escaping @Sendable () -> Void) {
     self.notify = notify
   }
 
-  /// Buffers the bytes. Then waits while 64 KiB or more are buffered. Throws `CancellationError` if the exchange has already
-  /// ended.
+  /// Adds the bytes to the buffer, and then waits while the buffer has 64 KiB or more. Throws `CancellationError` if the exchange
+  /// has already ended.
   public func write(_ bytes: [UInt8]) async throws {
     let isAwaited = try state.withLock { state in
       if state.ending != nil { throw CancellationError() }
@@ -51,7 +52,7 @@ public final class BodyWriter: Sendable {
     try Task.checkCancellation()
   }
 
-  /// Ends the body, with an error if the producer failed. Later writes throw.
+  /// Ends the body, with `error` if the producer failed. Later calls of `write` throw an error.
   func end(throwing error: (any Error)? = nil) {
     let isAwaited = state.withLock { state in
       guard state.ending == nil else { return false }
@@ -61,7 +62,7 @@ public final class BodyWriter: Sendable {
     if isAwaited { notify() }
   }
 
-  /// Sets the action to perform if the exchange ends before the body does. If the exchange has already ended, performs the
+  /// Sets the action that is performed if the exchange ends before the body does. If the exchange has already ended, performs the
   /// action immediately.
   func onAbandon(_ body: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
@@ -74,7 +75,7 @@ public final class BodyWriter: Sendable {
 
   // MARK: The loop's side
 
-  /// The result of `takeBuffered`.
+  /// The result of `takeBuffered`: bytes, no bytes at present, or the end of the body.
   enum Taken {
     case bytes([UInt8])
     /// The buffer is empty. `notify` is called when bytes are written or the body ends.
@@ -82,7 +83,8 @@ public final class BodyWriter: Sendable {
     case end
   }
 
-  /// Takes all buffered bytes.
+  /// Removes all buffered bytes and returns them. If there are none, returns whether the body has ended, and throws the producer's
+  /// error if the producer failed.
   func takeBuffered() throws -> Taken {
     let (taken, writers) = try state.withLock { state -> (Taken, [CheckedContinuation<Void, Never>]) in
       guard state.buffered.isEmpty else {
@@ -104,7 +106,7 @@ public final class BodyWriter: Sendable {
     return taken
   }
 
-  /// Ends the body because the exchange has ended. Resumes waiting writers and performs the action set by `onAbandon`.
+  /// Ends the body because the exchange has ended. Resumes the waiting calls of `write` and performs the action set by `onAbandon`.
   func abandon() {
     let (writers, onAbandon) = state.withLock { state in
       state.ending = .abandoned

@@ -1,15 +1,15 @@
 // RequestBody: the body of a request: a sequence of bytes, files and the output of producers.
 
-/// The body of a request.
+/// The body of a request: a sequence of bytes, files and the output of producers.
 ///
-/// Bytes and files can be sent again, so a replay or a redirect needs no help from the caller. The output of a producer can be
-/// sent again only if its `isReplayable` is true. No part is read faster than it can be sent.
+/// The engine can send bytes and files again, so a replay or a redirect needs no help from the caller. It can send the output of a
+/// producer again only if the producer's `isReplayable` is true. The engine reads no part faster than it can send it.
 public struct RequestBody: Sendable {
   /// A part of a body.
   public enum Segment: Sendable {
     /// Bytes in an array.
     case bytes([UInt8])
-    /// Bytes in memory in a type other than an array.
+    /// Bytes in memory that another object than an array holds.
     case held(HeldBytes)
     /// The first `byteCount` bytes of a file. The exchange fails if the file is shorter.
     case file(path: String, byteCount: UInt64)
@@ -19,24 +19,24 @@ public struct RequestBody: Sendable {
 
   /// Bytes that another object holds in memory. The engine copies them piece by piece as it sends them.
   public struct HeldBytes: Sendable {
-    /// The number of bytes.
+    /// The number of bytes that the object holds.
     public let byteCount: Int
     package let append: @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void
 
-    /// Creates a segment from a byte count and a function that copies the bytes.
+    /// Creates a segment from the number of its bytes and a function that copies them.
     ///
-    /// `append` must append exactly the bytes of the given range, within `0..<byteCount`, to the array. It is called any number
-    /// of times on one of the engine's event loops, and must return quickly.
+    /// `append` must append exactly the bytes of the given range, within `0..<byteCount`, to the array. It is called any number of
+    /// times on one of the engine's event loops, and must return quickly.
     public init(byteCount: Int, append: @escaping @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void) {
       self.byteCount = byteCount
       self.append = append
     }
   }
 
-  /// A closure that writes part of a body while the body is sent.
+  /// A part of a body that a closure writes while the engine sends the body.
   public struct Producer: Sendable {
-    /// The number of bytes that the producer will write, or nil if it is unknown. The exchange fails if the producer
-    /// writes more or fewer.
+    /// The number of bytes that the producer will write, or nil if the number is unknown. If the producer writes more or fewer
+    /// bytes, the exchange fails.
     public let byteCount: UInt64?
     /// Whether the producer can be started again to write the same bytes.
     public let isReplayable: Bool
@@ -45,7 +45,8 @@ public struct RequestBody: Sendable {
 
   /// The parts of the body, in the order in which they are sent.
   public private(set) var segments: [Segment] = []
-  /// The length in bytes, sent as Content-Length. If it is nil, the length is unknown, and the body is sent chunked.
+  /// The length of the body in bytes, which is sent as Content-Length. If it is nil, the length is unknown, and the body is sent
+  /// chunked.
   public private(set) var byteCount: UInt64? = 0
 
   /// Creates an empty body.
@@ -93,7 +94,8 @@ public struct RequestBody: Sendable {
 
   /// Creates a body from a sequence of byte arrays. The engine requests the next array when there is room to buffer it.
   ///
-  /// Set `isReplayable` if the sequence can be iterated again from its start.
+  /// Set `isReplayable` if the sequence can be iterated again from its start. `byteCount` is the total number of bytes, or nil if
+  /// it is unknown.
   public init<Pieces: AsyncSequence & Sendable>(
     _ pieces: Pieces, byteCount: UInt64? = nil, isReplayable: Bool = false
   ) where Pieces.Element == [UInt8] {
@@ -116,7 +118,7 @@ public struct RequestBody: Sendable {
   /// Whether the body has no bytes.
   public var isEmpty: Bool { byteCount == 0 }
 
-  /// Whether the body can be sent again.
+  /// Whether the engine can send the whole body again.
   public var isReplayable: Bool {
     segments.allSatisfy { segment in
       if case .produced(let producer) = segment { producer.isReplayable } else { true }

@@ -4,62 +4,62 @@ internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
 
-/// An open connection of an event loop. Used only on that loop's thread.
+/// An open connection, which belongs to one event loop. Used only on that loop's thread.
 final class Connection {
   let id: ConnectionID
   let key: PoolKey
-  /// The properties of the connection that appear in metrics.
+  /// The properties of the connection that appear in the metrics of its exchanges.
   let record: ConnectionRecord
   /// If the server requested a client certificate and the client presented none, the names in DER of the authorities that the
   /// server accepts. Otherwise nil.
   let requestedAuthorities: [[UInt8]]?
 
-  /// The current use of a connection.
+  /// The current use of a connection: idle, for an exchange, for another protocol, or closed.
   enum Use {
-    /// The connection is idle in the pool, or reserved for a waiter whose request hasn't started.
+    /// No exchange uses the connection. It is idle in the pool, or reserved for a waiter whose request hasn't started.
     case idle
-    /// The exchange sends its request and receives its response.
+    /// This exchange sends its request on the connection and receives its response.
     case serving(Exchange)
-    /// The loop reads the rest of an unwanted body, so that the connection can be reused. The case is indirect so that the
+    /// The event loop reads the rest of an unwanted body, so that the connection can be reused. The case is indirect so that the
     /// enum, which the loop reads at each event, takes only one word. The case is rare.
     indirect case draining(Draining)
-    /// The connection has switched from HTTP to another protocol (101, or 2xx to CONNECT). The bodies of the request and the
+    /// The connection has switched from HTTP to another protocol (101, or 2xx to CONNECT). The bodies of the exchange's request and
     /// response carry that protocol's bytes.
     case upgraded(Exchange)
-    /// The loop has closed the connection and removed it from its tables.
+    /// The event loop has closed the connection and removed it from its tables.
     case closed
   }
 
-  /// The state of a connection while the loop reads the rest of an unwanted body.
+  /// The state of a connection while the event loop reads the rest of an unwanted body.
   struct Draining {
-    /// The number of bytes that may still be read. If the body exceeds it, the connection is closed.
+    /// The number of bytes of the body that may still be read. If the rest is longer, the connection is closed.
     var byteCountMax: Int
-    /// The deadline for the end of the body. If the body is still incomplete then, the connection is closed.
+    /// The deadline for receiving the rest of the body. If it passes before the body is complete, the connection is closed.
     let deadline: Instant
-    /// The exchange that ends when the body has been read. Nil if that exchange has already ended, or if its request is sent
-    /// again.
+    /// The exchange that ends when the rest of the body has been read. Nil if that exchange has already ended, or if its request is
+    /// sent again.
     let exchange: Exchange?
   }
 
   @exclusivity(unchecked) var transport: Transport
   @exclusivity(unchecked) var wire: ClientConnection
   @exclusivity(unchecked) var use = Use.idle
-  /// Whether the loop's next iteration reads from the connection, because this iteration had no time for all of its bytes.
+  /// Whether the next iteration of the loop reads from the connection, because this iteration had no time to read all of its bytes.
   @exclusivity(unchecked) var isPostponed = false
-  /// The events that the poller watches for.
+  /// The events for which the poller watches the connection's socket.
   @exclusivity(unchecked) var interest: Poller.Interest
-  /// Whether the connection may have unread bytes that the poller hasn't reported: the latest read filled its buffer, the
-  /// socket object holds received bytes, or the poller hasn't watched the connection since the latest read.
+  /// Whether the connection may have unread bytes that the poller hasn't reported. True if the latest read filled its buffer, if
+  /// the socket object holds received bytes, or if the poller hasn't watched the connection since the latest read.
   @exclusivity(unchecked) var mayHoldMore = false
-  /// The error of a failed send, or nil. After the error, the loop sends nothing more, but still reads bytes that the server
+  /// The error of a send that failed, or nil. After this error, the loop sends nothing more, but still reads bytes that the server
   /// had already sent.
   @exclusivity(unchecked) var sendFailure: Failure?
-  /// Received plaintext that hasn't been parsed, because the exchange is paused.
+  /// Received plaintext that hasn't been parsed yet, because the exchange is paused.
   @exclusivity(unchecked) var unread: [UInt8] = []
   /// Whether the connection was used or idle before its current exchange, so that the peer may have closed it in the meantime.
   @exclusivity(unchecked) var mayBeStale = false
-  /// The deadline registered with the loop for the connection and its exchange. It may be earlier than their actual deadline,
-  /// but never later.
+  /// The deadline that is registered with the loop for the connection and its exchange. It may be earlier than their actual
+  /// deadline, but never later.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
   init(
@@ -77,7 +77,7 @@ final class Connection {
     self.interest = interest
   }
 
-  /// The exchange that uses the connection, or nil.
+  /// The exchange that uses the connection, or nil if none does.
   var exchange: Exchange? {
     switch use {
     case .serving(let exchange), .upgraded(let exchange): exchange
@@ -85,7 +85,7 @@ final class Connection {
     }
   }
 
-  /// Whether the loop reads the rest of an unwanted body.
+  /// Whether the event loop reads the rest of an unwanted body from the connection.
   var isDraining: Bool {
     if case .draining = use { true } else { false }
   }
@@ -99,7 +99,7 @@ final class Connection {
     if case .closed = use { true } else { false }
   }
 
-  /// Parses received bytes from `cursor` on and returns the next event.
+  /// Parses received bytes from `cursor` on, moves `cursor` past the parsed bytes, and returns the event that they cause.
   func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(Failure) -> ClientConnection.Event {
     do {
       return try wire.receive(bytes, at: &cursor)
@@ -108,7 +108,7 @@ final class Connection {
     }
   }
 
-  /// Returns the event caused by the end of the peer's data.
+  /// Returns the event that the end of the peer's data causes.
   func end() throws(Failure) -> ClientConnection.Event {
     do {
       return try wire.receiveEnd()

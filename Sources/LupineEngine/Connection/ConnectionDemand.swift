@@ -3,20 +3,20 @@
 package import LupineWire
 internal import Synchronization
 
-/// The requirements that a request has of its connection if it authenticates the connection (NTLM, Negotiate) or authenticates
-/// to a proxy. Most requests have none.
+/// The requirements that a request has of its connection. A request has them if it authenticates the connection (NTLM, Negotiate)
+/// or authenticates to a proxy. Most requests have none.
 ///
 /// This is a class, so that a request without requirements stores only a nil reference.
 package final class ConnectionDemand: Sendable {
-  /// The number of the request's group. Only requests with the same number share a connection. Nil for a connection that all
-  /// requests without a group may share.
+  /// The number of the group to which the request belongs. Only requests of the same group share a connection. If nil, the request
+  /// uses connections that all requests without a group may share.
   package let group: UInt64?
-  /// Whether the request needs the group's open connection, because it continues an authentication that an earlier request
-  /// began on it. If that connection is closed, no other one is opened, and the request fails with `.connectionLost` in the
-  /// phase `.poolWait`.
+  /// Whether the request needs the open connection of its group, because it continues an authentication that an earlier request
+  /// began on that connection. If that connection is closed, the engine opens no other one, and the request fails with
+  /// `.connectionLost` in the phase `.poolWait`.
   package let needsOpenConnection: Bool
-  /// The credentials for the proxy, or nil to use those in the proxy's URL. A tunnel with such credentials requires a `group`.
-  /// If the credentials can't open another tunnel, the request fails with `.connectionLost` in the phase `.poolWait`.
+  /// The credentials for the proxy, or nil to use the credentials in the proxy's URL. A tunnel with such credentials requires a
+  /// `group`. If the credentials can't open another tunnel, the request fails with `.connectionLost` in the phase `.poolWait`.
   package let proxyAuthorization: ProxyAuthorization?
 
   /// Creates a request's requirements of its connection.
@@ -29,11 +29,11 @@ package final class ConnectionDemand: Sendable {
   }
 }
 
-/// The credentials of one request for its HTTP proxy.
+/// The credentials with which one request authenticates to its HTTP proxy.
 package struct ProxyAuthorization: Sendable {
-  /// The reaction to a proxy's response to CONNECT.
+  /// The client's reaction to a proxy's response to CONNECT.
   package enum Reaction: Sendable, Hashable {
-    /// Send CONNECT again on the same connection, with this value of Proxy-Authorization.
+    /// Send CONNECT again on the same connection, with the associated value as Proxy-Authorization.
     case send(String)
     /// Accept the response: a 2xx opens the tunnel, and a 407 fails it.
     case accept
@@ -41,20 +41,19 @@ package struct ProxyAuthorization: Sendable {
     case distrust
   }
 
-  /// The value of Proxy-Authorization, or nil to send none.
+  /// The value of the Proxy-Authorization field, or nil to send none.
   package let value: String?
-  /// Creates the closure that chooses the reaction to each 2xx and 407 response to CONNECT on one connection. Nil for an
-  /// authentication scheme with a single message, such as Basic. Both closures are called on the loop's thread, so they must
-  /// not block.
+  /// For each connection, creates a closure that chooses the reaction to each 2xx and 407 response to CONNECT on that connection.
+  /// Nil for an authentication scheme with a single message, such as Basic. Both closures are called on the loop's thread, so they
+  /// must not block.
   package let makeReaction: (@Sendable () -> (ResponseHead) -> Reaction)?
   private let claim: Claim?
 
-  /// Creates credentials.
+  /// Creates the credentials of a request for its HTTP proxy.
   ///
   /// - Parameters:
   ///   - value: The value of Proxy-Authorization, or nil to send none.
-  ///   - isSingleUse: Whether the value may open one connection only, because a proxy refuses a token that it has already
-  ///     received.
+  ///   - isSingleUse: Whether the value may open one connection only, because a proxy refuses a token that it has already received.
   ///   - makeReaction: Creates the closure that chooses the reaction to each response. The closure starts in the state after
   ///     `value` was sent.
   package init(
@@ -65,13 +64,13 @@ package struct ProxyAuthorization: Sendable {
     claim = isSingleUse ? Claim() : nil
   }
 
-  /// Claims the credentials for a new connection. Returns false if they are single-use and already claimed.
+  /// Claims the credentials for a new connection. Returns false if they are valid for a single connection and were already claimed.
   package func claimForConnection() -> Bool { claim?.take() ?? true }
 
   private final class Claim: Sendable {
     private let isTaken = Atomic(false)
 
-    /// Claims the credentials' only use. Returns false if it has already been claimed.
+    /// Claims the single use of the credentials. Returns false if it was already claimed.
     func take() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
   }
 }

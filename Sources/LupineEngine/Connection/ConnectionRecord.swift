@@ -3,7 +3,7 @@
 internal import LupineReactor
 internal import LupineTLS
 
-/// The constant properties of a connection. The record of a connection that couldn't be opened has no identifier.
+/// The properties of a connection that don't change. The record of a connection that couldn't be opened has no identifier.
 final class ConnectionRecord: Sendable {
   let id: UInt64?
   let opening: OpeningTimes
@@ -25,7 +25,7 @@ final class ConnectionRecord: Sendable {
   }
 }
 
-/// The start and end of each phase of opening a connection.
+/// The times at which each phase of opening a connection started and ended.
 struct OpeningTimes: Sendable {
   var resolveStart: Instant?
   var resolveEnd: Instant?

@@ -3,16 +3,18 @@
 internal import LupineReactor
 internal import LupineTLS
 
-/// The plaintext side of a TLS session with a proxy. Used only on its loop's thread.
+/// A socket whose bytes are encrypted in a TLS session with a proxy. Its methods send and receive the plaintext. Used only on its
+/// loop's thread.
 ///
-/// It behaves like the kernel's socket: if a receive doesn't fill its buffer, it has returned all bytes that had arrived, and
-/// the poller announces later bytes. If the end of the data arrived together with these bytes, the poller doesn't announce it
+/// It behaves like the kernel's socket: if a receive doesn't fill its buffer, it has returned all bytes that had arrived, and the
+/// poller announces later bytes. If the end of the data arrived together with these bytes, the poller doesn't announce the end
 /// again, so `mayHoldMore` is true.
 final class EncryptedSocket: StreamSocket {
-  /// The maximum number of bytes encrypted at once: 64 KiB, the amount that the shard queues at once for any connection.
+  /// The maximum number of bytes that one call of `send` encrypts: 64 KiB, the amount that the shard queues at once for any
+  /// connection.
   private static let queuedBytesMax = 64 * 1024
 
-  /// How the received data ends once the pending bytes have been returned.
+  /// The reason why no more data follows after the pending bytes.
   private enum Ending {
     /// The proxy has ended the data with close_notify.
     case closed
@@ -20,16 +22,16 @@ final class EncryptedSocket: StreamSocket {
   }
 
   @exclusivity(unchecked) private var transport: Transport
-  /// Decrypted bytes that didn't fit in the receiver's buffer.
+  /// Decrypted bytes that the caller of `receive` hasn't received yet, because they didn't fit in its buffer.
   @exclusivity(unchecked) private var pending: [UInt8] = []
   @exclusivity(unchecked) private var ending: Ending?
-  /// The two buffers that `fill` uses. Each has `Buffers.byteCount` bytes, or none while the connection is idle.
+  /// The two buffers into which `fill` receives. Each has `Buffers.byteCount` bytes, or none while the connection is idle.
   @exclusivity(unchecked) private var plaintext: [UInt8] = []
   @exclusivity(unchecked) private var ciphertext: [UInt8] = []
-  /// The number of plaintext bytes that were encrypted but not yet reported to the caller as sent.
+  /// The number of plaintext bytes that were encrypted but not yet reported to the caller of `send` as sent.
   @exclusivity(unchecked) private var unreportedCount = 0
 
-  /// Creates the socket from a transport whose handshake is complete.
+  /// Creates the socket from a connection to the proxy whose TLS handshake is complete.
   init(_ transport: consuming Transport) { self.transport = transport }
 
   var number: CInt { transport.socket.number }
@@ -59,7 +61,7 @@ final class EncryptedSocket: StreamSocket {
     return count
   }
 
-  /// Decrypts the bytes that have arrived, until `count` bytes are pending.
+  /// Decrypts the bytes that have arrived and appends them to `pending`, until `count` bytes are pending.
   private func fill(to count: Int) {
     if plaintext.isEmpty {
       plaintext = [UInt8](repeating: 0, count: Buffers.byteCount)
@@ -89,7 +91,7 @@ final class EncryptedSocket: StreamSocket {
     transport.releaseIdleMemory()
   }
 
-  /// The capacity in bytes of the buffers for received bytes.
+  /// The capacity in bytes of all buffers of this socket for received bytes.
   var bufferedBytesCapacity: Int { plaintext.capacity + ciphertext.capacity + pending.capacity }
 
   func send(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> Int? {
@@ -114,7 +116,7 @@ final class EncryptedSocket: StreamSocket {
     }
   }
 
-  /// The kernel can't encrypt a file, so its bytes have to be read.
+  /// Always throws an error, because the kernel can't encrypt a file. The caller must then read the file and send its bytes.
   func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
     throw .notSupported("sendfile")
   }

@@ -4,56 +4,57 @@ internal import LupineReactor
 internal import LupineWire
 internal import Synchronization
 
-/// One attempt to open a connection. Used only on its loop's thread.
+/// One attempt to open a connection, with all its phases. Used only on its loop's thread.
 ///
-/// The attempt belongs to the pool and not to the exchange that requested it, because that exchange may be given another
-/// connection in the meantime.
+/// The attempt belongs to the pool and not to the exchange that requested it, because that exchange may be given another connection
+/// in the meantime.
 final class Opening {
   enum State {
-    /// Looks up the origin, for a proxy that needs the origin's address. The lookup of the proxy follows.
+    /// The origin's host is being looked up, for a proxy that needs the origin's address. The lookup of the proxy's host follows.
     case resolvingDestination
-    /// Looks up the host to connect to.
+    /// The host to which the socket connects is being looked up.
     case resolving
     case connecting(HappyEyeballs)
-    /// Performs the TLS handshake with the proxy.
+    /// The TLS handshake with the proxy is in progress.
     case securingProxy
-    /// Requests a tunnel from the proxy.
+    /// The proxy is opening a tunnel.
     case proxying
-    /// Performs the TLS handshake with the origin.
+    /// The TLS handshake with the origin is in progress.
     case handshaking
-    /// Waits for the verdict of the verifier about the certificate of the proxy or the origin, within the time limit of the
-    /// handshake.
+    /// The verifier is deciding about the certificate of the proxy or the origin. The time limit of the handshake also applies to
+    /// this state.
     case verifying(isProxy: Bool)
   }
 
   let id: ConnectionID
   let key: PoolKey
-  /// The exchange whose time limits apply: the one that waited for the opening when the current phase began or restarted.
+  /// The exchange whose time limits apply to this attempt: the one that waited for the connection when the current phase began or
+  /// restarted.
   var limiter: ExchangeID
   var timeouts: Timeouts
 
   var state = State.resolving
   var times = OpeningTimes()
-  /// The host to look up or to connect to.
+  /// The host that is looked up, or to which the socket connects.
   var host = ""
-  /// The deadline of the current phase.
+  /// The deadline of the current phase, or nil for no limit.
   var phaseDeadline: Instant?
-  /// The connecting sockets by poller token.
+  /// The sockets that are connecting to the host's addresses, by poller token.
   var candidates: [UInt64: any StreamSocket] = [:]
-  /// The origin's address, for a proxy that needs it.
+  /// The address of the origin, for a proxy that needs it.
   var destination: SocketAddress?
-  /// The request's credentials for an HTTP proxy (see `ConnectionDemand`), or nil if it has none. For a tunnel, such a request
-  /// always has a group, which is part of the pool's key. So all exchanges that may take over this opening have credentials of
-  /// the same user, or none.
+  /// The credentials of the request for an HTTP proxy (see `ConnectionDemand`), or nil if it has none. For a tunnel, such a request
+  /// always has a group, which is part of the pool's key. So all exchanges that may take over this opening have credentials of the
+  /// same user, or none.
   let proxyAuthorization: ProxyAuthorization?
-  /// The state of the handshake with the proxy.
+  /// The handshake with the proxy that opens a tunnel, while it is in progress.
   var proxyHandshake: ProxyHandshake?
-  /// The connected socket, during the proxy handshake and the TLS handshake.
+  /// The socket that has connected, during the proxy handshake and the TLS handshake.
   var transport: Transport?
   var interest: Poller.Interest = []
-  /// Lets other threads check whether the opening still exists.
+  /// Tells other threads whether this attempt still exists.
   let liveness = Liveness()
-  /// The error of the latest address that failed.
+  /// The error of the latest address to which connecting failed.
   var lastError: SystemError?
 
   init(id: ConnectionID, for exchange: Exchange) {
@@ -64,7 +65,7 @@ final class Opening {
     proxyAuthorization = exchange.request.connectionDemand?.proxyAuthorization
   }
 
-  /// The time limit of the current phase. A lookup always has a limit, because a resolver may never answer.
+  /// The time limit of the current phase, or nil for none. A lookup always has a limit, because a resolver may never answer.
   var limit: Duration? {
     let limit = timeouts.limit(of: phase)
     let longest = ResolverConfiguration.lookupTimeMax
@@ -81,7 +82,7 @@ final class Opening {
   }
 }
 
-/// Whether an opening still exists, readable from any thread.
+/// A flag that any thread can read: whether an `Opening` still exists.
 final class Liveness: Sendable {
   private let flag = Atomic(true)
 

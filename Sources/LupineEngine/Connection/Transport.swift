@@ -3,23 +3,23 @@
 internal import LupineReactor
 internal import LupineTLS
 
-/// A connected socket with its unsent bytes, and a TLS session if it uses TLS.
+/// A connected socket with the bytes queued for it. If the connection uses TLS, also the TLS session.
 struct Transport: ~Copyable {
   enum Received: Equatable {
-    /// This number of plaintext bytes was written to the buffer.
+    /// The associated number of plaintext bytes was written to the buffer.
     case bytes(Int)
     /// No bytes are available at present.
     case nothing
-    /// A full read of ciphertext contained no plaintext. More ciphertext may be available.
+    /// A read that filled the buffer with ciphertext yielded no plaintext. More ciphertext may be available.
     case noPlaintext
-    /// The peer has closed its side. With TLS, the peer has sent a close_notify alert.
+    /// The peer has closed its sending side. With TLS, the peer has sent a close_notify alert.
     case end
   }
 
-  /// The maximum number of reads of 64 KiB for a handshake in one iteration of the loop: 4, enough for a certificate chain of
-  /// 100 KiB and the other messages.
+  /// The maximum number of reads of 64 KiB that a TLS handshake makes in one iteration of the loop: 4, enough for a certificate
+  /// chain of 100 KiB and the other messages.
   private static let handshakeReadsMax = 4
-  /// The maximum number of unsent bytes of TLS messages that answer the peer: 16 KiB, which is 600 key updates. Without the
+  /// The maximum number of unsent bytes with which TLS answers the peer's messages: 16 KiB, which is 600 key updates. Without the
   /// limit, a peer that doesn't read the answers could fill the memory. Regular servers request one key update in 2^24 records.
   private static let answerBytesMax = 16 * 1024
 
@@ -27,9 +27,9 @@ struct Transport: ~Copyable {
   private var tls: TLSSession?
   private var outbox: [UInt8] = []  // The bytes for the socket, encrypted with TLS.
   private var sentCount = 0
-  /// Whether the latest read of ciphertext filled its buffer, so that the kernel may hold more.
+  /// Whether the latest read of ciphertext filled its buffer, so that the kernel may hold more ciphertext.
   private var hasFilledBuffer = false
-  /// The number of bytes with which TLS has answered the peer since the outbox was last empty.
+  /// The number of bytes with which TLS has answered messages of the peer since the outbox was last empty.
   private var answerBytes = 0
 
   init(_ socket: any StreamSocket, tls: consuming TLSSession?) {
@@ -48,7 +48,7 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether TLS holds input that hasn't been read: records, or part of a record.
+  /// Whether the TLS session holds received records, or part of a record, that haven't been decrypted yet.
   var hasUnreadInput: Bool {
     switch tls {
     case .some(let session): session.hasUnreadInput
@@ -56,10 +56,10 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether TLS, the socket or the kernel may hold input that no socket event announces.
+  /// Whether the TLS session, the socket or the kernel may hold received bytes that no socket event announces.
   var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer || socket.mayHoldMore }
 
-  /// The number of handshake messages, such as key updates, before the most recently received plaintext.
+  /// The number of TLS handshake messages, such as key updates, that the peer sent before the most recently received plaintext.
   var handshakeMessageCount: Int {
     switch tls {
     case .some(let session): session.handshakeMessageCount
@@ -67,7 +67,7 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether the kernel can send a file directly now.
+  /// Whether the kernel can send a file directly now: the transport has no TLS and no unsent bytes.
   var canSendFiles: Bool { !isEncrypted && unsentCount == 0 }
 
   /// If the server requested a client certificate and the client presented none, the names in DER of the authorities that the
@@ -79,7 +79,7 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// The negotiated TLS parameters, or nil without TLS.
+  /// The negotiated TLS parameters, or nil if the transport doesn't use TLS.
   var tlsInfo: TLSInfo? {
     switch tls {
     case .some(let session): session.info
@@ -87,7 +87,7 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Queues plaintext to be sent, encrypted if the transport uses TLS.
+  /// Queues plaintext for sending. Encrypts it if the transport uses TLS.
   mutating func queue(_ bytes: [UInt8]) throws(Failure) {
     if sentCount > 0 {
       // The sent bytes are removed, because a long body would otherwise accumulate here.
@@ -106,7 +106,7 @@ struct Transport: ~Copyable {
     tls?.drainOutput(into: &outbox)
   }
 
-  /// Sends as many of the queued bytes as the kernel accepts. Returns the number of unsent bytes.
+  /// Sends as many of the queued bytes as the kernel accepts. Returns the number of bytes that remain unsent.
   @discardableResult
   mutating func flush() throws(Failure) -> Int {
     while sentCount < outbox.count {
@@ -124,8 +124,8 @@ struct Transport: ~Copyable {
     return 0
   }
 
-  /// Receives plaintext into `buffer`. Without TLS, the bytes are written from `offset` on. `ciphertext` is a buffer for
-  /// received TLS bytes.
+  /// Receives bytes from the peer, decrypts them if the transport uses TLS, and writes the plaintext to `buffer`. Without TLS, the
+  /// bytes are written from `offset` on. `ciphertext` is a buffer for the encrypted bytes.
   mutating func receive(
     into buffer: inout [UInt8], from offset: Int = 0, ciphertext: inout [UInt8]
   ) throws(Failure) -> Received {
@@ -180,9 +180,9 @@ struct Transport: ~Copyable {
   /// The progress of a TLS handshake.
   enum HandshakeProgress {
     case complete
-    /// The handshake waits for more bytes from the peer.
+    /// The handshake needs more bytes from the peer.
     case waiting
-    /// The verifier must decide; pass its verdict to `resolve`.
+    /// The verifier must decide about the peer's certificate. Pass its verdict to `resolve`.
     case needsVerdict(PendingVerification)
   }
 
@@ -213,10 +213,10 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Passes a verifier's verdict to the handshake, which continues with the next call of `handshake`.
+  /// Passes a verifier's verdict to the TLS handshake, which continues with the next call of `handshake`.
   mutating func resolve(_ verdict: Verdict) { tls?.resolve(verdict) }
 
-  /// Frees memory that an idle connection doesn't need.
+  /// Frees the buffers that an idle connection doesn't need.
   mutating func releaseIdleMemory() {
     tls?.releaseIdleMemory()
     socket.releaseIdleMemory()

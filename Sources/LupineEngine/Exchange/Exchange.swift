@@ -4,17 +4,17 @@ internal import LupineCoding
 internal import LupineReactor
 internal import LupineWire
 
-/// One request and its response. Used only on its loop's thread.
+/// One request and its response on an event loop. Used only on that loop's thread.
 final class Exchange {
   let id: ExchangeID
   private let submission: Submission
   let key: PoolKey
   let sink: any ResponseSink
-  /// How the engine must treat the request. Derived from the request's fields and body.
+  /// The properties of the request that determine how the engine treats it. Derived from the request's fields and body.
   let traits: EngineRequest.Traits
-  /// Whether the sink is notified at the end of this iteration of the loop.
+  /// Whether the exchange's sink is notified at the end of this iteration of the loop.
   @exclusivity(unchecked) var isTouched = false
-  /// The serialized request head.
+  /// The serialized head of the request.
   @exclusivity(unchecked) private(set) var headBytes: [UInt8]
   private let inbox: Inbox
   /// The engine's limits for decoding bodies. The request's `bodyBytesMax` applies in addition.
@@ -22,22 +22,23 @@ final class Exchange {
 
   @exclusivity(unchecked) private(set) var phase = Phase.setup
   @exclusivity(unchecked) private var phaseStart: Instant
-  /// The total time of the exchange's earlier waits in the pool's queue, excluding failed attempts to open a connection.
+  /// The total time for which the exchange has waited in the pool's queue before, excluding failed attempts to open a connection.
   @exclusivity(unchecked) private var waited = Duration.zero
-  /// The deadline registered with the loop for the exchange while it has no connection. It may be earlier than the actual
+  /// The deadline that is registered with the loop for the exchange while it has no connection. It may be earlier than the actual
   /// deadline, but never later.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
-  /// The measurements so far. `finalMetrics` adds the connection's measurements.
+  /// The measurements of the exchange so far. `finalMetrics` adds the connection's measurements.
   @exclusivity(unchecked) var metrics: ExchangeMetrics
   @exclusivity(unchecked) private var record: ConnectionRecord?
-  /// The exchange's ticket in the pool's queue. It may be stale; only the pool knows whether the exchange still waits.
+  /// The ticket that the exchange got when it began to wait in the pool's queue. The exchange may no longer wait; only the pool
+  /// knows this.
   @exclusivity(unchecked) var ticket: Ticket?
   @exclusivity(unchecked) var connection: Connection?
-  /// Whether a body is sent after the head. If false, `body` isn't used.
+  /// Whether the engine sends a body after the request's head. If false, `body` isn't used.
   private let hasBody: Bool
   @exclusivity(unchecked) var body: BodySource
-  /// Whether the head includes `Expect: 100-continue`.
+  /// Whether the request's head includes `Expect: 100-continue`.
   @exclusivity(unchecked) private(set) var isExpecting: Bool
   @exclusivity(unchecked) var requestState: RequestState
   @exclusivity(unchecked) var response = ResponseState.awaitingHead
@@ -46,15 +47,15 @@ final class Exchange {
   /// The receive window: the number of decoded body bytes that the sink still accepts.
   @exclusivity(unchecked) var windowBytes: Int
   @exclusivity(unchecked) var isPausedByCaller = false
-  /// Whether the response's body is decoded.
+  /// Whether the response body is decoded before it is delivered.
   @exclusivity(unchecked) private(set) var isDecoding = false
   @exclusivity(unchecked) private var decoder: ContentDecoder?
   /// Received body bytes that haven't been decoded, because the sink's window doesn't permit their delivery yet.
   @exclusivity(unchecked) private var undecoded: [UInt8] = []
-  /// Whether the decoder has no more output for the bytes passed to it.
+  /// Whether the decoder has delivered all output for the bytes passed to it.
   @exclusivity(unchecked) private var isDecoderDry = true
 
-  /// Creates an exchange. The head reuses the memory of `headBuffer`.
+  /// Creates an exchange for a submitted request. The request's head reuses the memory of `headBuffer`.
   ///
   /// The submission is `__shared`, because an initializer would otherwise copy the request, a large value.
   ///
@@ -81,7 +82,7 @@ final class Exchange {
     body = try Self.source(of: submission.request, traits, id, inbox)
   }
 
-  /// The caller's request.
+  /// The request as the caller submitted it.
   var request: EngineRequest {
     _read { yield submission.request }
   }
@@ -105,7 +106,7 @@ final class Exchange {
       request.body, coding: request.sentCoding(traits), isFramed: !traits.offersUpgrade, of: id, inbox: inbox)
   }
 
-  /// Returns the head's buffer for reuse. Call this only after the exchange has ended.
+  /// Returns the buffer of the request's head for reuse. Call this only after the exchange has ended.
   func giveUpHeadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &headBytes)
@@ -125,7 +126,7 @@ final class Exchange {
     metrics.isReusedConnection = connection.mayBeStale
   }
 
-  /// Binds the exchange to a connection until its response is complete.
+  /// Assigns a connection to the exchange until its response is complete.
   func begin(on connection: Connection, now: Instant) {
     self.connection = connection
     record = connection.record
@@ -135,28 +136,28 @@ final class Exchange {
     enter(.send, now: now)
   }
 
-  /// The measurements of an exchange that has ended, including those of the connection.
+  /// The measurements of an exchange that has ended, including those of its connection.
   var finalMetrics: ExchangeMetrics {
     var metrics = metrics
     metrics.connection = record
     return metrics
   }
 
-  /// Whether body bytes remain that can be sent now, or once the producer has more.
+  /// Whether bytes of the request body remain that can be sent now, or once the body's producer has written more.
   var hasBodyToSend: Bool {
     hasBody && (requestState == .sending || requestState == .awaitingProducer) && !body.isExhausted
   }
 
-  /// Whether the entire body has been pulled from its source.
+  /// Whether the entire request body has been read from its source.
   var isBodyExhausted: Bool { !hasBody || body.isExhausted }
 
-  /// Notifies the body's producer that its bytes are no longer needed.
+  /// Notifies the producer of the request body that the engine needs no more bytes.
   func abandonBody() {
     if hasBody { body.abandon() }
   }
 
-  /// Called when the final response has arrived. If the server hasn't permitted the body (with `100 Continue` or `101`), the
-  /// body isn't sent.
+  /// Called when the final response has arrived. If the server hasn't permitted the request body (with `100 Continue` or `101`),
+  /// the engine doesn't send the body.
   func refuseBody() {
     switch requestState {
     case .awaitingContinue, .awaitingUpgrade: requestState = .refused
@@ -171,7 +172,7 @@ final class Exchange {
 
   // MARK: Time
 
-  /// Enters a phase and restarts the phase's time, even if the exchange is already in it.
+  /// Enters a phase and restarts the time of this phase, even if the exchange is already in it.
   func enter(_ phase: Phase, now: Instant) {
     if self.phase == .poolWait, phase != .poolWait {
       let total = waited + (now - phaseStart)
@@ -181,8 +182,8 @@ final class Exchange {
     phaseStart = now
   }
 
-  /// The current deadline: the end of the phase's limit or of the total limit, whichever is earlier. Phase limits don't apply
-  /// during pauses for which the server isn't responsible.
+  /// The current deadline: the end of the phase's time limit or of the total time limit, whichever is earlier. Phase limits don't
+  /// apply during pauses for which the server isn't responsible.
   var deadline: Instant? {
     // The phases of opening a connection have separate deadlines.
     let isOpening =
@@ -207,21 +208,22 @@ final class Exchange {
     return min(phaseEnd ?? totalEnd, totalEnd)
   }
 
-  /// Returns the limit whose deadline has passed.
+  /// Returns the time limit that has been exceeded: the total limit if its deadline has passed, and otherwise the limit of the
+  /// phase.
   func passedLimit(now: Instant) -> EngineError.Cause {
     if let total = request.timeouts.total, hasPassedTotal(now: now) { return .totalLimit(total) }
     return .limit(request.timeouts.limit(of: phase) ?? .zero)
   }
 
-  /// Whether the total time limit has passed.
+  /// Whether the time limit of the entire exchange has passed.
   func hasPassedTotal(now: Instant) -> Bool {
     request.timeouts.total.map { metrics.start + $0 <= now } ?? false
   }
 
   // MARK: Response
 
-  /// Returns whether at most `byteCountMax` bytes of the body remain and the connection can be reused afterward. The rest of a
-  /// chunked body counts as one byte, because its length is unknown.
+  /// Returns whether at most `byteCountMax` bytes of the response body remain and the connection can be reused afterward. The rest
+  /// of a chunked body counts as one byte, because its length is unknown.
   func isRestShort(_ byteCountMax: Int) -> Bool {
     guard case .receiving(let framing) = response else { return true }
     return switch framing {
@@ -232,7 +234,7 @@ final class Exchange {
     }
   }
 
-  /// Whether the final response's head has been received.
+  /// Whether the head of the final response has been received.
   var hasHead: Bool {
     if case .awaitingHead = response { false } else { true }
   }
@@ -241,19 +243,20 @@ final class Exchange {
     if case .discarded = response { true } else { false }
   }
 
-  /// Whether the sink has been notified of the end.
+  /// Whether the sink has been notified that the exchange has ended.
   var hasEnded: Bool {
     if case .ended = response { true } else { false }
   }
 
-  /// Whether body bytes wait for delivery, undecoded or in the decoder.
+  /// Whether received body bytes, undecoded or in the decoder, haven't been delivered yet.
   var hasPendingBody: Bool { !undecoded.isEmpty || !isDecoderDry }
 
-  /// Whether delivery is paused, because the caller has paused the exchange or the window is used up. A head needs no window.
+  /// Whether the delivery of the response is paused, because the caller has paused the exchange or the receive window is used up.
+  /// The delivery of a head needs no window.
   var isPaused: Bool { isPausedByCaller || (hasHead && windowBytes <= 0) }
 
-  /// Delivers the response head. Throws an error if the sink wants the body, but the body has too many codings or an unknown
-  /// coding that the exchange refuses.
+  /// Delivers the response head to the sink, and returns the sink's decision about the body. Throws an error if the sink wants the
+  /// body, but the body has too many codings or an unknown coding that the exchange refuses.
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
@@ -279,13 +282,13 @@ final class Exchange {
     return .deliver
   }
 
-  /// Returns the content codings that this exchange decodes, or an error if it refuses the head's codings.
+  /// Returns the content codings that this exchange decodes, or an error if it refuses the codings that the response head names.
   private func decodedCodings(of head: ResponseHead) -> Result<[ContentCoding], CodingError> {
     guard request.decodesContent, let list = head.fields.list("Content-Encoding") else { return .success([]) }
     return Result { () throws(CodingError) in try ContentCoding.decodable(list, limits: codingLimits) }
   }
 
-  /// Decodes and delivers as much as the window permits, and keeps the rest.
+  /// Decodes received body bytes, delivers as many as the receive window permits, and keeps the rest.
   func receive(body bytes: borrowing Span<UInt8>, scratch: inout [UInt8]) throws(Failure) {
     metrics.responseBodyBytes += UInt64(bytes.count)
     let used = hasPendingBody ? 0 : try deliver(bytes, scratch: &scratch)
@@ -294,7 +297,7 @@ final class Exchange {
     }
   }
 
-  /// Delivers pending bytes as far as the window permits. Returns whether all of them were delivered.
+  /// Delivers the body bytes that were kept, as far as the receive window permits. Returns whether all of them were delivered.
   func deliverPending(scratch: inout [UInt8]) throws(Failure) -> Bool {
     if hasPendingBody {
       var pending: [UInt8] = []
@@ -305,7 +308,7 @@ final class Exchange {
     return !hasPendingBody
   }
 
-  /// Throws an error if the body ended in the middle of its compressed stream.
+  /// Throws an error if the response body ended in the middle of its compressed data.
   func checkBodyIsComplete() throws(Failure) {
     guard isDecoding else { return }
     do {
@@ -337,7 +340,7 @@ final class Exchange {
     return used
   }
 
-  /// Decodes and delivers bytes, at most as many as the window permits.
+  /// Decodes bytes of the response body and delivers the result, at most as many bytes as the receive window permits.
   private func decode(
     _ bytes: borrowing Span<UInt8>, scratch: inout [UInt8]
   ) throws(Failure) -> CodingProgress {
@@ -360,7 +363,8 @@ final class Exchange {
     sink.receive(body: bytes)
   }
 
-  /// Resets the exchange, so that its request can be sent again. If `isExpecting` is false, the new head omits the expectation.
+  /// Resets the exchange, so that its request can be sent again. If `isExpecting` is false, the new head omits `Expect:
+  /// 100-continue`.
   func rewind(isExpecting: Bool, now: Instant) throws(Failure) {
     abandonBody()
     body = try Self.source(of: request, traits, id, inbox)

@@ -3,31 +3,32 @@
 internal import LupineWire
 
 extension Exchange {
-  /// The progress of the request.
+  /// The progress of an exchange's request.
   enum RequestState {
-    /// The head and the body are being sent as fast as the body's source and the kernel allow.
+    /// The head and the body of the request are being sent as fast as the body's source and the kernel allow.
     case sending
-    /// The exchange waits for the body's producer, so the server isn't responsible for the pause.
+    /// The exchange waits until the producer of the request body writes more bytes, so the server isn't responsible for the pause.
     case awaitingProducer
     /// The exchange waits for the server's `100 Continue` before it sends the body.
     case awaitingContinue
-    /// The body is data of another protocol, and is sent once the server has switched to that protocol.
+    /// The request body is data of another protocol. It is sent once the server has switched to that protocol.
     case awaitingUpgrade
-    /// The server sent its final response without `100 Continue` or `101`, so the body isn't sent.
+    /// The server sent its final response without `100 Continue` or `101`, so the engine doesn't send the request body.
     case refused
   }
 
-  /// The progress of the response.
+  /// The progress of an exchange's response.
   enum ResponseState {
     case awaitingHead
-    /// The head has been delivered, and the body, which has this framing, is being received.
+    /// The head has been delivered, and the body is being received. The associated value is the body's framing.
     case receiving(BodyFraming)
-    /// The connection has switched to another protocol, which the body carries. Its pauses have no time limit.
+    /// The connection has switched to another protocol, whose data is the body of the response. Pauses of the server have no time
+    /// limit.
     case upgraded
-    /// The exchange no longer uses its connection. The loop reads the rest of the body only so that the connection can be
+    /// The exchange no longer uses its connection. The event loop reads the rest of the body only so that the connection can be
     /// reused.
     case discarded
-    /// The sink has been notified of the end.
+    /// The sink has been notified that the exchange has ended.
     case ended
   }
 }

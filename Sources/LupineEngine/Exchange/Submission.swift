@@ -1,6 +1,6 @@
 // Submission: the message that passes a request to a loop.
 
-/// A request and the sink of its response, sent to a loop.
+/// A request with the sink that receives its response, passed from the caller's thread to an event loop.
 ///
 /// This is a class, because a request is a large value, which would otherwise be copied at each step.
 final class Submission: Sendable {

@@ -1,6 +1,7 @@
 // LinkedLists: doubly linked lists of slots. Removing any element takes O(1), and elements need no separate allocations.
 
-/// Any number of doubly linked lists of slots. A slot is in at most one of the lists.
+/// Any number of doubly linked lists whose elements are slots: small numbers, such as indexes of an array. A slot is in at most one
+/// of the lists.
 struct LinkedLists: Sendable {
   /// A list: the slots of its first and last element, and the number of its elements.
   struct List: Sendable {
@@ -12,7 +13,7 @@ struct LinkedLists: Sendable {
     var isEmpty: Bool { count == 0 }
   }
 
-  /// The neighbors of a slot. -1 stands for no neighbor. This takes half the space of two `Int?`.
+  /// The slots before and after a slot in its list. -1 stands for none. This takes half the space of two `Int?`.
   fileprivate struct Link: Sendable {
     var previous: Int32 = -1
     var next: Int32 = -1
@@ -20,10 +21,10 @@ struct LinkedLists: Sendable {
 
   private var links: [Link] = []
 
-  /// Returns the next slot in the list, or nil if `slot` is the last.
+  /// Returns the slot after `slot` in its list, or nil if `slot` is the last.
   func next(after slot: Int) -> Int? { links[slot].next.slot }
 
-  /// Returns the previous slot in the list, or nil if `slot` is the first.
+  /// Returns the slot before `slot` in its list, or nil if `slot` is the first.
   func previous(before slot: Int) -> Int? { links[slot].previous.slot }
 
   /// Appends a slot to a list. The slot must not be in any list.
@@ -36,8 +37,8 @@ struct LinkedLists: Sendable {
     list.count += 1
   }
 
-  /// Inserts a slot after `predecessor`, which is in the list, or at the list's start if `predecessor` is nil. The slot must
-  /// not be in any list.
+  /// Inserts a slot after `predecessor`, which must be in the list, or at the start of the list if `predecessor` is nil. The slot
+  /// must not be in any list.
   mutating func insert(_ slot: Int, after predecessor: Int?, in list: inout List) {
     let next = predecessor.map { links[$0].next } ?? list.ends.next
     guard next >= 0 else { return append(slot, to: &list) }
@@ -48,7 +49,7 @@ struct LinkedLists: Sendable {
     list.count += 1
   }
 
-  /// Removes a slot from its list.
+  /// Removes a slot from `list`, which must contain it.
   mutating func remove(_ slot: Int, from list: inout List) {
     let link = links[slot]
     if link.previous >= 0 { links[Int(link.previous)].next = link.next } else { list.ends.next = link.next }

@@ -2,7 +2,7 @@
 
 public import LupineWire
 
-/// The numbers of connections and waiters, for one origin or for all origins.
+/// The numbers of connections and of waiting exchanges, for one origin or for all origins.
 ///
 /// `created` always equals the sum of `idle`, `active` and all values of `closed`.
 public struct ConnectionCounters: Sendable, Hashable {
@@ -14,21 +14,21 @@ public struct ConnectionCounters: Sendable, Hashable {
   public var opening = 0
   /// The current number of exchanges that wait for a connection, including exchanges for which a connection is being opened.
   public var waiting = 0
-  /// The number of connections opened so far.
+  /// The number of connections that have been opened so far.
   public var created = 0
   /// The number of times that an exchange received a connection that an earlier exchange had used.
   public var reused = 0
   /// The number of connections that couldn't be opened.
   public var openingsFailed = 0
-  /// The number of connections abandoned while they were being opened, because no exchange needed them any longer.
+  /// The number of connections that the pool abandoned while they were being opened, because no exchange needed them any longer.
   public var openingsAbandoned = 0
-  /// The number of connections that were closed or switched to another protocol, for each reason.
+  /// The number of connections that were closed or switched to another protocol, by the reason.
   public var closed: [CloseReason: Int] = [:]
 
   /// Creates counters with all values 0.
   public init() {}
 
-  /// Adds the counters of another origin or loop.
+  /// Adds the counters of another origin or loop to these counters.
   public mutating func add(_ other: ConnectionCounters) {
     idle += other.idle
     active += other.active
@@ -44,23 +44,24 @@ public struct ConnectionCounters: Sendable, Hashable {
 
 /// The counters of one loop's pool, or the sum of all loops.
 public struct PoolCounters: Sendable, Hashable {
-  /// The counters of an origin since the pool last began to remember it.
+  /// The counters of one origin. They start at 0 when the pool creates a record of the origin, possibly after it has forgotten an
+  /// earlier one.
   public struct OfOrigin: Sendable, Hashable {
-    /// The origin. Several elements have the same origin if its connections have different settings.
+    /// The origin. Several elements have the same origin if requests to the origin had different connection settings.
     public var origin: Origin
-    /// The counters of the origin.
+    /// The numbers of the origin's connections and waiting exchanges.
     public var connections: ConnectionCounters
   }
 
-  /// The counters since the loop's start, including those of origins that the pool has forgotten.
+  /// The numbers for all origins since the loop's start, including origins that the pool has forgotten.
   public var total = ConnectionCounters()
-  /// The counters of the remembered origins (see `PoolLimits.originsRememberedMax`), in no particular order.
+  /// The counters of the origins that the pool remembers (see `PoolLimits.originsRememberedMax`), in no particular order.
   public var origins: [OfOrigin] = []
 
   /// Creates counters with all values 0.
   public init() {}
 
-  /// Adds the counters of another loop.
+  /// Adds the counters of another loop to these counters.
   public mutating func add(_ other: PoolCounters) {
     total.add(other.total)
     origins += other.origins

@@ -2,13 +2,13 @@
 
 typealias ExchangeID = UInt64
 
-/// The ID of a connection, from the decision to open it until it is closed.
+/// The ID of a connection, which is valid from the decision to open the connection until it is closed.
 struct ConnectionID: Sendable, Hashable {
-  /// The serial number in the upper 32 bits, and the slot in the lower 32. The highest bit is 0, so that poller tokens can set
-  /// it to differ from all IDs.
+  /// The connection's serial number in the upper 32 bits, and its slot in the lower 32. The highest bit is 0, so that poller tokens
+  /// can set it to differ from all IDs.
   let rawValue: UInt64
 
-  /// The largest serial number. Serial number 1 follows it.
+  /// The largest serial number of a connection. The connection after it gets the serial number 1.
   static let serialMax: UInt32 = .max >> 1
 
   init(serial: UInt32, slot: Int) {
@@ -19,16 +19,17 @@ struct ConnectionID: Sendable, Hashable {
     self.rawValue = rawValue
   }
 
-  /// The connection's number within its loop, counted from 1.
+  /// The connection's number within its loop, counted from 1 in the order in which connections are opened.
   var serial: UInt32 { UInt32(rawValue >> 32) }
 
-  /// A small number, unique among the loop's current connections, that can index arrays.
+  /// The connection's slot: a small number that indexes arrays and is unique among the loop's current connections.
   var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
 }
 
-/// The identifier of a waiter in the queue. A stale ticket never matches another waiter.
+/// The identifier of an exchange that waits for a connection. Because it contains a serial number, the ticket of an earlier waiter
+/// never identifies another one.
 struct Ticket: Sendable, Hashable {
-  /// The waiter's number in order of arrival, counted from 1 in each pool.
+  /// The waiter's rank in the pool's queue: the waiter with the lower rank is served first. Unique in each pool.
   let serial: UInt64
   let slot: Int
 }

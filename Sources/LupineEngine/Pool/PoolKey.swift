@@ -3,14 +3,14 @@
 internal import LupineTLS
 internal import LupineWire
 
-/// The key of a set of connections. Only requests with equal keys share connections.
+/// The properties that two requests must have in common to share connections. Only requests with equal keys do.
 ///
 /// The key is a reference to its content, because each request and each connection has one.
 struct PoolKey: Hashable, Sendable {
-  /// The requests to which a connection is restricted.
+  /// The requests to which connections with a key are restricted.
   enum Tenant: Hashable, Sendable {
     case exchange(ExchangeID)
-    /// The connection is restricted to requests with this group (see `ConnectionDemand`).
+    /// The connection is restricted to requests of the group with this number (see `ConnectionDemand`).
     case group(UInt64)
   }
 
@@ -61,17 +61,17 @@ struct PoolKey: Hashable, Sendable {
   }
 
   var origin: Origin { content.origin }
-  /// The route to the origin. Requests with different proxies, or with different credentials for a proxy, never share a
-  /// connection.
+  /// The route of the connections to the origin. Requests with different proxies, or with different credentials for a proxy, never
+  /// share a connection.
   var route: Route { content.route }
-  /// The TLS configuration, or nil for http. Connections with different verification settings are never shared.
+  /// The TLS settings of the connections, or nil for http. Requests with different verification settings never share a connection.
   var tls: TLSConfiguration? { content.tls }
-  /// The connections' settings that differ from the engine's, or nil if there are none.
+  /// The settings of the connections that differ from the engine's settings, or nil if there are none.
   var traits: ConnectionSettings.Traits? { content.traits }
-  /// The line of the Host field for the origin, or an error if the host can't be written. The error is possible only for a host
+  /// The line of the Host field for the origin, or an error if the host can't be serialized. The error is possible only for a host
   /// that wasn't parsed from a URI.
   var hostLine: Result<[UInt8], WireError> { content.hostLine }
-  /// Whether the connections use TLS.
+  /// Whether connections with this key use TLS.
   var isEncrypted: Bool { content.isEncrypted }
 
   /// The requests to which connections with this key are restricted, or nil if all requests may share them.
@@ -80,14 +80,14 @@ struct PoolKey: Hashable, Sendable {
     set { content = Content(content.origin, content.route, content.tls, content.traits, exclusiveTo: newValue) }
   }
 
-  /// The same key without a client certificate. A request with this key never uses a connection that presents a certificate.
+  /// This key without a client certificate. A request with the resulting key never uses a connection that presents a certificate.
   var anonymous: PoolKey {
     guard var tls = content.tls, tls.identity != nil else { return self }
     tls.identity = nil
     return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
   }
 
-  /// Returns the same key with the client certificate that a request's `IdentityChoice` selects.
+  /// Returns this key with the client certificate that `choice`, a request's decision, selects.
   func presenting(_ choice: IdentityChoice) -> PoolKey {
     guard let tls = content.tls?.presenting(choice) else { return self }
     return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
@@ -106,7 +106,7 @@ struct PoolKey: Hashable, Sendable {
 }
 
 extension TLSConfiguration {
-  /// Returns these settings with the client certificate that a request's `IdentityChoice` selects.
+  /// Returns these settings with the client certificate that `choice`, a request's decision, selects.
   func presenting(_ choice: IdentityChoice) -> TLSConfiguration {
     var tls = self
     tls.identity = choice.identity

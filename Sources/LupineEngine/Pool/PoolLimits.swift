@@ -5,26 +5,26 @@
 /// Each loop has a separate pool. An origin belongs to one loop by default, so limits per origin are exact. Total
 /// limits apply to each loop.
 public struct PoolLimits: Sendable, Hashable {
-  /// The maximum number of connections to one origin, including busy and idle connections and
-  /// those being opened. 64 by default, and at least 1.
+  /// The maximum number of connections to one origin: busy connections, idle connections and those being opened. 64 by default, and
+  /// at least 1.
   ///
-  /// Exchanges beyond the limit wait, by priority and then in order of arrival. Browsers open 6 connections, AsyncHTTPClient 8,
-  /// and Go sets no limit.
+  /// Exchanges beyond the limit wait, by priority and then in order of arrival. Browsers open 6 connections, AsyncHTTPClient 8, and
+  /// Go sets no limit.
   public var connectionsPerOriginMax = 64
 
-  /// The maximum number of all connections, including busy and idle connections and those being opened. 768 by default, and at
-  /// least 1. `.max` sets no limit.
+  /// The maximum number of connections to all origins: busy connections, idle connections and those being opened. 768 by default,
+  /// and at least 1. `.max` sets no limit.
   ///
   /// 768 is three quarters of 1,024, the usual `ulimit -n`. The last quarter is left for second connection attempts and the
-  /// program's files. To make room, idle connections are closed. Exchanges beyond the limit wait, by priority and then in order
-  /// of arrival, across all origins.
+  /// program's files. To make room, the pool closes idle connections. Exchanges beyond the limit wait, by priority and then in
+  /// order of arrival, across all origins.
   public var connectionsMax = 768
 
-  /// The maximum number of idle connections to one origin, or 0 for none. 64 by default, so that a
-  /// burst of requests can keep all of its connections.
+  /// The maximum number of idle connections to one origin. 64 by default, so that a burst of requests can keep all of its
+  /// connections. If 0, the pool keeps none.
   public var idlePerOriginMax = 64
 
-  /// The maximum number of all idle connections, or 0 for none. 256 by default. Go keeps 100.
+  /// The maximum number of idle connections to all origins. 256 by default. Go keeps 100. If 0, the pool keeps none.
   public var idleMax = 256
 
   /// The time after which an idle connection is closed. 60 s by default, less than nginx's 75 s. Go uses 90 s.
@@ -32,38 +32,39 @@ public struct PoolLimits: Sendable, Hashable {
 
   /// The maximum age of a connection. No limit if nil (the default).
   ///
-  /// An older connection is closed as soon as it is released or idle, but never during a request. With a limit, changes of
-  /// addresses and load balancers take effect. The nginx server closes connections after an hour; Go sets no limit.
+  /// The pool closes an older connection as soon as the connection is released or idle, but never during a request. With a limit,
+  /// changes of addresses and load balancers take effect. The nginx server closes connections after an hour; Go sets no limit.
   public var connectionAgeMax: Duration?
 
-  /// The maximum number of requests on one connection, at least 1. No limit if nil (the default).
+  /// The maximum number of requests that one connection serves, at least 1. No limit if nil (the default).
   ///
   /// The nginx server closes connections after 1,000 requests, and announces this in its last response.
   public var usesPerConnectionMax: Int?
 
-  /// The maximum number of exchanges that wait for a connection. 100,000 by default, and at least 1. Exchanges beyond the limit
-  /// are refused.
+  /// The maximum number of exchanges that wait for a connection. 100,000 by default, and at least 1. The pool refuses further
+  /// exchanges.
   ///
-  /// The limit bounds memory when the server is slower than the callers: a waiter takes about 100 bytes, in addition to its
-  /// request.
+  /// The limit bounds memory when the server is slower than the callers: a waiting exchange takes about 100 bytes, in addition to
+  /// its request.
   public var waitersMax = 100_000
 
-  /// The maximum number of origins whose counters the pool keeps although they have neither connections nor waiters. 1,000 by
-  /// default, which takes about 500 kB. Beyond the limit, the pool forgets the least recently used origin.
+  /// The maximum number of origins whose counters the pool keeps although they have neither connections nor waiting exchanges.
+  /// 1,000 by default, which takes about 500 kB. Beyond the limit, the pool forgets the least recently used origin.
   public var originsRememberedMax = 1_000
 
-  /// Creates the default limits.
+  /// Creates limits with the default values.
   public init() {}
 }
 
 extension PoolLimits {
-  /// The first pause after the process has run out of descriptors: 10 ms. Each further pause is twice as long.
+  /// The first pause in opening connections after the process has run out of descriptors: 10 ms. Each further pause is twice as
+  /// long.
   ///
   /// 10 ms is long enough to avoid a busy loop, and short compared with a handshake.
   static let descriptorRetryMin = Duration.milliseconds(10)
 
-  /// The maximum pause after the process has run out of descriptors: 1 s, so that the pool notices within a second that a
-  /// descriptor is free.
+  /// The maximum pause in opening connections after the process has run out of descriptors: 1 s, so that the pool notices within a
+  /// second that a descriptor is free.
   static let descriptorRetryMax = Duration.seconds(1)
 
   /// Traps if the limits are so low that no exchange could ever get a connection.

@@ -3,24 +3,25 @@
 internal import LupineReactor
 internal import LupineWire
 
-/// The record of a connection, from the decision to open it until it is closed.
+/// The pool's record of a connection, from the decision to open the connection until it is closed.
 struct PooledConnection: Sendable {
   enum State: Sendable {
-    /// The connection is being opened on behalf of this waiter. Nil if no waiter needs it.
+    /// The connection is being opened on behalf of the associated waiter, which is nil if no waiter needs the connection any
+    /// longer.
     case opening(for: Int?)
     case busy
     case idle(until: Instant)
   }
 
-  /// The serial number, or 0 for a free slot.
+  /// The connection's serial number, or 0 if no connection uses this record's slot.
   var serial: UInt32 = 0
   var origin = 0
   var state = State.busy
-  /// The number of exchanges that have received the connection.
+  /// The number of exchanges to which the pool has given the connection.
   var uses = 0
-  /// The time after which no further exchange receives the connection.
+  /// The time after which the pool gives the connection to no further exchange.
   var end = Instant(nanoseconds: .max)
-  /// Whether the connection is in the list `PoolState.aging`.
+  /// Whether the connection is in the list `PoolState.aging`, which orders connections by their `end`.
   var isAging = false
 
   /// Returns whether the connection is idle, and has exceeded neither its idle timeout nor its maximum age.
@@ -30,17 +31,17 @@ struct PooledConnection: Sendable {
   }
 }
 
-/// The record of an exchange in its origin's queue.
+/// The pool's record of a waiter: an exchange in its origin's queue.
 struct Waiter: Sendable {
-  /// The waiter's rank, or 0 for a free slot. The waiter with the lower rank is served first: the one with the higher priority
-  /// or, if the priorities are equal, the one that arrived first.
+  /// The waiter's rank, or 0 if no waiter uses this record's slot. The waiter with the lower rank is served first: the one with the
+  /// higher priority or, if the priorities are equal, the one that arrived first.
   var serial: UInt64 = 0
   var exchange: ExchangeID = 0
   var origin = 0
-  /// The connection being opened on the waiter's behalf, or nil if there is none.
+  /// The slot of the connection that is being opened on the waiter's behalf, or nil if there is none.
   var opening: Int?
 
-  /// Returns the rank of the `arrival`-th waiter, given its priority.
+  /// Returns the rank of a waiter with this priority that arrived as the `arrival`-th waiter of the pool.
   static func rank(_ priority: ExchangePriority, arrival: UInt64) -> UInt64 {
     UInt64(UInt8.max - priority.level) << 56 | arrival
   }
@@ -50,7 +51,7 @@ struct Waiter: Sendable {
 
 /// The priority of an exchange among those that wait for a connection.
 struct ExchangePriority: Sendable, Hashable {
-  /// The level, from 0 to 254. Higher levels are served first.
+  /// The level of the priority, from 0 to 254. Exchanges with higher levels are served first.
   let level: UInt8
 
   /// The priority of requests that don't set one.
@@ -64,39 +65,38 @@ struct ExchangePriority: Sendable, Hashable {
   }
 }
 
-/// The record of one key: its connections and waiters.
+/// The pool's record of an origin, or more precisely of a pool key: its connections and waiters.
 struct PooledOrigin: Sendable {
   enum Standing: Sendable {
-    /// The origin has waiters, or it has connections and none of them is an orphan.
+    /// The origin has waiters, or it has connections that all were opened or are being opened for a waiter.
     case used
-    /// The origin has no waiters, but it has orphans: connections being opened without a waiter.
+    /// The origin has no waiters, but at least one orphan: a connection that is being opened without a waiter.
     case orphaned
     /// The origin has neither connections nor waiters.
     case dormant
-    /// The origin has neither connections nor waiters, and belonged to a single exchange or a group, so it is unlikely to be
-    /// used again.
+    /// The origin has neither connections nor waiters, and its key is restricted to a single exchange or a group, so it is unlikely
+    /// to be used again.
     case disposable
   }
 
-  /// The origin's key, or nil for a free slot.
+  /// The key of the record, or nil if no origin uses this record's slot.
   var key: PoolKey?
-  /// The idle connections, starting with the least recently used.
+  /// The origin's idle connections, least recently used first.
   var idle = LinkedLists.List()
-  /// Connections that are being opened without a waiter.
+  /// The origin's orphans: connections that are being opened without a waiter.
   var orphans = LinkedLists.List()
-  /// The waiters, ordered by priority and then by arrival. A connection is being opened for each waiter before
+  /// The origin's waiters, ordered by priority and then by arrival. A connection is being opened for each waiter before
   /// `firstWithoutOpening`, and for no other waiter.
   var queue = LinkedLists.List()
   var firstWithoutOpening: Int?
-  /// The last waiter of each priority in `queue`, starting with the highest priority. Empty while all waiters have the normal
-  /// priority.
+  /// The last waiter of each priority in `queue`, highest priority first. Empty while all waiters have the normal priority.
   var tails: [PriorityTail] = []
   var connectionCount = 0
   var standing = Standing.used
-  /// The counters that can't be derived from the lists.
+  /// The origin's counters, except for those that are derived from the lists.
   var counters = ConnectionCounters()
 
-  /// The standing that follows from the origin's current connections and waiters.
+  /// The standing that results from the origin's current connections and waiters.
   var presentStanding: Standing {
     if !queue.isEmpty { return .used }
     if connectionCount == 0 { return key?.exclusiveTo == nil ? .dormant : .disposable }
@@ -104,13 +104,13 @@ struct PooledOrigin: Sendable {
   }
 }
 
-/// The pool's state while the process is short of descriptors. Limits how many connections the pool opens in that time.
+/// The pool's state while the process is short of descriptors. It limits how many connections the pool opens during that time.
 struct DescriptorShortage: Sendable {
   /// The number of connections that the pool may start to open now.
   var permits = 0
-  /// The time of the next attempt to open a connection. Nil while a permit or an opening in progress will show whether
+  /// The time at which the pool next tries to open a connection. Nil while a permit or a connection being opened will show whether
   /// descriptors are available.
   var retry: Instant?
-  /// The length of the latest pause, or zero if a descriptor has become available since then.
+  /// The length of the latest pause in opening connections, or zero if a descriptor has become available since then.
   var pause = Duration.zero
 }

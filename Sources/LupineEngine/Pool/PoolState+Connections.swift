@@ -4,27 +4,27 @@ internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// The number of all connections, including those being opened.
+  /// The number of all connections in the pool, including those being opened.
   var connectionCount: Int { connections.count }
 
   func id(of connection: Int) -> ConnectionID {
     ConnectionID(serial: connections[connection].serial, slot: connection)
   }
 
-  /// Returns the connection's slot. Traps if the connection was closed.
+  /// Returns the slot of the connection with this ID. Traps if the connection was closed.
   func slot(of id: ConnectionID) -> Int {
     precondition(
       id.slot < connections.upperBound && connections[id.slot].serial == id.serial, "\(id) was already closed")
     return id.slot
   }
 
-  /// Changes the counters of an origin and the totals in the same way.
+  /// Applies `change` both to the counters of an origin and to the totals.
   mutating func count(_ origin: Int, _ change: (inout ConnectionCounters) -> Void) {
     change(&origins[origin].counters)
     change(&total)
   }
 
-  /// Opens a connection for the origin's first waiter that has no connection being opened.
+  /// Decides to open a connection for the origin's first waiter for which none is being opened. Returns the action that opens it.
   mutating func open(_ origin: Int) -> Action {
     guard let waiter = origins[origin].firstWithoutOpening else {
       preconditionFailure("a connection is opened without a waiter")
@@ -40,14 +40,15 @@ extension PoolState {
     return .connect(id(of: connection), for: waiters[waiter].exchange)
   }
 
-  /// Closes a connection that has already been opened.
+  /// Closes a connection that was opened: removes it from the pool, and appends the action that closes it.
   mutating func closeConnection(_ connection: Int, _ reason: CloseReason, _ actions: inout [Action]) {
     actions.append(.close(id(of: connection), reason))
     remove(connection, reason)
     permitOpening()
   }
 
-  /// Abandons a connection that is being opened without a waiter. The caller must call `reclassify` for the origin.
+  /// Abandons a connection that is being opened without a waiter: removes it from the pool, and appends the action that ends its
+  /// opening. The caller must call `reclassify` for the origin.
   mutating func abandon(_ connection: Int, _ actions: inout [Action]) {
     actions.append(.abandon(id(of: connection)))
     count(connections[connection].origin) { $0.openingsAbandoned += 1 }
@@ -55,7 +56,8 @@ extension PoolState {
     permitOpening()
   }
 
-  /// Removes a connection that was being opened. The caller must update the waiter and call `reclassify` for the origin.
+  /// Removes a connection that was being opened from the pool. The caller must update the waiter and call `reclassify` for the
+  /// origin.
   mutating func removeOpening(_ connection: Int) {
     let origin = connections[connection].origin
     guard case .opening(let waiter) = connections[connection].state else {
@@ -71,7 +73,7 @@ extension PoolState {
     connections.remove(connection, leaving: PooledConnection())
   }
 
-  /// Removes a connection that has already been opened.
+  /// Removes a connection that was opened from the pool, and counts `reason`.
   mutating func remove(_ connection: Int, _ reason: CloseReason) {
     let origin = connections[connection].origin
     if case .idle = connections[connection].state { unlinkIdle(connection) }

@@ -3,8 +3,8 @@
 internal import LupineWire
 
 extension PoolState {
-  /// Begins the shutdown: closes idle connections, abandons those being opened, and refuses current and later waiters. Busy
-  /// connections are closed when they are released. A second call does nothing.
+  /// Begins the shutdown of the pool: closes idle connections, abandons those being opened, and refuses current and later waiters.
+  /// Busy connections are closed when their exchanges release them. A second call does nothing.
   mutating func beginShutdown() -> [Action] {
     guard !isShuttingDown else { return [] }
     isShuttingDown = true
@@ -24,10 +24,10 @@ extension PoolState {
     return actions
   }
 
-  /// Whether the shutdown is complete and no connection is left.
+  /// Whether the pool is shutting down and has no connections left.
   var isDrained: Bool { isShuttingDown && connectionCount == 0 }
 
-  /// Returns the current counters. Takes time proportional to the number of remembered origins.
+  /// Returns the current counters. The call takes time proportional to the number of remembered origins.
   func counters() -> PoolCounters {
     var counters = PoolCounters()
     counters.total = total

@@ -5,7 +5,8 @@ internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// Opens connections for waiters as far as the limits permit, and forgets unused origins. Called at the end of each event.
+  /// Opens connections for waiters as far as the limits permit, and forgets unused origins. Called at the end of each event that
+  /// the pool handles.
   mutating func assignPlaces(_ actions: inout [Action]) {
     while let origin = awaitingPlace.first {
       if hasPlace { actions.append(open(origin)) } else if !makeRoom(&actions) { break }
@@ -13,7 +14,8 @@ extension PoolState {
     forgetUnused()
   }
 
-  /// The reason for closing a connection to make room: the total limit is reached, or another connection needs the descriptor.
+  /// The reason for which the pool closes a connection to make room: its limit on all connections is reached, or another connection
+  /// needs the descriptor.
   var reasonToMakeRoom: CloseReason {
     connectionCount >= limits.connectionsMax ? .totalLimit : .descriptorsNeeded
   }
@@ -39,8 +41,8 @@ extension PoolState {
 
   // MARK: Descriptors
 
-  /// Starts a pause after an opening has found no free descriptor. Further failures of openings that were already in progress
-  /// don't start another pause.
+  /// Pauses the opening of connections after one couldn't be opened for lack of a descriptor. If connections that were already
+  /// being opened fail too, this doesn't start another pause.
   mutating func pauseOpening(_ now: Instant) {
     guard waiters.count > 0, shortage?.retry == nil else { return }
     let before = shortage?.pause ?? .zero
@@ -50,14 +52,14 @@ extension PoolState {
     shortage = DescriptorShortage(permits: 0, retry: now + pause, pause: pause)
   }
 
-  /// Permits one more opening, because a descriptor is probably free.
+  /// Permits the pool to open one more connection, because a descriptor is probably free.
   mutating func permitOpening() {
     shortage?.permits += 1
     shortage?.retry = nil
   }
 
-  /// Relaxes the limit after an opening has obtained a descriptor. As long as waiters need connections, each success permits
-  /// two further openings.
+  /// Relaxes the limit on opening connections after a connection has obtained a descriptor. As long as waiters need connections,
+  /// each such success permits two further ones.
   mutating func easeShortage() {
     guard shortage?.retry == nil else { return }
     if awaitingPlace.isEmpty {

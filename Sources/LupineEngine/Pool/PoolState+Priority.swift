@@ -1,16 +1,17 @@
 // PoolState+Priority: the place of a waiter in a queue that is ordered by priority.
 
-/// The last waiter of one priority in an origin's queue.
+/// The last waiter that has a certain priority in an origin's queue.
 struct PriorityTail: Sendable {
   let priority: ExchangePriority
   var last: Int
 }
 
 extension PoolState {
-  /// Puts a waiter into its origin's queue, before the waiters of lower priority and after all others. Takes O(1) while all
+  /// Inserts a waiter into its origin's queue, before the waiters of lower priority and after all others. Takes O(1) while all
   /// waiters have the normal priority, and otherwise O(n) in the number of different priorities.
   ///
-  /// Returns the exchange that has lost its opening to the waiter, or nil if none has.
+  /// If the waiter takes over the connection that is being opened for another waiter, returns the exchange of that other waiter.
+  /// Otherwise, returns nil.
   mutating func insert(_ waiter: Int, _ priority: ExchangePriority, at origin: Int) -> ExchangeID? {
     guard priority != .normal || !origins[origin].tails.isEmpty else {
       queueLinks.append(waiter, to: &origins[origin].queue)
@@ -21,7 +22,8 @@ extension PoolState {
     return claimOpening(for: waiter, at: origin)
   }
 
-  /// Updates the tails for a new waiter. Returns the waiter after which it belongs, or nil if it becomes the first.
+  /// Updates the origin's `tails` for a new waiter. Returns the waiter after which the new waiter belongs in the queue, or nil if
+  /// it becomes the first.
   private mutating func predecessor(of waiter: Int, _ priority: ExchangePriority, _ origin: Int) -> Int? {
     if origins[origin].tails.isEmpty, let last = origins[origin].queue.last {
       origins[origin].tails = [PriorityTail(priority: .normal, last: last)]
@@ -37,8 +39,8 @@ extension PoolState {
     return predecessor
   }
 
-  /// Preserves the rule that only the queue's first waiters have an opening. If the new waiter is among them, it takes over the
-  /// opening of the last of them. Returns the exchange that has lost its opening, or nil if none has.
+  /// Preserves the rule that connections are being opened only for the first waiters of the queue. If the new waiter is among
+  /// these, it takes over the connection of the last of them, whose exchange is returned. Otherwise, returns nil.
   private mutating func claimOpening(for waiter: Int, at origin: Int) -> ExchangeID? {
     let first = origins[origin].firstWithoutOpening
     let next = queueLinks.next(after: waiter)
@@ -58,7 +60,7 @@ extension PoolState {
     return waiters[last].exchange
   }
 
-  /// Updates the tails for a waiter that is about to leave its queue.
+  /// Updates the origin's `tails` for a waiter that is about to leave the queue.
   mutating func dropTail(_ waiter: Int, at origin: Int) {
     guard let index = origins[origin].tails.firstIndex(where: { $0.last == waiter }) else { return }
     let priority = origins[origin].tails[index].priority

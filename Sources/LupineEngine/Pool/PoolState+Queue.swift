@@ -3,8 +3,8 @@
 internal import LupineWire
 
 extension PoolState {
-  /// Adds an exchange to its origin's queue. If the exchange takes over the opening of one with lower priority, adds a `.wait`
-  /// action for the latter.
+  /// Adds an exchange to its origin's queue. If the exchange takes over the connection that is being opened for an exchange with
+  /// lower priority, appends a `.wait` action for the latter.
   mutating func enqueue(
     _ exchange: ExchangeID, _ priority: ExchangePriority, at origin: Int, _ actions: inout [Action]
   ) -> Ticket {
@@ -15,8 +15,8 @@ extension PoolState {
     return Ticket(serial: rank, slot: waiter)
   }
 
-  /// Removes a waiter from its queue. The connection being opened for it passes to the first waiter that has none, or becomes
-  /// an orphan.
+  /// Removes a waiter from its queue and returns its exchange. If a connection is being opened for the waiter, the connection
+  /// passes to the first waiter for which none is being opened, or becomes an orphan.
   mutating func dequeue(_ waiter: Int) -> ExchangeID {
     let (exchange, origin, opening) = (waiters[waiter].exchange, waiters[waiter].origin, waiters[waiter].opening)
     if origins[origin].firstWithoutOpening == waiter {
@@ -38,15 +38,15 @@ extension PoolState {
     return exchange
   }
 
-  /// Assigns a connection that is being opened to the first waiter without one, which `waiter` must be.
+  /// Assigns a connection that is being opened to `waiter`, which must be the first waiter for which none is being opened.
   mutating func assign(_ opening: Int, to waiter: Int) {
     waiters[waiter].opening = opening
     connections[opening].state = .opening(for: waiter)
     origins[waiters[waiter].origin].firstWithoutOpening = queueLinks.next(after: waiter)
   }
 
-  /// Called before the first waiter gets the connection that was opened for `waiter`. In exchange, `waiter` takes over the
-  /// connection being opened for the first waiter.
+  /// Called before the first waiter of the queue gets the connection that was opened for `waiter`. In exchange, `waiter` takes over
+  /// the connection that is being opened for the first waiter.
   mutating func giveOpeningOfFirst(to waiter: Int) {
     guard let first = origins[waiters[waiter].origin].queue.first else { preconditionFailure("a waiter isn't queued") }
     // If `waiter` is the first waiter, no other connection is being opened for it now.
@@ -58,8 +58,9 @@ extension PoolState {
     noteReassignment(of: opening)
   }
 
-  /// Updates the queue after the opening for `waiter` has failed and `waiter` stays in the queue. The last waiter that has an
-  /// opening passes it to `waiter`, and becomes the first that has none. Returns the exchange of this last waiter.
+  /// Updates the queue after a connection couldn't be opened for `waiter`, which stays in the queue. The last waiter for which a
+  /// connection is being opened passes this connection to `waiter`, and becomes the first waiter without one. Returns the exchange
+  /// of this last waiter.
   mutating func withdrawOpening(from waiter: Int) -> ExchangeID {
     let origin = waiters[waiter].origin
     let first = origins[origin].firstWithoutOpening
@@ -78,15 +79,15 @@ extension PoolState {
 
   // MARK: Origins
 
-  /// Adds a record for a key that has none, and returns its index.
+  /// Creates a record for a key that has none, and returns the record's index.
   mutating func remember(_ key: PoolKey) -> Int {
     let origin = origins.insert(PooledOrigin(key: key))
     slots[key] = origin
     return origin
   }
 
-  /// Removes the records of disposable origins. Then removes the least recently used dormant origins as long as there are more
-  /// than `originsRememberedMax` records.
+  /// Removes the records of all disposable origins. Then removes the records of the least recently used dormant origins as long as
+  /// there are more than `originsRememberedMax` records.
   mutating func forgetUnused() {
     while let origin = disposable.first {
       standingLinks.remove(origin, from: &disposable)
@@ -103,7 +104,7 @@ extension PoolState {
     origins.remove(origin, leaving: PooledOrigin())
   }
 
-  /// Updates the lists of origins after this origin's waiters or connections have changed.
+  /// Updates the pool's lists of origins after the waiters or connections of `origin` have changed.
   mutating func reclassify(_ origin: Int) {
     let hasRoom = origins[origin].connectionCount < limits.connectionsPerOriginMax
     awaitingPlace.set(origin, to: hasRoom ? origins[origin].firstWithoutOpening.map { waiters[$0].serial } : nil)

@@ -4,7 +4,7 @@ internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// The time at which `expire` must be called, or nil if there is none. Each event may change this time.
+  /// The time at which the caller must call `expire`, or nil if there is none. Each event may change this time.
   var nextDeadline: Instant? {
     var next = shortage?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }
@@ -12,8 +12,8 @@ extension PoolState {
     return next
   }
 
-  /// Closes connections that have exceeded their idle time or age, and permits an opening if a pause for lack of descriptors is
-  /// over.
+  /// Closes connections that have exceeded their idle timeout or maximum age. Permits the pool to open a connection if a pause for
+  /// lack of descriptors is over.
   mutating func expire(now: Instant) -> [Action] {
     var actions: [Action] = []
     closeExpired(now, &actions)
@@ -22,7 +22,8 @@ extension PoolState {
     return actions
   }
 
-  /// Closes idle connections that have exceeded their idle time or age. Busy connections are checked when they are released.
+  /// Closes idle connections that have exceeded their idle timeout or maximum age. The age of a busy connection is checked when its
+  /// exchange releases it.
   mutating func closeExpired(_ now: Instant, _ actions: inout [Action]) {
     while let oldest = idle.first, case .idle(let until) = connections[oldest].state, until <= now {
       closeConnection(oldest, .idleTimeout, &actions)
@@ -33,7 +34,7 @@ extension PoolState {
     }
   }
 
-  /// Sets the time after which no further exchange receives the connection.
+  /// Sets the time after which the pool gives the connection to no further exchange.
   mutating func watchAge(_ connection: Int, until end: Instant) {
     connections[connection].end = end
     connections[connection].isAging = true

@@ -4,35 +4,35 @@
 internal import LupineReactor
 internal import LupineWire
 
-/// The state of one loop's pool: connections, idle connections and waiters.
+/// The state of one loop's connection pool: open connections, connections being opened, and exchanges that wait for one.
 ///
-/// A connection being opened isn't bound to the exchange that requested it. The first free connection goes to the first waiter
-/// in the origin's queue, and an opened connection without a waiter becomes idle.
+/// A connection being opened isn't bound to the exchange that requested it. The first free connection goes to the first waiter in
+/// the origin's queue, and an opened connection without a waiter becomes idle.
 ///
-/// Waiters get connections by priority, and in order of arrival if the priorities are equal. This order applies within an
-/// origin. If `connectionsMax` or a shortage of descriptors prevents new connections, it applies across all origins. Idle
-/// connections are closed when a waiter needs their place.
+/// Waiters get connections by priority, and in order of arrival if the priorities are equal. This order applies within an origin.
+/// If `connectionsMax` or a shortage of descriptors prevents new connections, it applies across all origins. Idle connections are
+/// closed when a waiter needs their place.
 ///
 /// Each event takes O(1), O(log n) in the number of origins, or O(n) in the number of different priorities. Closing several
 /// connections takes time for each of them. The caller must execute the returned actions in order, before it reports the next
 /// event.
 struct PoolState: Sendable {
-  /// The pool's answer to an exchange that needs a connection.
+  /// The pool's answer to an exchange that requests a connection.
   enum Acquisition: Equatable {
-    /// The exchange uses this idle connection.
+    /// The exchange can use this idle connection at once.
     case use(ConnectionID)
-    /// The exchange waits, and `cancel` with this ticket ends the wait. The actions may open a connection, or may already give
-    /// one to the exchange.
+    /// The exchange waits for a connection. Calling `cancel` with this ticket ends the wait. The actions may open a connection, or
+    /// may already give one to the exchange.
     case wait(Ticket, [Action])
-    /// The exchange is refused.
+    /// The pool refuses to serve the exchange.
     case refused(Refusal)
   }
 
-  /// The pool's decision about a connection that has been opened or released.
+  /// The pool's decision about a connection that was opened, or that its exchange has released.
   enum Released: Equatable {
-    /// The connection becomes idle.
+    /// The connection stays open and becomes idle.
     case idle
-    /// The connection serves this exchange, which was waiting.
+    /// The connection serves this exchange, which was waiting for one.
     case use(by: ExchangeID)
     /// The caller must execute these actions. If none of them uses or closes the connection, it becomes idle.
     case actions([Action])
@@ -42,18 +42,18 @@ struct PoolState: Sendable {
     case use(ConnectionID, by: ExchangeID)
     /// Open a connection on behalf of this exchange.
     case connect(ConnectionID, for: ExchangeID)
-    /// The exchange remains in the queue, but no connection is being opened for it any longer.
+    /// The exchange continues to wait in the queue, but no connection is being opened for it any longer.
     case wait(ExchangeID)
     case close(ConnectionID, CloseReason)
-    /// Abandon a connection that is being opened.
+    /// Stop opening this connection.
     case abandon(ConnectionID)
-    /// The exchange fails, because its connection couldn't be opened.
+    /// The exchange fails, because the connection for which it waited couldn't be opened.
     case fail(ExchangeID)
-    /// The exchange is refused after it has waited.
+    /// The pool refuses to serve the exchange, which has waited until now.
     case refuse(ExchangeID, Refusal)
   }
 
-  /// The reason why an exchange is refused.
+  /// The reason why the pool refuses to serve an exchange.
   enum Refusal: Equatable {
     case shuttingDown
     /// The maximum number of exchanges is already waiting. The associated value is `PoolLimits.waitersMax`.
@@ -62,7 +62,7 @@ struct PoolState: Sendable {
 
   /// The reason why a connection couldn't be opened.
   enum OpeningFailure {
-    /// The network or the peer failed, or a timeout has passed.
+    /// The network or the peer failed, or a time limit was exceeded.
     case unreachable
     /// The process or the system has run out of descriptors (EMFILE, ENFILE).
     case outOfDescriptors
@@ -78,32 +78,33 @@ struct PoolState: Sendable {
   var lastConnection: UInt32 = 0
   var lastWaiter: UInt64 = 0
 
-  /// The links of the origins' queues.
+  /// The links between the waiters of each origin's `queue`.
   var queueLinks = LinkedLists()
-  /// The links of the origins' lists of idle connections and orphans.
+  /// The links between the connections of each origin's `idle` and `orphans`.
   var originLinks = LinkedLists()
-  /// All idle connections, starting with the one that has been idle longest.
+  /// The idle connections of all origins, starting with the one that has been idle longest.
   var idle = LinkedLists.List()
   var idleLinks = LinkedLists()
-  /// Connections whose `end` hasn't passed yet, oldest first. Empty without an age limit.
+  /// Connections whose `end` hasn't passed yet, oldest first. Empty if there is no limit on the age of connections.
   var aging = LinkedLists.List()
   var agingLinks = LinkedLists()
-  /// One list of origins for each of the states `orphaned`, `dormant` and `disposable` of `PooledOrigin.Standing`. Each list
-  /// starts with the origin that has been in the state longest.
+  /// The origins with the standing `orphaned`. This list and the next two, for `dormant` and `disposable`, each start with the
+  /// origin that has had the standing longest.
   var orphaned = LinkedLists.List()
   var dormant = LinkedLists.List()
   var disposable = LinkedLists.List()
   var standingLinks = LinkedLists()
 
-  /// The origins with a waiter that needs a place or a descriptor, ranked by the serial number of the first such waiter.
+  /// The origins with a waiter for which a connection could be opened if the pool were below its total limit and had a descriptor.
+  /// Each origin is ranked by the serial number of its first such waiter.
   ///
   /// After each event, if any origin is left here, there are no idle connections or orphans whose closing could make room.
   var awaitingPlace = RankedSlots()
-  /// The openings that have passed to another waiter since the last `takeReassigned`.
+  /// The connections being opened that have passed to another waiter since the last call of `takeReassigned`.
   private var reassigned: [ConnectionID] = []
-  /// The limit on opening connections after descriptors have run out, or nil if there is no shortage.
+  /// The limit on opening connections after the process has run out of descriptors, or nil if there is no shortage.
   var shortage: DescriptorShortage?
-  /// The sums over all origins of the counters that can't be derived from the lists.
+  /// The sums over all origins of the counters that aren't derived from the lists.
   var total = ConnectionCounters()
 
   init(_ limits: PoolLimits) {
@@ -113,8 +114,8 @@ struct PoolState: Sendable {
 
   // MARK: Events
 
-  /// Requests a connection for an exchange. Prefers the most recently used idle connection, because it is least likely
-  /// to be stale.
+  /// Handles an exchange's request for a connection. Prefers the most recently used idle connection, because it is least likely to
+  /// be stale.
   mutating func acquire(
     _ key: PoolKey, for exchange: ExchangeID, _ priority: ExchangePriority = .normal, now: Instant
   ) -> Acquisition {
@@ -140,7 +141,7 @@ struct PoolState: Sendable {
     return .wait(ticket, actions)
   }
 
-  /// Handles a connection that has been opened: gives it to the first waiter, or makes it idle.
+  /// Handles a connection that was opened: gives it to the first waiter, or makes it idle.
   mutating func opened(_ id: ConnectionID, now: Instant) -> Released {
     let connection = slot(of: id)
     let origin = connections[connection].origin
@@ -188,7 +189,8 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// Handles a connection that its exchange no longer uses. If `reason` isn't nil, the connection is closed instead of reused.
+  /// Handles a connection that its exchange has released. If `reason` isn't nil, the pool closes the connection instead of reusing
+  /// it.
   mutating func release(_ id: ConnectionID, closing reason: CloseReason?, now: Instant) -> Released {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
@@ -201,7 +203,7 @@ struct PoolState: Sendable {
     return .actions(actions)
   }
 
-  /// Removes a connection that has switched to another protocol, without closing it.
+  /// Removes a connection that has switched to another protocol from the pool, without closing the connection.
   mutating func detach(_ id: ConnectionID) -> [Action] {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
@@ -223,9 +225,9 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// Cancels the wait of an exchange. Does nothing if the exchange has already been served, failed or cancelled.
+  /// Ends the wait of an exchange. Does nothing if the exchange has already been served, failed or cancelled.
   ///
-  /// A connection being opened for the exchange continues if another waiter can use it.
+  /// A connection that is being opened for the exchange continues to be opened if another waiter can use it.
   mutating func cancel(_ ticket: Ticket) -> [Action] {
     guard waiters[ticket.slot].serial == ticket.serial else { return [] }
     let origin = waiters[ticket.slot].origin
@@ -244,23 +246,24 @@ struct PoolState: Sendable {
     return waiters[waiter].exchange
   }
 
-  /// Records that an opening has passed to another waiter.
+  /// Records that a connection being opened has passed to another waiter.
   mutating func noteReassignment(of opening: Int) { reassigned.append(id(of: opening)) }
 
-  /// Returns the openings that have passed to another waiter since the last call. Some of them may have ended already.
+  /// Returns the connections that have passed to another waiter, while they were being opened, since the last call. Some of them
+  /// may have been opened or have failed since then.
   mutating func takeReassigned() -> [ConnectionID] {
     if reassigned.isEmpty { return [] }
     defer { reassigned = [] }
     return reassigned
   }
 
-  /// Whether a connection with this key is idle and fit for use.
+  /// Returns whether a connection with this key is idle, and has exceeded neither its idle timeout nor its maximum age.
   func hasFitConnection(_ key: PoolKey, now: Instant) -> Bool {
     guard let origin = slots[key], let newest = origins[origin].idle.last else { return false }
     return connections[newest].isFit(now)
   }
 
-  /// Whether the connection neither serves an exchange nor is reserved for one.
+  /// Returns whether the connection neither serves an exchange nor is reserved for one.
   func isIdle(_ id: ConnectionID) -> Bool {
     if case .idle = connections[slot(of: id)].state { true } else { false }
   }

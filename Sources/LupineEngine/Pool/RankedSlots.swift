@@ -1,6 +1,6 @@
 // RankedSlots: slots ordered by rank: a binary heap in which a slot's rank can be changed.
 
-/// A priority queue of slots, each with one rank. Setting, changing and removing a rank take O(log n).
+/// A priority queue of slots, which are small numbers, each with one rank. Setting, changing and removing a rank take O(log n).
 struct RankedSlots: Sendable {
   private struct Entry: Sendable {
     var rank: UInt64
@@ -8,7 +8,7 @@ struct RankedSlots: Sendable {
   }
 
   private var heap: [Entry] = []
-  /// The position of each slot in the heap, or -1 if it has no rank.
+  /// The position of each slot in the heap, or -1 if the slot has no rank.
   private var positions: [Int] = []
 
   /// The slot with the lowest rank, or nil if the queue is empty.
@@ -17,7 +17,7 @@ struct RankedSlots: Sendable {
   var lowest: UInt64? { heap.first?.rank }
   var isEmpty: Bool { heap.isEmpty }
 
-  /// Sets or changes a slot's rank. Nil removes it.
+  /// Sets or changes the rank of a slot. If `rank` is nil, removes the slot from the queue.
   mutating func set(_ slot: Int, to rank: UInt64?) {
     guard let rank else { return remove(slot) }
     while positions.count <= slot { positions.append(-1) }

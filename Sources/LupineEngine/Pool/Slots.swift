@@ -1,13 +1,13 @@
 // Slots: an array of values at stable indexes that reuses free places.
 
-/// An array of values at stable indexes, which reuses free places. The caller must know which places are in use.
+/// An array of values at stable indexes, which reuses the places of removed values. The caller must know which places are in use.
 struct Slots<Element: Sendable>: Sendable {
   private var elements: [Element] = []
   private var free: [Int] = []
 
   /// The number of places in use.
   var count: Int { elements.count - free.count }
-  /// One more than the largest index that has been used.
+  /// One more than the largest index that has ever been used.
   var upperBound: Int { elements.count }
 
   // Yielding accessors change an element in place, so that the element's storage isn't copied.
@@ -26,7 +26,7 @@ struct Slots<Element: Sendable>: Sendable {
     return slot
   }
 
-  /// Frees a place and overwrites its value with `blank`.
+  /// Frees the place of a value, and overwrites the value with `blank`.
   mutating func remove(_ slot: Int, leaving blank: Element) {
     elements[slot] = blank
     free.append(slot)

@@ -2,31 +2,33 @@
 
 internal import LupineWire
 
-/// The CONNECT request and the parser of its response. Credentials with several messages (NTLM, Negotiate) lead to
-/// several requests on the same connection.
+/// The client's side of CONNECT: creates the request and parses the response. Credentials with several messages (NTLM, Negotiate)
+/// lead to several requests on the same connection.
 struct ConnectHandshake: ~Copyable {
-  /// The maximum number of CONNECT requests on one connection: 4. NTLM needs two, Negotiate one or two.
+  /// The maximum number of CONNECT requests that are sent on one connection: 4. NTLM needs two, Negotiate one or two.
   static let requestsMax = 4
-  /// The maximum length of a 407 response's body that is skipped before the next CONNECT: 64 KiB. The bodies that squid sends
-  /// have 4 KiB.
+  /// The maximum length in bytes of a 407 response's body, which is skipped before the next CONNECT: 64 KiB. The bodies that squid
+  /// sends have 4 KiB.
   static let skippedBytesMax = 64 * 1024
 
   private let proxy: Proxy
   private let authority: String
   private let hadCredentials: Bool
-  /// Chooses the reaction to a 2xx or 407 response. Nil for credentials with a single message.
+  /// Chooses the reaction to a 2xx or 407 response. Nil for credentials with a single message, for which 2xx opens the tunnel and
+  /// 407 fails it.
   private let react: ((ResponseHead) -> ProxyAuthorization.Reaction)?
-  /// The serialized head of the first request.
+  /// The serialized head of the first CONNECT request.
   let opening: [UInt8]
   private var connection: ClientConnection
   private var receivedCount = 0
   private var requestCount = 1
-  /// The error for a 407 response whose body is being skipped, and the value of Proxy-Authorization for the next request.
+  /// While the body of a 407 response is being skipped: the error that the response would cause, and the value of
+  /// Proxy-Authorization for the next request. Otherwise nil.
   private var answered: (refusal: ProxyError, value: String)?
   private var skippedCount = 0
 
-  /// Creates a handshake. Throws if the origin's host can't be written in a head, which is possible for a host that
-  /// wasn't parsed from a URI. `authorization` replaces the credentials of the proxy's URL.
+  /// Creates a handshake. `authorization` replaces the credentials of the proxy's URL. Throws an error if the origin's host can't
+  /// be serialized, which is possible for a host that wasn't parsed from a URI.
   init(
     _ proxy: Proxy, to origin: Origin, authorization: ProxyAuthorization? = nil, limits: Limits
   ) throws(ProxyError) {
@@ -40,8 +42,9 @@ struct ConnectHandshake: ~Copyable {
     connection.requestSent()
   }
 
-  /// Returns a head with only Host and the proxy's credentials. Fields of the request that needs the tunnel are omitted,
-  /// because other requests share the connection, and because the proxy must not read fields meant for the origin.
+  /// Returns the head of a CONNECT request with only Host and the proxy's credentials. The fields of the request that needs the
+  /// tunnel are omitted, because other requests share the connection, and because the proxy must not read fields meant for the
+  /// origin.
   private static func request(_ proxy: Proxy, _ authority: String, _ credentials: String?) throws(ProxyError) -> [UInt8]
   {
     var fields: Fields = ["Host": authority]
@@ -55,7 +58,8 @@ struct ConnectHandshake: ~Copyable {
     return bytes
   }
 
-  /// Parses the response from `cursor` on and advances `cursor`, never past the end of the head that opens the tunnel.
+  /// Parses the proxy's response from `cursor` on, and moves `cursor` past the parsed bytes, but never past the end of the head
+  /// that opens the tunnel.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     let start = cursor
     defer { receivedCount += cursor - start }
@@ -87,7 +91,8 @@ struct ConnectHandshake: ~Copyable {
     answered?.refusal ?? ProxyError(.truncated(received: receivedCount), proxy.description)
   }
 
-  /// Throws an error unless the response is a 407 to which the handshake has an answer.
+  /// Called with a response that doesn't open the tunnel. Throws an error unless it is a 407 to which the handshake can respond
+  /// with another request.
   private mutating func answer(_ head: ResponseHead) throws(ProxyError) {
     let refusal = refusal(head)
     guard head.status == 407, requestCount < Self.requestsMax, case .send(let value) = react?(head) else {
@@ -96,7 +101,7 @@ struct ConnectHandshake: ~Copyable {
     answered = (refusal, value)
   }
 
-  /// Returns the next request after a 407 response, or throws an error if the proxy closes the connection.
+  /// Returns the next CONNECT request after a 407 response. Throws an error if the proxy closes the connection.
   private mutating func nextRequest(_ closeReason: CloseReason?) throws(ProxyError) -> ProxyStep {
     guard let (refusal, value) = answered.take() else { return .needMoreBytes }
     guard closeReason == nil else { throw refusal }

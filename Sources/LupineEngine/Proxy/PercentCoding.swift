@@ -1,6 +1,6 @@
 // PercentCoding: decodes percent-encoded text (RFC 3986 §2.1).
 
-/// Percent-decodes user information in URIs and in the URLs of proxies.
+/// Percent-decodes the user information in URIs and in the URLs of proxies.
 package enum PercentCoding {
   package static func decode(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -19,33 +19,33 @@ public struct Proxy: Sendable, Hashable {
     /// A SOCKS 5 proxy (RFC 1928). The proxy looks up host names.
     case socks5h
 
-    /// Whether this is an HTTP proxy, which forwards requests and opens tunnels with CONNECT.
+    /// Whether the proxy is an HTTP proxy, which forwards requests and opens tunnels with CONNECT.
     package var speaksHTTP: Bool { self == .http || self == .https }
 
-    /// The port if the proxy's URL has none: 443 for https, and 1080 for all others including http, as in curl.
+    /// The port of a proxy whose URL has none: 443 for https, and 1080 for all other schemes including http, as in curl.
     var defaultPort: UInt16 { self == .https ? 443 : Proxy.defaultPort }
   }
 
-  /// A user name and a password, percent-decoded.
+  /// A user name and a password for a proxy, percent-decoded.
   struct Credentials: Sendable, Hashable {
     let user: String
     let password: String
   }
 
-  /// The port if the proxy's URL has none: 1080 for every scheme except https, as in curl. For https, the port is 443.
+  /// The port of a proxy whose URL has none: 1080 for every scheme except https, as in curl. For https, the port is 443.
   public static let defaultPort: UInt16 = 1080
 
   /// The protocol between the client and the proxy.
   public let scheme: Scheme
-  /// The host: a name or an IPv4 address in lowercase, or an IPv6 address without brackets.
+  /// The proxy's host: a name or an IPv4 address in lowercase, or an IPv6 address without brackets.
   public let host: String
-  /// The port, 1...65535.
+  /// The proxy's port, 1...65535.
   public let port: UInt16
   let credentials: Credentials?
 
-  /// The user name, or nil if the proxy receives no credentials.
+  /// The user name for the proxy, percent-decoded. Nil if the proxy receives no credentials.
   public var user: String? { credentials?.user }
-  /// The password, or nil if the proxy receives no credentials. Empty if there is only a user name.
+  /// The password for the proxy, percent-decoded. Nil if the proxy receives no credentials. Empty if there is only a user name.
   public var password: String? { credentials?.password }
 
   /// Parses a proxy's URL: `[scheme://][user[:password]@]host[:port]`.
@@ -59,7 +59,7 @@ public struct Proxy: Sendable, Hashable {
     try self.init(url, place: "the proxy's URL")
   }
 
-  /// Parses a URL. `place` says where the URL was found, and appears in errors.
+  /// Parses the URL of a proxy. `place` says where the URL was found, and is part of the messages of errors.
   init(_ url: String, place: String) throws(ProxyError) {
     let (scheme, rest) = try Self.scheme(of: url, place)
     // Compares bytes, because "@" followed by a combining mark is a single Character. Comparing Characters would result in a

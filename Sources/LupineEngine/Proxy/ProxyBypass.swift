@@ -3,9 +3,10 @@
 /// A list of hosts to which requests are sent without a proxy.
 public struct ProxyBypass: Sendable, Hashable {
   private struct Entry: Sendable, Hashable {
-    /// The entry in lowercase, without a leading or trailing dot. Host names are compared with it.
+    /// The entry in lowercase, without a leading or trailing dot. Hosts that are names are compared with it.
     let name: [UInt8]
-    /// The entry as an address or a block of addresses, or nil if it is neither. Hosts that are addresses are compared with it.
+    /// The entry as a block of addresses, or nil if the entry isn't an address or a block. Hosts that are addresses are compared
+    /// with the block.
     let block: Block?
   }
 
@@ -39,7 +40,7 @@ public struct ProxyBypass: Sendable, Hashable {
   private let entries: [Entry]
   private let isEverything: Bool
 
-  /// An empty list.
+  /// An empty list: all requests use the proxy.
   public static let none = ProxyBypass("")
 
   /// Parses a list in the format of the environment variable NO_PROXY: entries

@@ -7,57 +7,58 @@ public struct ProxyError: Error, Sendable, Hashable {
   /// The cause of the error.
   public enum Cause: Sendable, Hashable {
     // The proxy's URL.
-    /// The host is malformed.
+    /// The host in the proxy's URL is malformed.
     case malformedHost
-    /// The port isn't a number from 1 to 65535, or there is a colon without a port.
+    /// The port in the proxy's URL isn't a number from 1 to 65535, or there is a colon without a port.
     case malformedPort
-    /// The scheme isn't http, https, socks4a, socks5 or socks5h.
+    /// The scheme of the proxy's URL isn't http, https, socks4a, socks5 or socks5h.
     case unsupportedScheme(String)
-    /// The user name or password isn't UTF-8 after percent-decoding, or has a NUL, which SOCKS 4A can't send.
+    /// The user name or password in the proxy's URL isn't UTF-8 after percent-decoding, or has a NUL, which SOCKS 4A can't send.
     case malformedCredentials
-    /// The user name has a colon, which Basic credentials can't contain (RFC 7617 §2).
+    /// The user name for the proxy has a colon, which Basic credentials can't contain (RFC 7617 §2).
     case colonInUser
-    /// The user name or password for SOCKS is empty or has more than 255 bytes (RFC 1929 §2).
+    /// The user name or password for a SOCKS proxy is empty or has more than 255 bytes (RFC 1929 §2).
     case credentialsLength
 
     // SOCKS 4A.
-    /// The reply starts with a version other than 0.
+    /// The SOCKS 4A proxy's reply starts with a version other than 0.
     case notSOCKS4(version: UInt8)
-    /// The proxy refused to open the connection with this code. 91 is a general refusal; 92 and 93 refuse the user name.
+    /// The SOCKS 4A proxy refused to open the connection. The associated value is its reply code. 91 is a general refusal; 92 and
+    /// 93 refuse the user name.
     case refusedBySOCKS4(UInt8)
     /// The destination is an IPv6 address, which SOCKS 4A can't send.
     case noIPv6
 
     // SOCKS 5.
-    /// The destination's name has this number of bytes, which exceeds the maximum of 255 in SOCKS.
+    /// The destination's name has too many bytes. The associated value is their number, which exceeds 255, the maximum of SOCKS.
     case hostNameTooLong(Int)
-    /// The reply starts with a version other than 5.
+    /// The SOCKS 5 proxy's reply starts with a version other than 5.
     case notSOCKS5(version: UInt8)
-    /// The proxy accepts none of the offered authentication methods (RFC 1928 §3).
+    /// The SOCKS 5 proxy accepts none of the offered authentication methods (RFC 1928 §3).
     case noAcceptableMethod(hasCredentials: Bool)
-    /// The proxy chose an authentication method that wasn't offered.
+    /// The SOCKS 5 proxy chose an authentication method that wasn't offered. The associated value is this method.
     case unexpectedMethod(UInt8)
-    /// The proxy's reply to the credentials starts with a version other than 1.
+    /// The SOCKS 5 proxy's reply to the credentials starts with a version other than 1.
     case unexpectedAuthenticationVersion(UInt8)
-    /// The proxy refused the credentials with this status (RFC 1929 §2).
+    /// The SOCKS 5 proxy refused the credentials with this status (RFC 1929 §2).
     case credentialsRefused(status: UInt8)
-    /// The proxy refused to open the connection.
+    /// The SOCKS 5 proxy refused to open the connection.
     case refusedBySOCKS(SOCKS5Refusal)
-    /// The proxy's reply has an address of a type unknown to RFC 1928 §5.
+    /// The SOCKS 5 proxy's reply has an address of a type unknown to RFC 1928 §5.
     case unexpectedAddressType(UInt8)
 
     // HTTP CONNECT.
-    /// The proxy responded with 407 and offered these authentication schemes.
+    /// The proxy responded to CONNECT with 407. `schemes` contains the names of the authentication schemes that it offered.
     case credentialsRequired(schemes: [String], hadCredentials: Bool)
     /// The proxy responded to CONNECT with a status other than 2xx and 407.
     case refused(status: Int)
-    /// The proxy accepted the credentials without the proof of its identity that Negotiate requires.
+    /// The proxy accepted the client's Negotiate credentials, but didn't send the proof of its identity that Negotiate requires.
     case identityUnproven
-    /// The proxy's response to CONNECT is malformed, or CONNECT can't be written.
+    /// The proxy's response to CONNECT is malformed, or the CONNECT request can't be serialized.
     case wire(WireError)
 
     // SOCKS 5 or HTTP CONNECT.
-    /// The proxy closed the connection after this number of bytes of its reply.
+    /// The proxy closed the connection before the tunnel was open, after it had sent `received` bytes.
     case truncated(received: Int)
   }
 
@@ -65,7 +66,7 @@ public struct ProxyError: Error, Sendable, Hashable {
   public let cause: Cause
   /// The place of the error: the proxy's URL without credentials, or the environment variable that specifies the proxy.
   public let place: String
-  /// The challenges of a 407 response.
+  /// The authentication challenges of a proxy's 407 response. Empty for any other error.
   package internal(set) var challenges: [Challenge] = []
 
   init(_ cause: Cause, _ place: String) {
@@ -92,10 +93,10 @@ public enum SOCKS5Refusal: Sendable, Hashable {
   case commandNotSupported
   /// SOCKS reply 8: the proxy doesn't support this type of address.
   case addressTypeNotSupported
-  /// The reply has a code that RFC 1928 doesn't assign.
+  /// The SOCKS reply has a code that RFC 1928 doesn't assign. The associated value is this code.
   case unassigned(UInt8)
 
-  /// Creates a reason from a reply code. Returns nil for 0, which means success.
+  /// Creates the reason that a SOCKS 5 reply code states. Returns nil for 0, which means success.
   init?(code: UInt8) {
     switch code {
     case 0: return nil
@@ -113,7 +114,7 @@ public enum SOCKS5Refusal: Sendable, Hashable {
 }
 
 extension ProxyError: CustomStringConvertible {
-  /// One line that states the place, the cause and the remedy.
+  /// One line that states the place of the error, its cause and the remedy.
   public var description: String { "\(place): \(explanation)" }
 
   private var explanation: String {

@@ -3,7 +3,7 @@
 
 internal import LupineWire
 
-/// The handshake with a proxy until the tunnel is open.
+/// The handshake with a proxy that opens a tunnel through the proxy.
 ///
 /// Send `opening`, then pass received bytes to `receive` until it returns `.done`. After an error, close the connection.
 enum ProxyHandshake: ~Copyable {
@@ -11,8 +11,8 @@ enum ProxyHandshake: ~Copyable {
   case socks5(SOCKS5Handshake)
   case connect(ConnectHandshake)
 
-  /// Creates a handshake for a tunnel to an origin. `address` is the origin's resolved address. If it is nil, a SOCKS proxy
-  /// receives the origin's host name. `authorization` replaces the credentials of an HTTP proxy's URL.
+  /// Creates a handshake that opens a tunnel to an origin. `address` is the resolved address of the origin. If it is nil, a SOCKS
+  /// proxy receives the origin's host name. `authorization` replaces the credentials in an HTTP proxy's URL.
   init(
     _ proxy: Proxy, to origin: Origin, address: String? = nil, authorization: ProxyAuthorization? = nil,
     limits: Limits
@@ -26,7 +26,7 @@ enum ProxyHandshake: ~Copyable {
       }
   }
 
-  /// The first bytes to send.
+  /// The bytes that the client sends first.
   var opening: [UInt8] {
     switch self {
     case .socks4a(let handshake): handshake.opening
@@ -35,7 +35,7 @@ enum ProxyHandshake: ~Copyable {
     }
   }
 
-  /// Parses received bytes from `cursor` on and advances `cursor`, never past the end of the proxy's reply.
+  /// Parses received bytes from `cursor` on, and moves `cursor` past the parsed bytes, but never past the end of the proxy's reply.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     switch consume self {
     case .socks4a(var handshake):

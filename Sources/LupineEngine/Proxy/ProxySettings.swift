@@ -5,7 +5,7 @@ public import LupineWire
 
 /// The settings that determine the proxy of each request.
 public enum ProxySettings: Sendable, Hashable {
-  /// Every request goes directly to its origin.
+  /// The engine sends every request directly to its origin.
   case none
   /// The environment variables specify the proxies. This is the default.
   ///
@@ -18,15 +18,15 @@ public enum ProxySettings: Sendable, Hashable {
   case environment
   /// All hosts except those in `bypass` use this proxy.
   case fixed(Proxy, bypass: ProxyBypass = .none)
-  /// Uses one proxy for http and one for https, for all hosts except those in `bypass`. If the proxy is nil, requests with that
+  /// Requests use one proxy for http and one for https, except for those to hosts in `bypass`. If a proxy is nil, requests with its
   /// scheme are sent directly.
   ///
   /// If a result is a failure, the requests that would use that proxy fail, rather than being sent directly.
   case perScheme(
     http: Result<Proxy, ProxyError>?, https: Result<Proxy, ProxyError>?, bypass: ProxyBypass = .none)
 
-  /// Returns the rules that follow from the settings. `environment` contains the values of environment variables by name. The
-  /// function reads no other variables.
+  /// Returns the rules that follow from these settings. `environment` contains the values of environment variables by name. This
+  /// method reads no other variables.
   public func rules(environment: [String: String]) -> ProxyRules {
     switch self {
     case .none: ProxyRules(http: nil, https: nil, bypass: .none)
@@ -47,7 +47,7 @@ extension ProxySettings {
   ]
 }
 
-/// The evaluated `ProxySettings`, so that the environment isn't read for each request.
+/// The rules for choosing a proxy, evaluated from `ProxySettings` once, so that the environment isn't read for each request.
 public struct ProxyRules: Sendable, Hashable {
   // A malformed variable fails only the requests that would use it. Sending those requests directly could expose to the network
   // data that the proxy should hide.
@@ -77,8 +77,8 @@ public struct ProxyRules: Sendable, Hashable {
     bypass = ProxyBypass(exceptions ?? "")
   }
 
-  /// Returns the rules of `settings`, or these rules if `settings` is nil. `environment` contains the values of the variables
-  /// for `.environment`, by name.
+  /// Returns the rules that follow from `settings`, or these rules if `settings` is nil. `environment` contains the values of the
+  /// environment variables that `.environment` uses, by name.
   func replaced(by settings: ProxySettings?, environment: [String: String]) -> ProxyRules {
     switch settings {
     case nil: self
@@ -87,7 +87,7 @@ public struct ProxyRules: Sendable, Hashable {
     }
   }
 
-  /// Whether at least one of the proxies is reached over TLS.
+  /// Whether the client reaches at least one of the proxies over TLS.
   var usesTLS: Bool {
     [http, https].contains { if case .success(let proxy)? = $0 { proxy.scheme == .https } else { false } }
   }

@@ -6,6 +6,6 @@ enum ProxyStep: Sendable, Equatable {
   case needMoreBytes
   /// Send these bytes, then continue to receive.
   case send([UInt8])
-  /// Use the tunnel, which is now open. Bytes after the cursor come from the destination.
+  /// Use the tunnel, which is now open. The bytes after the cursor come from the destination of the tunnel.
   case done
 }

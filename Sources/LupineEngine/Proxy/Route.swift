@@ -3,16 +3,16 @@
 
 internal import LupineWire
 
-/// The route from the client to an origin.
+/// The route on which a request travels from the client to its origin.
 enum Route: Sendable, Hashable {
-  /// A connection to the origin.
+  /// The client connects to the origin directly.
   case direct
-  /// A connection to an HTTP proxy, which forwards the request.
+  /// The client connects to an HTTP proxy, which forwards the request.
   case forward(Proxy)
-  /// A tunnel through a proxy that relays bytes: SOCKS, or HTTP after CONNECT.
+  /// The client connects to a proxy, which relays bytes to and from the origin: a SOCKS proxy, or an HTTP proxy after CONNECT.
   case tunnel(Proxy)
 
-  /// The proxy of the route, or nil if there is none.
+  /// The proxy on the route, or nil if there is none.
   var proxy: Proxy? {
     switch self {
     case .direct: nil
@@ -29,7 +29,8 @@ enum Route: Sendable, Hashable {
     self = proxy.scheme.speaksHTTP && origin.scheme == .http ? .forward(proxy) : .tunnel(proxy)
   }
 
-  /// Returns the request target to send: in absolute form to a forwarding proxy, and otherwise as in the URI.
+  /// Returns the request target in the form that this route requires: in absolute form for a forwarding proxy, and otherwise as in
+  /// the URI.
   func target(of uri: URI) -> String {
     // absolute-form = absolute-URI
     if case .forward = self { uri.origin.description + uri.target } else { uri.target }
@@ -37,7 +38,7 @@ enum Route: Sendable, Hashable {
 }
 
 extension Proxy {
-  /// The value of Proxy-Authorization (RFC 7617 §2), or nil without credentials.
+  /// The credentials in the proxy's URL as a value of Proxy-Authorization (RFC 7617 §2), or nil if there are none.
   var basicCredentials: String? {
     credentials.flatMap { BasicCredentials.fieldValue(user: $0.user, password: $0.password) }
   }

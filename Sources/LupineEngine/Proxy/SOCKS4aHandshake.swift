@@ -3,9 +3,9 @@
 
 internal import LupineWire
 
-/// The request and the reply of SOCKS 4A. The reply may arrive in pieces of any size.
+/// The client's side of SOCKS 4A: creates the request and parses the reply, which may arrive in pieces of any size.
 struct SOCKS4aHandshake: Sendable {
-  /// The bytes of the request.
+  /// The bytes of the request, which the client sends first.
   let opening: [UInt8]
   private let place: String
   private var reply: [UInt8] = []
@@ -27,7 +27,7 @@ struct SOCKS4aHandshake: Sendable {
   }
 
   // VN CD DSTPORT DSTIP: 8 bytes; VN is 0, and CD is 90 if the request was granted
-  /// Parses the reply from `cursor` on and advances `cursor`, never past the reply's end.
+  /// Parses the proxy's reply from `cursor` on, and moves `cursor` past the parsed bytes, but never past the end of the reply.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     while cursor < bytes.count, reply.count < 8 {
       reply.append(bytes[cursor])

@@ -1,6 +1,6 @@
 // SOCKS5Handshake: the client's side of SOCKS 5 (RFC 1928), with authentication by user name and password (RFC 1929).
 
-/// The greeting, authentication and CONNECT of SOCKS 5. It accepts the replies in pieces of any size.
+/// The client's side of SOCKS 5: greeting, authentication and CONNECT. It accepts the proxy's replies in pieces of any size.
 ///
 /// The handshake buffers at most 262 bytes. This is the length of the longest reply, whose address is a name of 255 bytes.
 struct SOCKS5Handshake: Sendable {
@@ -32,8 +32,8 @@ struct SOCKS5Handshake: Sendable {
   private var pending: [UInt8] = []  // The received bytes of the current reply.
   private var receivedCount = 0
 
-  /// Creates a handshake for a connection to `host`, which is a name of at most 255 bytes or an
-  /// address, without the brackets of an IPv6 address.
+  /// Creates a handshake for a connection to `host`: a name of at most 255 bytes or an address, without the brackets of an IPv6
+  /// address.
   init(_ proxy: Proxy, host: String, port: UInt16) throws(ProxyError) {
     credentials = proxy.credentials
     place = proxy.description
@@ -59,7 +59,8 @@ struct SOCKS5Handshake: Sendable {
       ? [Self.version, 1, Method.none] : [Self.version, 2, Method.none, Method.userPassword]
   }
 
-  /// Parses a reply from `cursor` on and advances `cursor`, never past the end of the expected reply.
+  /// Parses the expected reply of the proxy from `cursor` on, and moves `cursor` past the parsed bytes, but never past the end of
+  /// this reply.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     precondition(!isDone, "the handshake is already complete; further bytes belong to the tunnel")
     while cursor < bytes.count {

@@ -1,39 +1,39 @@
 // Engine+Execute: the async functions that execute requests, built on `submit`.
 
-/// A response whose body is still being received.
+/// A response whose body the engine is still receiving.
 public struct EngineResponse: Sendable {
-  /// The URI of the response. After a redirect, it differs from the request's URI.
+  /// The URI to which the response belongs. After a redirect, it differs from the request's URI.
   public let uri: URI
-  /// The status and the fields.
+  /// The response head, with the status and the fields.
   public let head: ResponseHead
-  /// The body, delivered as it arrives, and decoded if the request's `decodesContent` is true.
+  /// The response body, delivered as it arrives, and decoded if the request's `decodesContent` is true.
   public let body: ResponseBody
 }
 
-/// A complete response.
+/// A complete response with its body in memory.
 public struct CollectedResponse: Sendable {
-  /// The URI of the response. After a redirect, it differs from the request's URI.
+  /// The URI to which the response belongs. After a redirect, it differs from the request's URI.
   public let uri: URI
-  /// The status and the fields.
+  /// The response head, with the status and the fields.
   public let head: ResponseHead
-  /// The complete body, decoded if the request's `decodesContent` is true.
+  /// The complete response body, decoded if the request's `decodesContent` is true.
   public let body: [UInt8]
-  /// The trailer section, which is usually empty.
+  /// The fields of the trailer section, which is usually empty.
   public let trailers: Fields
-  /// The metrics of each request sent, in order. There are several after redirects.
+  /// The metrics of each request that was sent, in order. There are several elements after redirects.
   public let metrics: [ExchangeMetrics]
 }
 
 extension Engine {
-  /// The maximum size of a body that `collect` accepts by default: 64 MiB.
+  /// The maximum size of a response body that `collect` accepts by default: 64 MiB.
   public static let collectedBytesMax = 64 * 1024 * 1024
 
-  /// Executes a request and returns when the response head has arrived. Follows redirects as `redirects` specifies, or none if
-  /// `redirects` is nil.
+  /// Executes a request and returns when the response head has arrived. Follows redirects by the rule `redirects`, or follows none
+  /// if it is nil.
   ///
-  /// A response with any status, including 404 and 500, is a success. Cancelling the task ends the exchange with `.cancelled`.
-  /// If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are buffered in memory, and backpressure
-  /// stops the server.
+  /// A response with any status, including 404 and 500, is a success. Cancelling the task ends the exchange with `.cancelled`. If
+  /// the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are buffered in memory, and backpressure stops the
+  /// server.
   public func execute(
     _ request: EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> EngineResponse {
@@ -52,10 +52,11 @@ extension Engine {
     }
   }
 
-  /// Executes a request and collects the response. Follows redirects as `redirects` specifies, or none if `redirects` is nil.
+  /// Executes a request and collects the response in memory. Follows redirects by the rule `redirects`, or follows none if it is
+  /// nil.
   ///
-  /// The event loop passes the complete response to the caller's thread, instead of one piece at a time. The function fails
-  /// with `.bodyTooLarge` if the body exceeds the request's `bodyBytesMax`, or `collectedBytesMax` if `bodyBytesMax` is unset.
+  /// The event loop passes the complete response to the caller's thread, instead of one piece at a time. The function fails with
+  /// `.bodyTooLarge` if the body exceeds the request's `bodyBytesMax`, or `collectedBytesMax` if `bodyBytesMax` is unset.
   /// Cancelling the task ends the exchange with `.cancelled`.
   public nonisolated(nonsending) func collect(
     _ request: consuming EngineRequest, redirects: RedirectRule? = nil

@@ -1,14 +1,14 @@
 // ResponseBody: a response's body as an asynchronous sequence.
 
-/// The body of a response, in nonempty pieces of any size.
+/// The body of a response as a sequence of nonempty pieces of any size.
 ///
-/// The body can be iterated once, by one task at a time. If the body is released before it was read to its end, the exchange
-/// ends. The connection is then kept if the rest of the body is short, and otherwise closed.
+/// The body can be iterated once, by one task at a time. If the body is released before it was read to its end, the exchange ends.
+/// The connection is then kept if the rest of the body is short, and otherwise closed.
 public struct ResponseBody: AsyncSequence, Sendable {
   /// The error that made the body incomplete.
   public typealias Failure = EngineError
 
-  /// Abandons the channel when its last reference is released, because the body can no longer be read.
+  /// Abandons the response's channel when the last reference to this object is released, because the body can no longer be read.
   private final class Reader: Sendable {
     let channel: ResponseChannel
     init(_ channel: ResponseChannel) { self.channel = channel }
@@ -25,7 +25,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let body: ResponseBody
 
-    /// Returns the next piece of the body, or nil after the last one.
+    /// Returns the next piece of the body, or nil after the last piece.
     ///
     /// Throws the error that made the body incomplete, or `.cancelled` if the task is cancelled.
     public func next(
@@ -35,7 +35,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Returns an iterator.
+  /// Returns an iterator over the pieces of the body that haven't been read yet.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
 
   /// Reads the rest of the body. Throws `.bodyTooLarge` and ends the exchange if the rest exceeds `bytesMax` bytes.
@@ -51,11 +51,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
     return body
   }
 
-  /// The trailer section, which is usually empty. Nil until the end of a complete body.
+  /// The fields of the trailer section, which is usually empty. Nil until the complete body has been received.
   public var trailers: Fields? { reader.channel.trailers }
 
-  /// Returns the metrics of each request sent, in order, including the requests that were redirected.
+  /// Returns the metrics of each request that was sent, in order, including the requests that were redirected.
   ///
-  /// Waits for the end of the exchange, which occurs only after the body has been read. Cancelling the task ends the exchange.
+  /// Waits until the exchange has ended, which occurs only after the body has been read. Cancelling the task ends the exchange.
   public func metrics() async -> [ExchangeMetrics] { await reader.channel.finalMetrics() }
 }

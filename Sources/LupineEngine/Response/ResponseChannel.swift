@@ -2,7 +2,8 @@
 
 internal import Synchronization
 
-/// Delivers one response piece by piece, and extends the exchange's window as the reader takes the pieces.
+/// Passes one response from its event loop to the task that reads it, piece by piece. Extends the exchange's receive window as the
+/// task takes the pieces.
 final class ResponseChannel: ResponseSink {
   typealias Next = Result<EngineRequest, EngineError>
 
@@ -18,7 +19,7 @@ final class ResponseChannel: ResponseSink {
     /// read after the caller has released the engine.
     var engine: Engine?
     var buffered: [UInt8] = []
-    /// The number of bytes that the reader has taken since the window was last extended.
+    /// The number of bytes that the reading task has taken since the receive window was last extended.
     var takenCount = 0
     var ending: Ending?
     var metrics: [ExchangeMetrics]
@@ -32,8 +33,8 @@ final class ResponseChannel: ResponseSink {
   private let windowBytes: Int
   private let state: Mutex<State>
 
-  /// Creates a channel. `chain` contains the redirects that led to this request, and `earlier` the metrics of the requests
-  /// before this one.
+  /// Creates the channel for the response to `request`. `chain` contains the redirects that led to this request, and `earlier` the
+  /// metrics of the requests before it.
   init(_ request: EngineRequest, _ chain: RedirectChain, earlier: [ExchangeMetrics], windowBytes: Int) {
     self.request = request
     self.chain = chain
@@ -43,8 +44,8 @@ final class ResponseChannel: ResponseSink {
 
   // MARK: The reader's side
 
-  /// Sends the request and waits for the response head. Returns the head and, if a
-  /// redirect should be followed, the redirected request.
+  /// Sends the request and waits for the response head. Returns the head and, if the response is a redirect to follow, the
+  /// redirected request.
   func begin(on engine: Engine) async throws(EngineError) -> (ResponseHead, Next?) {
     let result = await cancelling {
       await withCheckedContinuation { continuation in
@@ -63,7 +64,7 @@ final class ResponseChannel: ResponseSink {
     return try result.get()
   }
 
-  /// Returns the next piece of the body, or nil after the last one.
+  /// Returns the next piece of the body, or nil after the last piece.
   func next() async throws(EngineError) -> [UInt8]? {
     while true {
       let (piece, ending, used) = state.withLock { state -> ([UInt8], Ending?, (ExchangeHandle, Int)?) in
@@ -102,7 +103,7 @@ final class ResponseChannel: ResponseSink {
     }
   }
 
-  /// Ends the exchange, because the body no longer has a reader.
+  /// Ends the exchange, because no task reads the body any longer.
   func abandon() {
     let handle = state.withLock { $0.ending == nil ? $0.handle : nil }
     handle?.discardBody()
@@ -114,7 +115,7 @@ final class ResponseChannel: ResponseSink {
     }
   }
 
-  /// Waits for the end of the exchange, and returns the metrics.
+  /// Waits until the exchange has ended, and returns the metrics of all requests that were sent.
   func finalMetrics() async -> [ExchangeMetrics] {
     await cancelling {
       await withCheckedContinuation { continuation in
@@ -129,7 +130,7 @@ final class ResponseChannel: ResponseSink {
     return state.withLock { $0.metrics }
   }
 
-  /// Returns the error for a body that exceeds the reader's limit.
+  /// Returns the error for a body that exceeds the limit of the task that reads it.
   func tooLarge(_ bytesMax: Int) -> EngineError {
     EngineError(
       .bodyTooLarge, .receive, request.uri.origin, cause: .maximum(bytesMax), progress: .responseBegan)

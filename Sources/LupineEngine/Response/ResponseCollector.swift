@@ -2,9 +2,10 @@
 
 internal import Synchronization
 
-/// Collects a response in memory and resumes its caller once.
+/// Collects a response in memory, and resumes the waiting caller once when the exchange has ended.
 final class ResponseCollector: ResponseSink {
-  /// A complete response and, if a redirect should be followed, the next request.
+  /// A complete response. If the response is a redirect to follow, also the redirected request, or the error if it can't be
+  /// followed.
   struct Collected {
     let head: ResponseHead
     let body: [UInt8]
@@ -24,7 +25,7 @@ final class ResponseCollector: ResponseSink {
     var continuation: CheckedContinuation<Void, Never>?
   }
 
-  /// A request, and the redirects that led to it.
+  /// A request with the redirects that led to it.
   struct Redirecting {
     let chain: RedirectChain
     let request: EngineRequest
@@ -32,7 +33,7 @@ final class ResponseCollector: ResponseSink {
 
   private let redirecting: Redirecting?
   private let shard: LoopShard
-  /// Whether the caller runs on the loop's thread, so that resuming it doesn't wake another thread.
+  /// Whether the caller runs on the event loop's thread, so that resuming the caller doesn't wake another thread.
   private let isOnLoop: Bool
   private let state = Mutex(State())
 

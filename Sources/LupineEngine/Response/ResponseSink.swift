@@ -1,11 +1,11 @@
 // ResponseSink: receives a response from the engine.
 
-/// The sink's decision about a response's body.
+/// A sink's decision about the body of a response.
 public enum BodyDisposition: Sendable {
-  /// The body is delivered as it arrives.
+  /// The engine delivers the body to the sink as it arrives.
   case deliver
-  /// The body is discarded. If the rest of the body is short, the exchange ends after the rest has been read, so that the
-  /// connection can be reused. Otherwise the exchange ends immediately; see `EngineConfiguration.drainedBytesMax`.
+  /// The engine discards the body. If the rest of the body is short, the exchange ends after the engine has read the rest, so that
+  /// the connection can be reused. Otherwise the exchange ends immediately; see `EngineConfiguration.drainedBytesMax`.
   case discard
 }
 
@@ -16,18 +16,19 @@ public enum BodyDisposition: Sendable {
 public protocol ResponseSink: AnyObject, Sendable {
   /// Called with each interim response (1xx). By default, does nothing.
   func receive(informational head: ResponseHead)
-  /// Called with the final response head. After `.discard`, `finish` follows with an empty trailer section.
+  /// Called with the head of the final response. Returns whether the sink wants the body. After `.discard`, `finish` follows with
+  /// an empty trailer section.
   func receive(head: ResponseHead) -> BodyDisposition
   /// Called with each piece of the body, decoded if the request's `decodesContent` is true. The bytes are valid only
   /// during the call.
   func receive(body bytes: borrowing Span<UInt8>)
-  /// Called when the exchange has ended, with the trailer section or an error.
+  /// Called when the exchange has ended, with the trailer section or the error, and with the exchange's metrics.
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics)
-  /// Called at the end of an iteration of the loop, so that a sink can pass on the pieces of that iteration together. By
-  /// default, does nothing.
+  /// Called at the end of an iteration of the loop, so that a sink can process all pieces of the body from that iteration together.
+  /// By default, does nothing.
   ///
-  /// Called only if the iteration has delivered part of the response or taken bytes of the request's body to send, and the
-  /// exchange hasn't ended in that iteration. `sentBodyByteCount` is the number of body bytes taken so far.
+  /// Called only if the iteration has delivered part of the response or taken bytes of the request's body to send, and the exchange
+  /// hasn't ended in that iteration. `sentBodyByteCount` is the number of bytes of the request's body taken so far.
   func turnEnded(sentBodyByteCount: UInt64)
 }
 
@@ -35,6 +36,6 @@ extension ResponseSink {
   /// Ignores interim responses.
   public func receive(informational head: ResponseHead) {}
 
-  /// Does nothing, for sinks that process each piece immediately.
+  /// Does nothing. This default is for sinks that process each piece immediately.
   public func turnEnded(sentBodyByteCount: UInt64) {}
 }

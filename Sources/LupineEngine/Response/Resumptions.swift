@@ -2,8 +2,8 @@
 
 internal import Synchronization
 
-/// Collects tasks that wait on other threads, and resumes them together at the end of an iteration of the loop, or
-/// of a delivery on a session's queue.
+/// Collects Swift tasks to resume during an iteration of an event loop, or while a session's queue processes results, and resumes
+/// the tasks together at the end.
 ///
 /// Resuming a task wakes a thread. That thread may take the processor from the loop only to run one task and sleep again, which
 /// costs two context switches per response. If several tasks are resumed together, only one thread is woken, and it resumes and
@@ -14,18 +14,18 @@ package final class Resumptions: Sendable {
     var continuations: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// The minimum number of tasks that are resumed together: 4. Fewer tasks are resumed directly, because waking one thread for
-  /// all of them would cost more than it saves.
+  /// The minimum number of tasks that another thread resumes together: 4. Fewer tasks are resumed directly, because waking one
+  /// thread for all of them would cost more than it saves.
   private static let togetherMin = 4
 
   private let state = Mutex(State())
 
   package init() {}
 
-  /// Begins an iteration or a delivery. From now on, `resume` collects tasks.
+  /// Begins to collect tasks: from now on, `resume` keeps each task until `resumeCollected` is called.
   package func beginCollecting() { state.withLock { $0.isOpen = true } }
 
-  /// Resumes a task at the end of the current iteration or delivery, or immediately if there is none.
+  /// Resumes a task when `resumeCollected` is called, or immediately if tasks aren't being collected.
   package func resume(_ continuation: CheckedContinuation<Void, Never>) {
     let waits = state.withLock { state in
       if state.isOpen { state.continuations.append(continuation) }
@@ -34,7 +34,7 @@ package final class Resumptions: Sendable {
     if !waits { continuation.resume() }
   }
 
-  /// Ends an iteration or a delivery, and resumes the collected tasks.
+  /// Resumes the collected tasks and ends the collecting.
   package func resumeCollected() {
     let continuations = state.withLock { state in
       state.isOpen = false

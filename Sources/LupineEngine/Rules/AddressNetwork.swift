@@ -8,11 +8,11 @@ internal import LupineReactor
 /// This type treats the two forms as the same address: IPv4 networks contain both forms, and IPv6 networks contain neither.
 public struct AddressNetwork: Sendable, Hashable {
   let first: IPAddress
-  /// The number of leading bits that the network's addresses share: 0...32 for IPv4, 0...128 for IPv6.
+  /// The number of leading bits that all addresses of the network share: 0...32 for IPv4, 0...128 for IPv6.
   let prefixLength: Int
 
-  /// Parses a network: `prefix = address [ "/" length ]`. An address without a length
-  /// is a network that contains only this address.
+  /// Parses a network of the form `prefix = address [ "/" length ]`. An address without a length is a network that contains only
+  /// this address.
   ///
   /// Returns nil if the text isn't a network. The bits after the prefix must be 0, so 10.1.0.0/8 isn't a network.
   public init?(_ text: String) {
@@ -38,7 +38,7 @@ public struct AddressNetwork: Sendable, Hashable {
     }
   }
 
-  /// Returns whether an address is in the network. The address must not be an IPv4-mapped one.
+  /// Returns whether the network contains an address, which must not be IPv4-mapped.
   func contains(_ address: IPAddress) -> Bool {
     address.masked(prefixLength) == first && address.bitCount == first.bitCount
   }
@@ -53,6 +53,6 @@ extension AddressNetwork: ExpressibleByStringLiteral {
 }
 
 extension AddressNetwork: CustomStringConvertible {
-  /// The network as a prefix, such as 10.0.0.0/8.
+  /// The network in the form that the initializer parses, such as 10.0.0.0/8.
   public var description: String { "\(SocketAddress(first, port: 0).host)/\(prefixLength)" }
 }

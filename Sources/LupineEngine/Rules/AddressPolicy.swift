@@ -16,25 +16,25 @@ public import LupineReactor
 /// 64 bits). An address in ::ffff:0:0/96 counts as the IPv4 address itself. The unspecified address also counts as the loopback
 /// address, because on Linux a connection to either reaches the same machine.
 public struct AddressPolicy: Sendable, Hashable {
-  /// The addresses that are permitted among those in neither list.
+  /// The addresses that a policy permits among those that neither `allowed` nor `refused` contains.
   public enum Others: String, Sendable, Hashable, CaseIterable {
-    /// All addresses.
+    /// Permits all of these addresses.
     case all
-    /// Only addresses that are globally reachable according to IANA's registries of special-purpose addresses, and whose
-    /// embedded addresses are globally reachable too. Loopback, private, link-local, shared, multicast and reserved addresses
-    /// are refused. The metadata services of clouds have link-local addresses.
+    /// Permits only addresses that are globally reachable according to IANA's registries of special-purpose addresses, and whose
+    /// embedded addresses are globally reachable too. Loopback, private, link-local, shared, multicast and reserved addresses are
+    /// refused. The metadata services of clouds have link-local addresses.
     case publicOnly
-    /// No addresses.
+    /// Permits none of these addresses.
     case none
   }
 
-  /// The addresses that are permitted among those in neither list.
+  /// The addresses that the policy permits among those that neither `allowed` nor `refused` contains.
   public var others: Others
   /// Networks whose addresses are permitted unless `refused` contains them.
   public var allowed: [AddressNetwork]
   /// Networks whose addresses are always refused.
   public var refused: [AddressNetwork]
-  /// Whether the engine may connect to Unix sockets, including that of `EngineConfiguration.socketPath`.
+  /// Whether the engine may connect to Unix sockets, including the socket at `EngineConfiguration.socketPath`.
   public var allowsUnixSockets: Bool
   /// Whether requests may use proxies.
   ///
@@ -46,15 +46,15 @@ public struct AddressPolicy: Sendable, Hashable {
   /// Permits all addresses, Unix sockets and proxies. This is the default.
   public static let all = AddressPolicy(others: .all, allowsUnixSockets: true, allowsProxies: true)
 
-  /// Permits public addresses, and neither Unix sockets nor proxies.
+  /// Permits globally reachable addresses, and neither Unix sockets nor proxies.
   public static let publicOnly = AddressPolicy(others: .publicOnly)
 
-  /// Permits the networks' addresses, and neither Unix sockets nor proxies.
+  /// Permits the addresses in these networks, and neither Unix sockets nor proxies.
   public static func only(_ networks: [AddressNetwork]) -> AddressPolicy {
     AddressPolicy(others: .none, allowed: networks)
   }
 
-  /// Creates a policy.
+  /// Creates a policy. Each parameter is described at the property of the same name.
   public init(
     others: Others, allowed: [AddressNetwork] = [], refused: [AddressNetwork] = [], allowsUnixSockets: Bool = false,
     allowsProxies: Bool = false
@@ -79,7 +79,7 @@ public struct AddressPolicy: Sendable, Hashable {
     }
   }
 
-  /// Returns the permitted addresses, in the given order. Throws an error if there are none.
+  /// Returns those addresses that the policy permits, in the given order. Throws an error if it permits none of them.
   func permitted(_ addresses: [SocketAddress]) throws(AddressRefusal) -> [SocketAddress] {
     // Skips the checks for the default policy, so that it costs nothing.
     if others == .all, refused.isEmpty, allowsUnixSockets { return addresses }
@@ -89,13 +89,13 @@ public struct AddressPolicy: Sendable, Hashable {
   }
 }
 
-/// The reason that an address policy, or a request, permits no connection.
+/// The reason why an address policy, or a request's settings, permits no connection.
 public enum AddressRefusal: Error, Sendable, Hashable {
-  /// The policy permits none of these addresses of the host, of the proxy, or of a Unix socket.
+  /// The policy permits none of these addresses, which are those of the host, of the proxy or of a Unix socket.
   case addresses([SocketAddress])
-  /// The policy permits no proxies.
+  /// The policy permits no proxies, but the request would use one.
   case proxy
-  /// These addresses are reached only through a mobile network, which the request doesn't permit.
+  /// The request permits no mobile network, but these addresses are reached only through one.
   case cellular([SocketAddress])
 }
 
@@ -125,7 +125,7 @@ extension AddressRefusal: CustomStringConvertible {
     return rest > 0 ? "\(shown) and \(rest) more" : shown
   }
 
-  /// The maximum number of addresses in a message: 4. A host may have 64.
+  /// The maximum number of addresses that a message lists: 4. A host may have 64.
   private static let addressesShown = 4
 }
 

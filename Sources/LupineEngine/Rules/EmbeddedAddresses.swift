@@ -3,10 +3,10 @@
 internal import LupineReactor
 
 extension IPAddress {
-  /// An IPv6 network whose addresses embed IPv4 addresses, and the rule for extracting them.
+  /// An IPv6 network whose addresses contain IPv4 addresses, and the rule for extracting them.
   private struct Translation {
     let network: AddressNetwork
-    /// Returns the IPv4 addresses embedded in the given address.
+    /// Returns the IPv4 addresses that the given IPv6 address contains.
     let embedded: @Sendable (UInt128) -> [UInt32]
   }
 
@@ -30,10 +30,10 @@ extension IPAddress {
     Translation(network: "2001::/32") { [UInt32(truncatingIfNeeded: $0 >> 64), ~UInt32(truncatingIfNeeded: $0)] },
   ]
 
-  /// The other addresses that a connection to this address may reach. These are the embedded IPv4 addresses. For the
-  /// unspecified address, by which Linux connects to the same machine, they also include the loopback address.
+  /// The other addresses that a connection to this address may reach: the embedded IPv4 addresses. For the unspecified address, by
+  /// which Linux connects to the same machine, they also include the loopback address.
   ///
-  /// The address must not be an IPv4-mapped one.
+  /// This address must not be IPv4-mapped.
   var reachedAddresses: [IPAddress] {
     switch self {
     case .ipv4(0): [.ipv4(0x7F00_0001)]
@@ -46,8 +46,9 @@ extension IPAddress {
     }
   }
 
-  /// Returns the IPv4 address in an interface identifier of ISATAP, `00-00-5E-FE` or `02-00-5E-FE` and the address
-  /// (RFC 5214 §6.1), which may follow any prefix of 64 bits. A machine with an ISATAP interface sends packets to that address.
+  /// Returns the IPv4 address embedded in an IPv6 address by ISATAP. Its interface identifier, after any prefix of 64 bits, is
+  /// `00-00-5E-FE` or `02-00-5E-FE` followed by the IPv4 address (RFC 5214 §6.1). A machine with an ISATAP interface sends packets
+  /// to that IPv4 address. Returns an empty array for any other address.
   private static func embeddedByISATAP(_ bits: UInt128) -> [UInt32] {
     // The universal/local bit is ignored.
     UInt32(truncatingIfNeeded: bits >> 32) & ~0x0200_0000 == 0x5EFE ? [UInt32(truncatingIfNeeded: bits)] : []

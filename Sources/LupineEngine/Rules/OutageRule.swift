@@ -1,12 +1,12 @@
 // OutageRule: decides whether a failure is an outage, for which a cache may serve a stale response (RFC 5861 §4).
 
 extension EngineError {
-  /// Whether the failure is an outage of the origin, the network or this machine, as a gateway would report it with 500, 502,
-  /// 503 or 504. Only then may a stored response with `stale-if-error` be served in place of the error.
+  /// Whether the error means an outage of the origin, the network or this machine, as a gateway would report it with 500, 502, 503
+  /// or 504. Only then may a cache serve a stored response with `stale-if-error` in place of the error.
   ///
-  /// A refusal isn't an outage: if the server or the proxy can't prove who it is, or if the caller's settings forbid the request,
-  /// a stored response would hide that. For the same reason, no failure of TLS is an outage, except that the connection ended,
-  /// which has the code `.connectionLost`.
+  /// A refusal isn't an outage: if the server or the proxy can't prove who it is, or if the caller's settings forbid the request, a
+  /// stored response would hide that. For the same reason, no failure of TLS is an outage, except that the connection ended, which
+  /// has the code `.connectionLost`.
   package var isOutage: Bool {
     switch code {
     case .hostNotFound, .resolveFailed, .connectionRefused, .connectFailed, .timedOut, .connectionLost,

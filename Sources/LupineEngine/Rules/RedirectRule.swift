@@ -1,20 +1,20 @@
 // RedirectRule: computes the request that follows from a redirect (RFC 9110 §15.4), without I/O.
 
-/// The rule by which redirects are followed.
+/// The rule by which the engine follows redirects.
 public struct RedirectRule: Sendable, Hashable {
-  /// The maximum number of redirects for one request. 20 by default, as in browsers (Fetch standard, §4.4). curl
-  /// follows 50.
+  /// The maximum number of redirects that the engine follows for one request. 20 by default, as in browsers (Fetch standard, §4.4).
+  /// curl follows 50.
   public var countMax = 20
-  /// Whether redirects from https to http are followed. False by default.
+  /// Whether the engine follows redirects from https to http. False by default.
   public var allowsDowngrade = false
-  /// Additional names of fields that another origin must not receive, such as `X-Api-Key`. None by default. Names are
-  /// case-insensitive.
+  /// Additional names of fields that a redirected request must not send to another origin, such as `X-Api-Key`. None by default.
+  /// Names are case-insensitive.
   ///
-  /// The fields `Authorization`, `Cookie`, `Cookie2`, `Host`, `Proxy-Authenticate`, `Proxy-Authorization`
-  /// and `WWW-Authenticate` never need to be listed.
+  /// The fields `Authorization`, `Cookie`, `Cookie2`, `Host`, `Proxy-Authenticate`, `Proxy-Authorization` and `WWW-Authenticate`
+  /// never need to be listed.
   public var secretFields: Set<String> = []
 
-  /// Creates the default rule.
+  /// Creates a rule with the default values.
   public init() {}
 
   /// Returns the request to which a response redirects, or nil if the response isn't a redirect.
@@ -54,10 +54,10 @@ public struct RedirectRule: Sendable, Hashable {
     return next
   }
 
-  /// Returns the redirected request, still with the original URI.
+  /// Returns the redirected request, but still with the original URI.
   ///
-  /// If the method becomes GET, the body and the fields that describe it are removed. If the origin changes, the fields meant
-  /// only for the first origin are removed.
+  /// If the method becomes GET, the body and the fields that describe it are removed. If the origin changes, the fields meant only
+  /// for the first origin are removed.
   public func rewritten(_ request: EngineRequest, after status: Int, staysAtOrigin: Bool) -> EngineRequest {
     var next = request
     if Self.becomesGet(status, request.method) {
@@ -74,27 +74,28 @@ public struct RedirectRule: Sendable, Hashable {
     return next
   }
 
-  /// Returns whether the client certificate is still presented after a redirect from `origin` to `next`. It is presented only
-  /// to the same origin, or to https on the same host, because servers commonly redirect from http to https.
+  /// Returns whether a request that is redirected from `origin` to `next` still presents its client certificate. It does so only to
+  /// the same origin, or to https on the same host, because servers commonly redirect from http to https.
   public static func keepsIdentity(from origin: Origin, to next: Origin) -> Bool {
     next == origin
       || (origin.scheme == .http && next.scheme == .https && origin.socketPath == nil && next.socketPath == nil
         && origin.host == next.host)
   }
 
-  /// Returns whether a field is meant only for one origin. The name's case is ignored.
+  /// Returns whether a redirected request must not send this field to another origin. Ignores the case of the name.
   public func isBoundToOrigin(_ name: String) -> Bool {
     boundFields.contains { $0.lowercased() == name.lowercased() }
   }
 
   private var boundFields: [String] { Self.fieldsOfOrigin + secretFields }
 
-  /// The fields that Go's net/http removes (shouldCopyHeaderOnRedirect, Go 1.24), and Host.
+  /// The names of the fields that Go's net/http removes when the origin changes (shouldCopyHeaderOnRedirect, Go 1.24), and Host.
   private static let fieldsOfOrigin = [
     "Authorization", "Cookie", "Cookie2", "Host", "Proxy-Authenticate", "Proxy-Authorization", "WWW-Authenticate",
   ]
 
-  /// The fields to remove if a redirect drops the body: those that describe the body (RFC 9110 §15.4), and Expect (§10.1.1).
+  /// The names of the fields that are removed if a redirect drops the body: those that describe the body (RFC 9110 §15.4), and
+  /// Expect (§10.1.1).
   private static let contentFields = [
     "Content-Encoding", "Content-Language", "Content-Location", "Content-Type", "Content-Length", "Digest",
     "Last-Modified", "Expect",

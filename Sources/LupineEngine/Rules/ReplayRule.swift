@@ -1,6 +1,6 @@
 // ReplayRule: decides whether the engine replays a request on another connection (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
 
-/// The rule for replaying a request after a reused connection was lost.
+/// Decides whether the engine replays a request after a reused connection was lost.
 ///
 /// The server may have closed the connection just before the request was sent. The engine replays the request if none of it was
 /// sent, or if it is idempotent and no byte of a response was received. The body must be replayable too.

@@ -8,10 +8,10 @@
 internal import LupineReactor
 
 extension IPAddress {
-  /// Whether the address is globally reachable: assigned for unicast, and not reserved for a special purpose, such as use
+  /// Whether the address is globally reachable: it is assigned for unicast, and not reserved for a special purpose, such as use
   /// within a machine, a link, a site or a document.
   ///
-  /// The address must not be an IPv4-mapped one. Embedded addresses aren't considered.
+  /// The address must not be IPv4-mapped. Embedded IPv4 addresses aren't considered.
   var isPublic: Bool {
     let matches = Self.specialNetworks.filter { $0.network.contains(self) }
     // The entry with the longest matching prefix applies.

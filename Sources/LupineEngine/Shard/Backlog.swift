@@ -2,29 +2,31 @@
 
 internal import LupineReactor
 
-/// The work that a shard has postponed to the end of the iteration or to the next iteration.
+/// The work that a shard has postponed to the end of this iteration of its loop or to the next iteration.
 struct Backlog {
-  /// Connections with more data than one iteration has time to read. No connection occurs twice.
+  /// Connections that have more data to read than this iteration has time for. The next iteration reads from them. No connection
+  /// occurs twice.
   var postponed: [ConnectionID] = []
   /// Exchanges whose sinks are notified at the end of this iteration.
   var touched: [Exchange] = []
-  /// Exchanges whose requests are sent again in the next iteration, after its events have been processed.
+  /// Exchanges whose requests the shard sends again in the next iteration, after it has processed that iteration's events.
   ///
   /// If a server is closing its connections, the events report the closed connections before an exchange is given one of them.
   /// Postponing also avoids deep recursion when thousands of connections have ended.
   var restarts: [Exchange] = []
-  /// The commands to execute in this iteration.
+  /// The commands of other threads that the shard executes in this iteration.
   var commands: [ShardCommand] = []
 
-  /// Whether there is no work for the next iteration.
+  /// Whether no work is postponed to the next iteration.
   var isEmpty: Bool { postponed.isEmpty && restarts.isEmpty }
 }
 
 /// The pool's decisions that the shard hasn't executed yet.
 struct PoolWork {
-  /// The actions that haven't been executed yet, each with the error for an exchange that it fails.
+  /// The pool's actions that the shard hasn't executed yet. A `.fail` action ends an exchange with the error next to it.
   var pendingActions: [(PoolState.Action, EngineError?)] = []
   var isPerforming = false
-  /// The deadline registered with the loop for the pool. It may be earlier than the pool's actual deadline, but never later.
+  /// The deadline that is registered with the loop for the pool. It may be earlier than the pool's actual deadline, but never
+  /// later.
   var deadline: Instant?
 }

@@ -1,18 +1,18 @@
 // Buffers: reusable buffers for received bytes and serialized heads.
 
-/// The buffers of one loop, which are reused to avoid allocations.
+/// The buffers that one event loop reuses to avoid allocations.
 struct Buffers {
-  /// The size of a read buffer: 64 KiB, which is four TLS records, and what a loopback socket usually has available.
+  /// The size in bytes of a read buffer: 64 KiB, which is four TLS records, and what a loopback socket usually has available.
   static let byteCount = 64 * 1024
-  /// The size of a bulk buffer, for long unencrypted bodies and for decoded bodies: 256 KiB. Compared with a read buffer, it
-  /// needs a quarter of the system calls and of the transfers between threads.
+  /// The size in bytes of a bulk buffer, for long unencrypted bodies and for decoded bodies: 256 KiB. Compared with a read buffer,
+  /// it needs a quarter of the system calls and of the transfers between threads.
   static let bulkByteCount = 256 * 1024
-  /// The maximum number of free read buffers that are kept: 8. Reads are rarely nested more deeply, except in chains of
+  /// The maximum number of unused read buffers that are kept for reuse: 8. Reads are rarely nested more deeply, except in chains of
   /// connections that turn out to be closed.
   private static let freeCountMax = 8
 
-  /// The maximum size of a head buffer that is kept: 4 KiB, which suffices for most heads. With `headCountMax`, head buffers take
-  /// at most 256 KiB. Larger buffers are freed.
+  /// The maximum size of a head's buffer that is kept for reuse: 4 KiB, which suffices for most heads. With `headCountMax`, these
+  /// buffers take at most 256 KiB. Larger buffers are freed.
   private static let headBytesMax = 4 * 1024
   private static let headCountMax = 64
 
@@ -20,15 +20,15 @@ struct Buffers {
   private var bulk: [UInt8]?
   private var heads: [[UInt8]] = []
 
-  /// Lends a read buffer of `byteCount` bytes, or of `bulkByteCount` bytes if `count` exceeds `byteCount`. The buffer isn't
-  /// lent again until the caller passes it to `giveBack`.
+  /// Lends a read buffer of `byteCount` bytes or, if `count` exceeds `byteCount`, of `bulkByteCount` bytes. The buffer isn't lent
+  /// again until the caller passes it to `giveBack`.
   mutating func borrow(_ count: Int = byteCount) -> [UInt8] {
     count > Self.byteCount
       ? bulk.take() ?? [UInt8](repeating: 0, count: Self.bulkByteCount)
       : free.popLast() ?? [UInt8](repeating: 0, count: Self.byteCount)
   }
 
-  /// Keeps a read buffer for reuse. Ignores an empty array.
+  /// Takes back a read buffer and keeps it for reuse. Ignores an empty array.
   mutating func giveBack(_ buffer: consuming [UInt8]) {
     if buffer.count == Self.bulkByteCount {
       bulk = buffer
@@ -37,7 +37,7 @@ struct Buffers {
     }
   }
 
-  /// Returns an empty buffer for a head.
+  /// Returns an empty buffer for the head of a request.
   mutating func borrowHead() -> [UInt8] {
     if let buffer = heads.popLast() { return buffer }
     var buffer: [UInt8] = []
@@ -45,7 +45,7 @@ struct Buffers {
     return buffer
   }
 
-  /// Keeps a head buffer for reuse, unless it is too large or enough buffers are kept.
+  /// Takes back the buffer of a head. Keeps it for reuse, unless it is too large or enough buffers are kept.
   mutating func giveBackHead(_ buffer: consuming [UInt8]) {
     if heads.count < Self.headCountMax, 1...Self.headBytesMax ~= buffer.capacity { heads.append(buffer) }
   }

@@ -3,19 +3,20 @@
 @_spi(Loop) internal import LupineReactor
 internal import Synchronization
 
-/// The queue of a shard's commands, in order. It also assigns the identifiers of the shard's exchanges.
+/// The queue of commands from other threads to a shard. It also assigns the identifiers of the shard's exchanges.
 final class Inbox: Sendable {
   private let mailbox = Mailbox<ShardCommand>()
   private let exchangeCount = Atomic<ExchangeID>(0)
   private let isClosed = Atomic<Bool>(false)
   private let wake: @Sendable () -> Void
 
-  /// Creates an inbox. `wake` makes the loop run another iteration. It is called only if the inbox was empty.
+  /// Creates an inbox. `wake` makes the loop run another iteration. The inbox calls `wake` only when it has received a command
+  /// while it was empty.
   init(wake: @escaping @Sendable () -> Void) {
     self.wake = wake
   }
 
-  /// Sends a command. May be called on any thread.
+  /// Adds a command to the queue. May be called on any thread.
   func send(_ command: ShardCommand) {
     let isFirst = mailbox.post(command)
     // Checked after posting, so that no command is lost: either the closing shard has taken the command, or the sender sees
@@ -27,7 +28,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Refuses the pending commands and all later ones. Called when the shard stops accepting commands.
+  /// Refuses the commands in the queue and all later ones. Called when the shard stops executing commands.
   func stopAccepting() {
     isClosed.store(true, ordering: .sequentiallyConsistent)
     refuseAll()
@@ -39,7 +40,7 @@ final class Inbox: Sendable {
     for command in commands { refuse(command) }
   }
 
-  /// Notifies the sender of a command that the shard won't execute.
+  /// Notifies the sender of `command` that the shard won't execute it, if the sender expects an answer.
   func refuse(_ command: ShardCommand) {
     switch command {
     case .submit(let submission):
@@ -52,7 +53,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Returns a new identifier, unique within the shard.
+  /// Returns the identifier of a new exchange, which is unique within the shard.
   func nextExchangeID() -> ExchangeID {
     exchangeCount.add(1, ordering: .relaxed).newValue
   }

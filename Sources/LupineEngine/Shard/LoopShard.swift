@@ -3,17 +3,18 @@
 internal import LupineReactor
 internal import LupineTLS
 
-/// The handler of an event loop. The loop is the actor's executor, so the shard is used only on the loop's thread.
+/// The actor that runs a shard in the iterations of an event loop. The loop is the actor's executor, so the shard is used only on
+/// the loop's thread.
 actor LoopShard: LoopHandler {
   nonisolated let loop: EventLoop
-  /// The executor for tasks that prefer the loop's thread.
+  /// The task executor that runs tasks on the loop's thread.
   nonisolated let taskExecutor: LoopTaskExecutor
-  /// Resumes tasks that wait on other threads.
+  /// Resumes Swift tasks that wait for responses on other threads.
   nonisolated let resumptions = Resumptions()
   nonisolated let inbox: Inbox
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// The maximum number of idle connections with which a loop polls before it sleeps: 64. With more, most of the awaited events
+  /// The maximum number of idle connections at which the loop polls before it sleeps: 64. With more, most of the awaited events
   /// would be closes of idle connections.
   private static let busyPollIdleConnectionsMax = 64
 
@@ -50,11 +51,11 @@ actor LoopShard: LoopHandler {
   }
 }
 
-/// Called before and after each iteration of an engine's loops, on the loop's thread, so that work can be done once for all
-/// sinks that the iteration calls. The iterations of several loops may overlap.
+/// An object that is notified before and after each iteration of an engine's event loops, on the loop's thread, so that it can do
+/// work once for all sinks that the iteration calls. The iterations of several loops may overlap.
 package protocol IterationObserver: AnyObject, Sendable {
-  /// Called when an iteration begins.
+  /// Called when an iteration of a loop begins.
   func iterationBegan()
-  /// Called when an iteration has ended and calls no more sinks.
+  /// Called when an iteration of a loop has ended and calls no more sinks.
   func iterationEnded()
 }

@@ -4,8 +4,8 @@
 internal import LupineWire
 
 extension Shard {
-  /// Pauses or resumes an exchange, or extends its window, as `change` specifies. Then delivers pending bytes and continues to
-  /// read, unless the exchange is paused.
+  /// Calls `change`, which pauses or resumes the exchange, or extends its receive window. Then delivers pending bytes and continues
+  /// to read, unless the exchange is paused.
   func changeWindow(of exchange: Exchange, _ change: (Exchange) -> Void) {
     let wasPaused = exchange.isPaused
     change(exchange)
@@ -36,7 +36,7 @@ extension Shard {
     if connection.exchange === exchange { rearm(exchange) }
   }
 
-  /// Updates the events that the poller reports for a connection. Doesn't watch for input while the exchange is paused.
+  /// Tells the poller for which events to watch the connection. While the exchange is paused, the poller doesn't watch for input.
   func updateInterest(_ connection: Connection) {
     guard !connection.isClosed else { return }
     var wanted: Poller.Interest = connection.exchange?.isPaused == true ? [] : .readable

@@ -3,8 +3,8 @@
 @_spi(Loop) internal import LupineReactor
 
 extension Shard {
-  /// Registers the exchange's deadline with the loop if it is earlier than the registered one. A later deadline needs no
-  /// change: the loop checks it when the registered one passes.
+  /// Registers the exchange's deadline with the loop if it is earlier than the registered deadline. A later deadline isn't
+  /// registered, because the loop checks for it when the registered deadline passes.
   func rearm(_ exchange: Exchange) {
     guard let deadline = exchange.deadline else { return }
     if let connection = exchange.connection { return watch(connection, until: deadline) }
@@ -13,28 +13,28 @@ extension Shard {
     deadlines.set(.exchange(exchange.id), to: deadline)
   }
 
-  /// Removes the deadline of an exchange that has ended, or that now uses its connection's deadline.
+  /// Removes the registered deadline of an exchange that has ended, or whose connection now has a registered deadline.
   func disarm(_ exchange: Exchange) {
     guard exchange.armedDeadline != nil else { return }
     exchange.armedDeadline = nil
     deadlines.remove(.exchange(exchange.id))
   }
 
-  /// Makes the loop check the connection and its exchange no later than `deadline`.
+  /// Ensures that the loop checks the deadlines of the connection and its exchange no later than `deadline`.
   func watch(_ connection: Connection, until deadline: Instant) {
     if let armed = connection.armedDeadline, armed <= deadline { return }
     connection.armedDeadline = deadline
     deadlines.set(.connection(connection.id), to: deadline)
   }
 
-  /// Removes the deadline of a closed connection.
+  /// Removes the registered deadline of a closed connection.
   func disarm(_ connection: Connection) {
     guard connection.armedDeadline != nil else { return }
     connection.armedDeadline = nil
     deadlines.remove(.connection(connection.id))
   }
 
-  /// Processes the deadlines that had already passed when this iteration's events were fetched.
+  /// Processes the deadlines that had already passed when the events of this iteration were fetched.
   func expireDeadlines() {
     guard let earliest = deadlines.earliest, earliest <= fetched else { return }
     while let key = deadlines.popExpired(now: fetched) {

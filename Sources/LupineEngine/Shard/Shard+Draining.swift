@@ -5,10 +5,11 @@
 internal import LupineWire
 
 extension Shard {
-  /// The time limit for reading an unwanted body: 1 s. If the server needs longer, it is cheaper to open a new connection.
+  /// The maximum time for reading the rest of an unwanted body: 1 s. If the server needs longer, it is cheaper to open a new
+  /// connection.
   private static let drainTime = Duration.seconds(1)
 
-  /// Ends an exchange whose sink doesn't want the rest of the body.
+  /// Ends an exchange whose sink doesn't want the rest of the response body.
   ///
   /// If the rest is short, the exchange ends after the shard has read it, so that the caller's next request finds the connection
   /// idle. Otherwise the exchange ends immediately. An exchange without a response head fails with `.cancelled`.
@@ -30,7 +31,8 @@ extension Shard {
     endExchange(exchange, .success(Fields()))
   }
 
-  /// Drains the unparsed bytes that were received before the sink refused the body, while the exchange was paused.
+  /// Discards the bytes of an unwanted body that were received but not parsed, because the exchange was paused. Then continues to
+  /// read the rest of the body.
   func drainUnread(_ connection: Connection) {
     // The poller didn't watch the connection during the pause, so more bytes may be waiting.
     connection.mayHoldMore = true
@@ -42,10 +44,10 @@ extension Shard {
     updateInterest(connection)
   }
 
-  /// Separates an exchange from its connection. If the rest of the response is short, the connection
-  /// drains it, and otherwise the connection is closed.
+  /// Separates an exchange from its connection. If the rest of the response is short, the shard reads it, so that the connection
+  /// can be reused. Otherwise the connection is closed.
   ///
-  /// If `notifies` is true, the exchange ends when draining ends.
+  /// If `notifies` is true, the exchange ends when the rest has been read.
   func detach(_ exchange: Exchange, _ connection: Connection, notifies: Bool) {
     exchange.connection = nil
     let isRequestSent = exchange.metrics.requestEnd != nil
@@ -59,7 +61,7 @@ extension Shard {
     watch(connection, until: deadline)
   }
 
-  /// Processes received bytes of an unwanted body.
+  /// Parses and discards received bytes of an unwanted body. Ends the draining of the connection at the end of the body.
   func drain(_ connection: Connection, _ bytes: borrowing Span<UInt8>) {
     guard case .draining(var draining) = connection.use else { return }
     guard bytes.count <= draining.byteCountMax else { return stopDraining(connection) }
@@ -79,7 +81,7 @@ extension Shard {
     }
   }
 
-  /// Closes a connection while it is being drained.
+  /// Closes a connection on which the rest of an unwanted body is being read.
   func stopDraining(_ connection: Connection) {
     endDraining(connection, closing: .bodyUnwanted)
   }
@@ -91,7 +93,7 @@ extension Shard {
     if let exchange = draining.exchange, !exchange.hasEnded { endDiscarded(exchange) }
   }
 
-  /// Handles a connection without an exchange that has failed, or whose peer has closed it or sent unsolicited bytes.
+  /// Closes a connection without an exchange that has failed, or whose peer has closed it or sent unsolicited bytes.
   func lose(_ connection: Connection, _ reason: CloseReason) {
     if connection.isDraining {
       endDraining(connection, closing: reason)

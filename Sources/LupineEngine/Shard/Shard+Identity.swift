@@ -3,13 +3,13 @@
 package import LupineTLS
 
 extension Shard {
-  /// Whether the exchange's caller chooses the client certificate if a server requests one.
+  /// Returns whether the exchange's caller must choose a client certificate if a server requests one.
   func choosesIdentity(_ exchange: Exchange) -> Bool {
     configuration.reportsIdentityRequests && exchange.request.choosesIdentity(configuration.tls)
   }
 
-  /// Ends an exchange that hasn't started, because its caller must choose a client certificate first. The connection stays in the
-  /// pool, and serves the request if its caller chooses none.
+  /// Ends an exchange that hasn't sent its request, with an error that asks its caller to choose a client certificate. The
+  /// connection stays in the pool, and serves the request if the caller chooses none.
   func reportIdentityRequest(from authorities: [[UInt8]], _ connection: Connection, _ exchange: Exchange) {
     let origin = exchange.key.origin
     let error = EngineError(
@@ -23,8 +23,8 @@ extension Shard {
 }
 
 extension EngineRequest {
-  /// Whether the caller must still choose a client certificate if the server requests one: the caller has made no choice, and
-  /// the TLS settings contain no certificate. `engine` is used if the request has no TLS settings.
+  /// Returns whether the caller must still choose a client certificate if the server requests one: the caller has made no choice,
+  /// and the TLS settings contain no certificate. `engine` contains the engine's TLS settings, which apply if the request has none.
   package func choosesIdentity(_ engine: TLSConfiguration) -> Bool {
     identityChoice == nil && (connection?.tls ?? engine).identity == nil
   }

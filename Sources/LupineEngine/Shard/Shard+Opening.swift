@@ -5,11 +5,11 @@ internal import LupineTLS
 internal import LupineWire
 
 extension Shard {
-  /// The pause before another attempt to connect to a Unix socket whose queue is full: 10 ms, which is short for a waiter and
-  /// cheap for the processor. For TCP, the kernel retries by itself.
+  /// The pause before another attempt to connect to a Unix socket whose queue is full: 10 ms, which is short for an exchange that
+  /// waits and cheap for the processor. For TCP, the kernel retries by itself.
   private static let queueFullPause = Duration.milliseconds(10)
 
-  /// Starts to open a connection on behalf of an exchange.
+  /// Starts to open a connection on behalf of an exchange that waits for one.
   func open(_ id: ConnectionID, for exchange: Exchange) {
     guard exchange.request.connectionDemand?.proxyAuthorization?.claimForConnection() != false else {
       // An earlier opening for this exchange has used the single-use credentials, and its connection serves another exchange.
@@ -55,7 +55,7 @@ extension Shard {
     if let answer { resolved(opening, answer) }
   }
 
-  /// Continues an opening with the result of a lookup.
+  /// Continues to open a connection after a lookup, with the addresses of the host or the lookup's error.
   func resolved(_ opening: Opening, _ result: Result<[SocketAddress], ResolveError>) {
     if opening.times.resolveStart != nil { opening.times.resolveEnd = now }
     switch result {
@@ -87,8 +87,8 @@ extension Shard {
     }
   }
 
-  /// If the traits refuse mobile networks, returns the addresses that aren't reached through one, or throws an error if there
-  /// are none. Otherwise returns all addresses.
+  /// If the request's settings refuse mobile networks, returns those addresses that aren't reached through one, or throws an error
+  /// if there are none. Otherwise returns all addresses.
   private func reached(
     _ addresses: [SocketAddress], _ traits: ConnectionSettings.Traits?
   ) throws(AddressRefusal) -> [SocketAddress] {
@@ -106,8 +106,8 @@ extension Shard {
     return options
   }
 
-  /// Returns the addresses of the same family as the configured local address. If there are none, returns all addresses, so that
-  /// connecting fails with an error that explains why.
+  /// Returns those addresses that are of the same family as the configured local address. If there are none, returns all addresses,
+  /// so that connecting fails with an error that explains why.
   private func reachable(_ addresses: [SocketAddress]) -> [SocketAddress] {
     guard let own = configuration.socket.localAddress else { return addresses }
     let reachable = addresses.filter { $0.isIPv6 == own.isIPv6 }
@@ -159,7 +159,7 @@ extension Shard {
     trace(.addressFailed(connection: UInt64(opening.id.serial), error: error))
   }
 
-  /// Continues an opening when one of its sockets has connected or failed to connect.
+  /// Continues to open a connection when the socket with this poller token has connected or failed to connect.
   func continueConnecting(_ opening: Opening, token: UInt64) {
     openings.remove(token)
     guard case .connecting(var order) = opening.state,
@@ -183,7 +183,7 @@ extension Shard {
     }
   }
 
-  /// Continues with a tunnel, or with TLS, on a socket that is connected to the proxy or the origin.
+  /// Continues with a tunnel or with TLS, if the route needs them, after the socket has connected to the proxy or the origin.
   private func beginRoute(_ opening: Opening, _ socket: any StreamSocket) {
     if case .tunnel(let proxy) = opening.key.route {
       beginTunnel(opening, proxy, socket)
@@ -192,7 +192,7 @@ extension Shard {
     }
   }
 
-  /// Begins TLS with the proxy.
+  /// Begins the TLS handshake with the proxy.
   private func secureProxy(_ opening: Opening, _ proxy: Proxy, _ socket: any StreamSocket) {
     opening.times.proxyStart = now
     enter(opening, .securingProxy)
@@ -224,7 +224,7 @@ extension Shard {
     continueHandshake(opening)
   }
 
-  /// Continues an opening whose socket is readable or writable.
+  /// Continues to open a connection when its socket is readable or writable.
   func proceed(_ opening: Opening) {
     switch opening.state {
     case .proxying: continueTunnel(opening)
@@ -265,7 +265,8 @@ extension Shard {
     watch(opening, opening.transport?.unsentCount ?? 0 > 0 ? [.readable, .writable] : .readable)
   }
 
-  /// Watches an opening's socket for the given events and for errors. If that fails, ends the opening and returns false.
+  /// Makes the poller watch the socket of an opening for the events `wanted` and for errors. If that fails, ends the opening and
+  /// returns false.
   @discardableResult
   func watch(_ opening: Opening, _ wanted: Poller.Interest) -> Bool {
     guard wanted != opening.interest, let number = opening.transport?.socket.number else { return true }
@@ -279,7 +280,7 @@ extension Shard {
     }
   }
 
-  /// Turns a completed opening into a connection, and passes it to the pool.
+  /// Creates the connection from an opening that is complete, and passes it to the pool.
   private func completeOpening(_ opening: Opening) {
     opening.times.connectEnd = now
     guard let transport = opening.transport.take() else { return }
@@ -300,7 +301,7 @@ extension Shard {
 
   // MARK: Failure
 
-  /// Handles the deadline of an opening: either its phase has timed out, or it is time to try the next address.
+  /// Handles the passed deadline of an opening: either the current phase has timed out, or it is time to try the next address.
   func expire(_ opening: Opening) {
     guard let deadline = opening.phaseDeadline, deadline <= fetched else { return tryAddresses(opening) }
     if restartPhaseIfReassigned(opening) { return }
@@ -309,15 +310,15 @@ extension Shard {
     fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
   }
 
-  /// Applies the limits of the new waiter to each opening that has passed to another waiter.
+  /// Applies the time limits of the new waiter to each opening that has passed to another waiter.
   func applyReassignments() {
     for id in pool.takeReassigned() {
       if let opening = openings[id] { restartPhaseIfReassigned(opening) }
     }
   }
 
-  /// If the opening's waiter has changed, restarts the current phase with the limits of the new waiter. Returns whether the
-  /// waiter has changed.
+  /// If another exchange now waits for this opening, restarts the current phase with the time limits of that exchange. Returns
+  /// whether the exchange has changed.
   @discardableResult
   private func restartPhaseIfReassigned(_ opening: Opening) -> Bool {
     guard let waiter = waiter(of: opening), waiter.id != opening.limiter else { return false }
@@ -326,7 +327,7 @@ extension Shard {
     return true
   }
 
-  /// Abandons an opening that no exchange needs.
+  /// Stops opening a connection that no exchange needs.
   func abandon(_ id: ConnectionID) {
     if let opening = openings[id] { remove(opening) }
   }
@@ -374,8 +375,8 @@ extension Shard {
     setDeadline(opening, nextStart: nil)
   }
 
-  /// Returns the exchange that waits for this opening: the one that requested it, or one that took it over. Returns nil if none
-  /// waits.
+  /// Returns the exchange that waits for this opening: the one that requested the connection, or one that took it over. Returns nil
+  /// if no exchange waits for it.
   private func waiter(of opening: Opening) -> Exchange? {
     pool.waiter(of: opening.id).flatMap { exchanges[$0] }
   }

@@ -4,7 +4,7 @@
 internal import LupineWire
 
 extension Shard {
-  /// Requests a connection for an exchange from the pool. The exchange starts immediately or waits.
+  /// Requests a connection for an exchange from the pool. The exchange starts immediately, waits, or is refused.
   func acquire(_ exchange: Exchange) {
     if let demand = exchange.request.connectionDemand, demand.needsOpenConnection,
       !pool.hasFitConnection(exchange.key, now: now)
@@ -24,11 +24,10 @@ extension Shard {
     }
   }
 
-  /// Executes the pool's actions. `failure` is the error of exchanges that a `.fail` action ends.
+  /// Executes the pool's actions. `failure` is the error of the exchanges that a `.fail` action ends.
   ///
   /// Actions that follow from an action are queued instead of nested, because many waiters may fail at the same time. Closing a
-  /// connection causes no further actions, and is done immediately, so that a connection that the pool has forgotten isn't
-  /// used.
+  /// connection causes no further actions, and is done immediately, so that a connection that the pool has forgotten isn't used.
   func perform(_ actions: [PoolState.Action], failure: EngineError? = nil) {
     guard !actions.isEmpty else { return }
     for action in actions {
@@ -91,7 +90,7 @@ extension Shard {
     apply(pool.release(connection.id, closing: reason, now: now), on: connection)
   }
 
-  /// Executes the pool's decision about a connection that was opened or released.
+  /// Executes the pool's decision about a connection that was opened, or that its exchange has released.
   func apply(_ released: PoolState.Released, on connection: Connection) {
     switch released {
     case .idle: break
@@ -112,13 +111,13 @@ extension Shard {
       .failure(EngineError(code, .poolWait, exchange.key.origin, proxy: exchange.key.route.proxy, cause: cause)))
   }
 
-  /// Returns whether the pool has given the connection to an exchange that hasn't started on it yet.
-  /// Such a connection is neither draining nor idle.
+  /// Returns whether the pool has reserved the connection for an exchange that hasn't started on it yet. Such a connection is
+  /// neither draining nor idle.
   func isPromised(_ connection: Connection) -> Bool {
     !connection.isDraining && !pool.isIdle(connection.id)
   }
 
-  /// Prepares a connection for being idle: frees memory, watches for the peer's close, and sets the idle timeout.
+  /// Prepares a connection that is now idle: frees memory, and watches for the peer's close and for the idle timeout.
   func rest(_ connection: Connection) {
     connection.transport.releaseIdleMemory()
     // A new connection that the pool immediately reserved for a waiter hasn't been idle, so it isn't stale.
@@ -127,8 +126,8 @@ extension Shard {
     watchPool()
   }
 
-  /// Registers the pool's deadline with the loop if it is earlier than the registered one. A later deadline needs no change:
-  /// the loop checks it when the registered one passes.
+  /// Registers the pool's deadline with the loop if it is earlier than the registered deadline. A later deadline isn't registered,
+  /// because the loop checks for it when the registered deadline passes.
   func watchPool() {
     guard let next = pool.nextDeadline, next < poolWork.deadline ?? Instant(nanoseconds: .max) else { return }
     poolWork.deadline = next
@@ -137,7 +136,7 @@ extension Shard {
 }
 
 extension CloseReason {
-  /// Returns the reason for closing the connection of an exchange that failed with this code.
+  /// Creates the reason for closing the connection of an exchange that failed with this code.
   init(of code: EngineError.Code) {
     switch code {
     case .cancelled: self = .cancelled

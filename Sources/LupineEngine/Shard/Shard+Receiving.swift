@@ -4,11 +4,11 @@
 internal import LupineWire
 
 extension Shard {
-  /// The minimum number of bytes by which a TLS record, and each handshake message before it, reduces the connection's byte
+  /// The minimum number of bytes that a TLS record, and each handshake message before it, counts toward the connection's byte
   /// budget for one iteration: 4 KiB. Reading a record of a single byte takes as long as decrypting about 4 KiB.
   private static let recordCostBytes = 4 * 1024
 
-  /// Reads and processes the available bytes, up to `bytesPerTurnMax` in one iteration.
+  /// Reads the bytes that are available on a connection and processes them, up to `bytesPerTurnMax` in one iteration.
   func receive(_ connection: Connection) {
     var ciphertext = ciphertextBuffer(for: connection)
     defer { buffers.giveBack(ciphertext) }
@@ -57,21 +57,23 @@ extension Shard {
     max(byteCount, Self.recordCostBytes) + connection.transport.handshakeMessageCount * Self.recordCostBytes
   }
 
-  /// Schedules a read from the connection in the next iteration, regardless of the poller.
+  /// Schedules a read from the connection in the next iteration, whether or not the poller reports the connection as readable.
   func postpone(_ connection: Connection) {
     guard !connection.isPostponed else { return }
     connection.isPostponed = true
     backlog.postponed.append(connection.id)
   }
 
-  /// Whether the bytes that arrive next on the connection can be processed now.
+  /// Returns whether the bytes that arrive next on the connection can be processed now: the connection is open, its exchange isn't
+  /// paused, and it isn't reserved for an exchange that hasn't started.
   private func readsOn(_ connection: Connection) -> Bool {
     guard !connection.isClosed else { return false }
     if let exchange = connection.exchange { return !exchange.isPaused }
     return !isPromised(connection)
   }
 
-  /// Reads from the connections that used up their byte budget in the event loop's previous iteration.
+  /// Reads from the connections on which the previous iteration postponed reading, for example because they had used up their byte
+  /// budget.
   func receivePostponed() {
     var ids: [ConnectionID] = []
     swap(&ids, &backlog.postponed)
@@ -82,7 +84,7 @@ extension Shard {
     }
   }
 
-  /// Parses received plaintext and processes the events in it.
+  /// Parses plaintext received on the connection, and passes the resulting events to the connection's exchange.
   func process(_ connection: Connection, _ bytes: borrowing Span<UInt8>) {
     guard let exchange = connection.exchange else {
       return connection.isDraining ? drain(connection, bytes) : lose(connection, .unsolicitedBytes)
@@ -172,8 +174,8 @@ extension Shard {
     }
   }
 
-  /// Returns the reason why a connection can't be reused although its response was well-formed: the peer has sent more bytes, or
-  /// has closed the connection.
+  /// Returns the reason why a connection can't be reused although its response was well-formed: the peer has sent further bytes, or
+  /// has closed the connection. Returns nil if it can be reused.
   ///
   /// Reads only if there may be unread bytes: further TLS records, or bytes that didn't fit in the buffer. The next request would
   /// take them for its response (RFC 9112 §9.2).
@@ -219,9 +221,9 @@ extension Shard {
     endExchange(exchange, .success(trailers))
   }
 
-  /// Returns the size of the next read in bytes. A body that is delivered undecoded and without TLS is read in large pieces, up
-  /// to the sink's window. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time, and a decoder
-  /// chooses the size of its pieces.
+  /// Returns the maximum number of bytes to read from the connection at once. A body that is delivered undecoded and without TLS is
+  /// read in large pieces, up to the sink's receive window. Otherwise the size is `Buffers.byteCount`, because TLS returns one
+  /// record at a time, and a decoder chooses the size of its pieces.
   private func room(on connection: Connection) -> Int {
     guard let exchange = connection.exchange, exchange.hasHead, !exchange.isDecoding, !connection.key.isEncrypted else {
       return Buffers.byteCount
@@ -234,7 +236,7 @@ extension Shard {
     connection.key.isEncrypted ? buffers.borrow() : []
   }
 
-  /// Calls `body` with a scratch buffer for decoding. The buffer is empty if the exchange doesn't decode.
+  /// Calls `body` with a buffer for the decoder's output. The buffer is empty if the exchange doesn't decode its response.
   func withScratch<Result>(
     for exchange: Exchange, _ body: (inout [UInt8]) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -4,12 +4,12 @@
 internal import LupineWire
 
 extension Shard {
-  /// The number of unsent bytes below which the shard pulls more bytes from a body's source: 64 KiB.
+  /// The number of unsent bytes of a connection below which the shard reads more bytes from the request body's source: 64 KiB.
   private static let lowWaterBytes = 64 * 1024
   /// The maximum number of bytes read from or written to one connection in one iteration of the loop: 1 MiB.
   static let bytesPerTurnMax = 1024 * 1024
 
-  /// Sends the exchange's request on a connection that the pool has given to it.
+  /// Starts the exchange on a connection that the pool has given to it: sends the request.
   func start(_ exchange: Exchange, on id: ConnectionID) {
     guard let connection = connections.pooled[id] else {
       preconditionFailure("the pool returned an unknown connection")
@@ -36,7 +36,7 @@ extension Shard {
     if exchange.phase == .send, !exchange.hasEnded { rearm(exchange) }
   }
 
-  /// Sends the connection's unsent bytes and its exchange's body, as far as the kernel accepts them.
+  /// Sends the connection's unsent bytes and its exchange's request body, as far as the kernel accepts them.
   func pump(_ connection: Connection) {
     guard connection.sendFailure == nil else { return }
     do {
@@ -91,7 +91,7 @@ extension Shard {
     rearm(exchange)
   }
 
-  /// Sends the queued bytes. Returns the number of bytes that the kernel didn't accept.
+  /// Sends the bytes queued on the connection. Returns the number of bytes that the kernel didn't accept.
   private func flush(_ queued: Int, _ exchange: Exchange, _ connection: Connection) throws(Failure) -> Int {
     let unsent: Int
     do {
@@ -107,8 +107,8 @@ extension Shard {
     return unsent
   }
 
-  /// Sends part of a file directly from the kernel's page cache. Returns the number of
-  /// bytes sent, or nil if the kernel accepts none.
+  /// Sends part of a file of the request body with sendfile(2). Returns the number of bytes sent, or nil if the kernel accepts none
+  /// now.
   private func sendFile(_ exchange: Exchange, _ connection: Connection, _ countMax: Int) throws(Failure) -> Int? {
     guard let sent = try exchange.body.sendFile(to: connection.transport.socket, countMax: countMax) else {
       return nil
@@ -121,7 +121,8 @@ extension Shard {
     return sent
   }
 
-  /// Pulls and queues body bytes up to the low-water mark. Returns the number of bytes requested from the source.
+  /// Reads bytes of the request body and queues them on the connection, until about `lowWaterBytes` bytes are queued. Returns the
+  /// number of bytes requested from the body's source.
   private func pull(_ exchange: Exchange, _ connection: Connection) throws(Failure) -> Int {
     var count = 0
     while exchange.hasBodyToSend, connection.transport.unsentCount < Self.lowWaterBytes, count < Self.bytesPerTurnMax {
@@ -146,7 +147,7 @@ extension Shard {
     return count
   }
 
-  /// Sends the body although `100 Continue` hasn't arrived in time.
+  /// Sends the request body although the server's `100 Continue` hasn't arrived in time.
   func sendUnasked(_ exchange: Exchange) {
     exchange.requestState = .sending
     exchange.enter(.send, now: now)

@@ -30,7 +30,7 @@ extension Shard {
     try queue(greeting, opening)
   }
 
-  /// Continues the proxy handshake when the socket is readable or writable.
+  /// Continues the handshake with the proxy when the socket is readable or writable.
   func continueTunnel(_ opening: Opening) {
     var buffer = buffers.borrow()
     var unused: [UInt8] = []

@@ -22,7 +22,7 @@ extension Shard {
     if disposition == .discard { discardBody(exchange) }
   }
 
-  /// Delivers bytes of the other protocol to the sink.
+  /// Delivers bytes of the other protocol to the exchange's sink, as the response body.
   func passOn(_ bytes: borrowing Span<UInt8>, _ exchange: Exchange, _ connection: Connection) {
     do {
       try withScratch(for: exchange) { room throws(Failure) in try exchange.receive(body: bytes, scratch: &room) }

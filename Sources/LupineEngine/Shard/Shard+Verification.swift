@@ -4,12 +4,13 @@
 internal import LupineTLS
 
 extension Shard {
-  /// The maximum number of verifiers of an engine that run at the same time, each with a thread: 64. Further handshakes wait
-  /// for a thread, within their time limit. A verifier that waits for another party's verdict without blocking occupies no
-  /// thread.
+  /// The maximum number of certificate verifiers of an engine that run at the same time, each on a thread: 64. Further TLS
+  /// handshakes wait for a thread, within their time limit. A verifier that waits for another party's verdict without blocking
+  /// occupies no thread.
   static let verifiersMax = 64
 
-  /// Suspends an opening and calls its verifier. The server's bytes wait in the kernel until `verified` is called.
+  /// Suspends the TLS handshake of an opening and calls its certificate verifier. The server's bytes wait in the kernel until
+  /// `verified` is called.
   func beginVerification(_ opening: Opening, _ verification: PendingVerification) {
     let isProxy = if case .securingProxy = opening.state { true } else { false }
     opening.state = .verifying(isProxy: isProxy)
@@ -25,7 +26,7 @@ extension Shard {
     }
   }
 
-  /// Continues an opening after its verifier has decided.
+  /// Continues the TLS handshake of an opening after its certificate verifier has decided.
   func verified(_ opening: Opening, _ verdict: Verdict) {
     guard case .verifying(let isProxy) = opening.state else { return }
     opening.state = isProxy ? .securingProxy : .handshaking

@@ -4,27 +4,28 @@
 internal import LupineTLS
 internal import LupineWire
 
-/// A function that runs a job that may block, or throws an error if the system has no thread for the job.
+/// A function that runs a job that may block, usually on another thread. Throws an error if the system has no thread for the job.
 typealias BlockingJobs = @Sendable (@escaping @Sendable () -> Void) throws(SystemError) -> Void
 
-/// The state of one loop, advanced by `turn`. Only one thread may use it at a time.
+/// The part of an engine that belongs to one event loop. `turn` runs one iteration of the loop. Only one thread may use a shard at
+/// a time.
 ///
 /// The shard reads the clock and opens sockets only through `network`, so that a simulation can drive it.
 final class Shard {
-  /// The owner of a deadline, which is the deadline's key in the queue.
+  /// The object to which a deadline belongs. It is the deadline's key in the queue.
   enum DeadlineKey: Hashable {
-    /// An exchange without a connection.
+    /// An exchange that has no connection yet.
     case exchange(ExchangeID)
     case opening(ConnectionID)
-    /// A connection and its exchange. When the exchange ends, the deadline stays registered, because the next exchange usually
-    /// has a later one.
+    /// A connection with its exchange. When the exchange ends, the deadline stays registered, because the next exchange usually has
+    /// a later deadline.
     case connection(ConnectionID)
     case pool
-    /// The end of a graceful shutdown.
+    /// The graceful shutdown of the shard, whose time limit ends at the deadline.
     case shutdown
   }
 
-  /// The shard's life cycle.
+  /// The stages of the shard's life.
   private enum Life {
     case running
     /// The shard accepts no new exchanges. It calls `completions` when the last exchange has ended.
@@ -37,9 +38,9 @@ final class Shard {
   let network: any Network
   let resolver: NameService
   let tlsContexts: TLSContexts
-  /// Runs a job that may block, on another thread.
+  /// The function that runs a job that may block, on another thread.
   let runBlocking: BlockingJobs
-  /// The queue of commands from other threads.
+  /// The queue of commands from other threads to this shard.
   let inbox: Inbox
 
   @exclusivity(unchecked) var now: Instant
@@ -56,7 +57,7 @@ final class Shard {
   @exclusivity(unchecked) var backlog = Backlog()
   @exclusivity(unchecked) private var keys: OriginKeys
   @exclusivity(unchecked) private var life = Life.running
-  /// The time when a graceful shutdown becomes an immediate one.
+  /// The time when a graceful shutdown becomes an immediate one, or nil if there is no time limit.
   @exclusivity(unchecked) private var shutdownEnd: Instant?
 
   init(
@@ -77,17 +78,17 @@ final class Shard {
     pool = PoolState(configuration.pool)
   }
 
-  /// Takes the pending commands, which the next call of `turn` executes. Returns whether there are any.
+  /// Takes the commands that other threads have sent, for execution in the next call of `turn`. Returns whether there are any.
   ///
-  /// Call this before fetching that iteration's events. This order ensures that, before a request gets a connection, the shard
-  /// has processed all that peers had sent or closed by the time the request was submitted.
+  /// Call this before fetching that iteration's events. This order ensures that, before a request gets a connection, the shard has
+  /// processed all that peers had sent or closed by the time the request was submitted.
   func gather() -> Bool {
     inbox.drain(into: &backlog.commands)
     return !backlog.commands.isEmpty
   }
 
-  /// Runs one iteration: processes events, commands and deadlines. Returns the latest time for
-  /// the next call, or nil if there is no deadline.
+  /// Runs one iteration of the loop: processes events, commands and deadlines. Returns the latest time for the next call, or nil if
+  /// there is no deadline.
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
     (self.fetched, self.now) = (fetched, now)
     var restarted: [Exchange] = []
@@ -115,10 +116,11 @@ final class Shard {
     return backlog.isEmpty ? deadlines.earliest : now
   }
 
-  /// The number of connections without an exchange.
+  /// The number of open connections that serve no exchange.
   var idleConnectionCount: Int { connections.pooled.count - min(exchanges.count, connections.pooled.count) }
 
-  /// Marks an exchange whose sink is notified at the end of this iteration, because body bytes were delivered or taken.
+  /// Marks an exchange, so that its sink is notified at the end of this iteration that body bytes were delivered to the sink or
+  /// taken from the request body.
   func touch(_ exchange: Exchange) {
     guard !exchange.isTouched else { return }
     exchange.isTouched = true
@@ -135,7 +137,7 @@ final class Shard {
     backlog.touched.removeAll(keepingCapacity: true)
   }
 
-  /// Notifies the tracer, if there is one.
+  /// Passes an event to the engine's tracer, if there is one.
   func trace(_ kind: @autoclosure () -> TraceEvent.Kind) {
     if let tracer = configuration.tracer { tracer(TraceEvent(time: now, loop: index, kind: kind())) }
   }
@@ -261,7 +263,7 @@ final class Shard {
 
   // MARK: Ending exchanges
 
-  /// Fails an exchange with an error, or replays its request if that is allowed.
+  /// Ends an exchange with an error, or replays its request if that is allowed.
   func fail(_ exchange: Exchange, _ code: EngineError.Code, cause: EngineError.Cause? = nil) {
     let error = EngineError(
       code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
@@ -281,7 +283,7 @@ final class Shard {
     }
   }
 
-  /// Schedules an exchange's request to be sent again in the next iteration. The exchange must have released its connection.
+  /// Schedules an exchange's request to be sent again in the loop's next iteration. The exchange must have released its connection.
   func sendAgain(_ exchange: Exchange, isExpecting: Bool) {
     do {
       try exchange.rewind(isExpecting: isExpecting, now: now)
@@ -292,12 +294,12 @@ final class Shard {
     backlog.restarts.append(exchange)
   }
 
-  /// Fails an exchange with an error of a lower layer.
+  /// Ends an exchange with an error of a lower layer, or replays its request if that is allowed.
   func fail(_ exchange: Exchange, _ failure: Failure) {
     fail(exchange, failure.code, cause: failure.cause)
   }
 
-  /// Ends an exchange and notifies its sink. The exchange must have released its connection.
+  /// Ends an exchange and passes the result to its sink. The exchange must have released its connection.
   func endExchange(_ exchange: Exchange, _ result: Result<Fields, EngineError>) {
     exchange.response = .ended
     exchanges[exchange.id] = nil

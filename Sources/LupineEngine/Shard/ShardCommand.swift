@@ -3,21 +3,22 @@
 internal import LupineReactor
 internal import LupineTLS
 
-/// A message to a shard, sent through its inbox.
+/// A message from any thread to a shard, sent through the shard's inbox.
 enum ShardCommand: Sendable {
   case submit(Submission)
   case cancel(ExchangeID)
   case setPaused(ExchangeID, Bool)
   case extendWindow(ExchangeID, Int)
   case discardBody(ExchangeID)
-  /// The producer of the exchange's body has more bytes, after a pull returned none.
+  /// The producer of the exchange's request body has written more bytes, after the shard had found none.
   case bodyReady(ExchangeID)
   case resolved(ConnectionID, Result<[SocketAddress], ResolveError>)
-  /// The verifier of an opening's server has decided.
+  /// The certificate verifier of the connection being opened has decided.
   case verified(ConnectionID, Verdict)
   case count(@Sendable (PoolCounters) -> Void)
-  /// Stop at once or, if graceful, when the exchanges that have a connection have ended, but at the latest after `limit`.
+  /// Stop at once or, if `isGraceful` is true, when the exchanges that have a connection have ended, but at the latest after
+  /// `limit`.
   case shutDown(isGraceful: Bool, limit: Duration? = nil, completion: (@Sendable () -> Void)?)
-  /// Reduce the exchange's window to at most this number of bytes.
+  /// Reduce the receive window of the exchange to at most the associated number of bytes.
   case limitWindow(ExchangeID, Int)
 }

@@ -2,14 +2,14 @@
 
 package import Foundation
 
-/// A table of the bytes that aren't percent-encoded. Every other byte becomes `%` and two hexadecimal digits.
+/// A table that says which bytes aren't percent-encoded. Every other byte becomes `%` and two hexadecimal digits.
 package struct PercentEscapeTable: Sendable {
-  /// The table for `CharacterSet.afURLQueryAllowed`.
+  /// The table by which the characters in `CharacterSet.afURLQueryAllowed` aren't percent-encoded.
   package static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
 
   private let stays: [Bool]
 
-  /// Creates a table of the ASCII characters in `allowed`, except the space.
+  /// Creates a table by which the ASCII characters in `allowed`, except the space, aren't percent-encoded.
   package init(_ allowed: CharacterSet) {
     var stays = [Bool](repeating: false, count: 256)
     for byte in UInt8.min..<0x80 where byte != UInt8(ascii: " ") {

@@ -14,23 +14,23 @@ final class URLEncodedFormComponent {
 
   private(set) var content = Content.empty
 
-  /// Makes this a node with a single value.
+  /// Gives the node a single value, which replaces its content.
   func set(_ text: String) {
     content = .text(text)
   }
 
-  /// Turns an empty node into a keyed node. Other content is replaced when the first key is encoded.
+  /// Makes an empty node a keyed node. The content of a node that isn't empty remains until the first key is encoded.
   func becomePairs() {
     if case .empty = content { content = .pairs(URLEncodedFormPairs()) }
   }
 
-  /// Turns an empty node into an array node. Other content is replaced when the first element is encoded.
+  /// Makes an empty node an array node. The content of a node that isn't empty remains until the first element is encoded.
   func becomeList() {
     if case .empty = content { content = .list([]) }
   }
 
-  /// Returns the child node for `key`, and creates it if necessary. Existing children remain, because a superclass and its
-  /// subclass encode into the same node.
+  /// Returns the child node for `key`, and creates it if necessary. Existing children remain, because a superclass and its subclass
+  /// encode their properties into the same node.
   func child(forKey key: String) -> URLEncodedFormComponent {
     var pairs = URLEncodedFormPairs()
     if case .pairs(let existing) = content { pairs = existing }
@@ -40,7 +40,7 @@ final class URLEncodedFormComponent {
     return pairs.component(forKey: key)
   }
 
-  /// Returns the child node for the element at `index`. If there is no such element, appends a new node to the array.
+  /// Returns the child node for the array's element at `index`. If there is no such element, appends a new node to the array.
   func element(at index: Int) -> URLEncodedFormComponent {
     var elements: [URLEncodedFormComponent] = []
     if case .list(let existing) = content { elements = existing }
@@ -58,7 +58,7 @@ struct URLEncodedFormPairs {
   private(set) var elements: [(key: String, component: URLEncodedFormComponent)] = []
   private var positions: [String: Int] = [:]
 
-  /// Returns the node for `key`, and creates it if necessary.
+  /// Returns the child node for `key`, and creates it if necessary.
   mutating func component(forKey key: String) -> URLEncodedFormComponent {
     if let position = positions[key] { return elements[position].component }
     let component = URLEncodedFormComponent()

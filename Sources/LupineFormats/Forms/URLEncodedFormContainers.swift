@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Encodes one value into a node of the tree that represents the form.
+/// The `Encoder` of `URLEncodedFormEncoder`. Encodes one value into a node of the tree that represents the form.
 struct URLEncodedFormValueEncoder: Encoder {
   let component: URLEncodedFormComponent
   let form: URLEncodedFormEncoder
@@ -24,7 +24,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     URLEncodedFormSingleValueContainer(encoder: self)
   }
 
-  /// Encodes `value` into this encoder's node. A scalar is written as text. Other values encode themselves.
+  /// Encodes `value` into this encoder's node. A scalar is written as text. Any other value encodes itself by its `encode(to:)`.
   func encode<T: Encodable>(_ value: T) throws {
     if let text = try text(of: value) {
       component.set(text)
@@ -49,7 +49,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     }
   }
 
-  /// Sets the text for nil, if the options specify one.
+  /// Encodes nil as the text that the form encoder's options specify for it, if any.
   func encodeNil() {
     if let text = form.nilEncoding.text() { component.set(text) }
   }
@@ -97,11 +97,11 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
   func superEncoder(forKey key: Key) -> any Encoder { encoder.child(forKey: key) }
 }
 
-/// A container for an array's elements. This is a class, so that copies share their count.
+/// A container for the elements of an array. This is a class, so that copies of the container share `count`.
 final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
   let encoder: URLEncodedFormValueEncoder
-  /// The number of elements that this container has encoded. Elements that an earlier container encoded into the same node are
-  /// replaced or merged one by one.
+  /// The number of elements that this container has encoded. If an earlier container has encoded elements into the same node, these
+  /// elements are replaced or merged one by one.
   private(set) var count = 0
 
   var codingPath: [any CodingKey] { encoder.codingPath }
@@ -126,13 +126,13 @@ final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
     encoder.element(at: nextIndex()).unkeyedContainer()
   }
 
-  /// Returns the encoder of this array, so that a superclass replaces the array or adds to it, as in Alamofire.
+  /// Returns the encoder of this array, so that the superclass's values replace the array or are added to it, as in Alamofire.
   func superEncoder() -> any Encoder {
     _ = nextIndex()
     return encoder
   }
 
-  /// Returns the index of the next element and increments the count.
+  /// Returns the index of the array's next element, and counts the element as encoded.
   func nextIndex() -> Int {
     defer { count += 1 }
     return count
@@ -149,7 +149,7 @@ struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
   func encode<T: Encodable>(_ value: T) throws { try encoder.encode(value) }
 }
 
-/// The key of an array's element.
+/// The coding key of an element of an array.
 private struct URLEncodedFormKey: CodingKey {
   let stringValue: String
   let intValue: Int?

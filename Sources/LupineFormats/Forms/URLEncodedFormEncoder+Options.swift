@@ -3,15 +3,15 @@
 public import Foundation
 
 extension URLEncodedFormEncoder {
-  /// The format of the keys of an array's elements.
+  /// The format of the keys under which the elements of an array are written.
   public enum ArrayEncoding {
-    /// `key[]` for every element.
+    /// The key is `key[]` for every element.
     case brackets
-    /// `key` for every element.
+    /// The key is `key` for every element.
     case noBrackets
-    /// `key[0]`, `key[1]` and so on.
+    /// The keys are `key[0]`, `key[1]` and so on.
     case indexInBrackets
-    /// The result of the closure, which is called with the array's key and the element's index, counted from 0.
+    /// The result of the closure, which receives the array's key and the element's index, counted from 0.
     case custom((_ key: String, _ index: Int) -> String)
 
     func key(_ key: String, at index: Int) -> String {
@@ -24,7 +24,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The spelling of `Bool` values.
+  /// The text that is written for a `Bool` value.
   public enum BoolEncoding {
     /// Writes `true` as `1` and `false` as `0`.
     case numeric
@@ -39,13 +39,13 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The format of `Data` values.
+  /// The text that is written for a `Data` value.
   public enum DataEncoding {
-    /// `Data` encodes itself, as an array of byte values.
+    /// An array of byte values: `Data` encodes itself.
     case deferredToData
-    /// Base64 (RFC 4648 §4).
+    /// Base64 text (RFC 4648 §4).
     case base64
-    /// The closure's result for the value.
+    /// The closure's result for the data.
     case custom((Data) throws -> String)
 
     /// Returns the text for `data`, or nil if `data` encodes itself.
@@ -58,9 +58,9 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The format of `Date` values.
+  /// The text that is written for a `Date` value.
   public enum DateEncoding {
-    /// `Date` encodes itself, as the number of seconds since the start of 2001, UTC.
+    /// The number of seconds since the start of 2001, UTC: `Date` encodes itself.
     case deferredToDate
     /// Seconds since the start of 1970, UTC, with a fraction.
     case secondsSince1970
@@ -86,7 +86,8 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The conversion of a pair's complete key, including the parents' keys and the brackets, before the key is percent-encoded.
+  /// The conversion of a pair's complete key, before the key is percent-encoded. The complete key includes the parents' keys and
+  /// the brackets.
   public enum KeyEncoding {
     /// The key is unchanged.
     case useDefaultKeys
@@ -116,11 +117,11 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The format in which the key of a nested value is appended to its parent's key.
+  /// The format of a nested value's key, which is appended to the key of its parent.
   public struct KeyPathEncoding: Sendable {
-    /// `parent[child]`.
+    /// The nested value's key in brackets, as in `parent[child]`.
     public static let brackets = KeyPathEncoding { "[\($0)]" }
-    /// `parent.child`.
+    /// A dot and the nested value's key, as in `parent.child`.
     public static let dots = KeyPathEncoding { ".\($0)" }
 
     let suffix: @Sendable (String) -> String
@@ -132,7 +133,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The way in which nil values are encoded.
+  /// The rule by which nil values are encoded.
   public struct NilEncoding: Sendable {
     /// Omits a nil value together with its key.
     public static let dropKey = NilEncoding { nil }
@@ -151,7 +152,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The way in which a space is encoded.
+  /// The rule by which spaces are encoded.
   public enum SpaceEncoding {
     /// Encodes a space as `%20`.
     case percentEscaped

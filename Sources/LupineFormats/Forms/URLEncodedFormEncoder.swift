@@ -11,10 +11,10 @@ import Synchronization
 public final class URLEncodedFormEncoder {
   /// The reason why a value could not be encoded.
   public enum Error: LocalizedError {
-    /// The encoded value is an array or a single value, so it has no keys. The associated value describes it.
+    /// The value was encoded as an array or a single value, so it has no keys. The associated value describes it.
     case invalidRootObject(String)
 
-    /// The failure and a remedy, in English.
+    /// A description of the failure and a remedy, in English.
     public var errorDescription: String? {
       switch self {
       case .invalidRootObject(let description): description
@@ -22,23 +22,23 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Whether pairs are sorted on every level. If false, they are written in the order of encoding.
+  /// Whether the pairs are sorted on every level. If false, they are written in the order in which they were encoded.
   public let alphabetizeKeyValuePairs: Bool
-  /// The format of the keys of an array's elements.
+  /// The format of the keys under which the elements of an array are written.
   public let arrayEncoding: ArrayEncoding
-  /// The spelling of `Bool` values.
+  /// The text that is written for a `Bool` value.
   public let boolEncoding: BoolEncoding
-  /// The format of `Data` values.
+  /// The text that is written for a `Data` value.
   public let dataEncoding: DataEncoding
-  /// The format of `Date` values.
+  /// The text that is written for a `Date` value.
   public let dateEncoding: DateEncoding
   /// The conversion of a pair's complete key, including the keys of its parents.
   public let keyEncoding: KeyEncoding
-  /// The format in which the key of a nested value is appended to its parent's key.
+  /// The format of a nested value's key, which is appended to the key of its parent.
   public let keyPathEncoding: KeyPathEncoding
-  /// The way in which nil values are encoded.
+  /// The rule by which nil values are encoded.
   public let nilEncoding: NilEncoding
-  /// The way in which a space is encoded.
+  /// The rule by which spaces are encoded.
   public let spaceEncoding: SpaceEncoding
 
   /// The characters that aren't percent-encoded. Characters outside ASCII are always encoded.
@@ -54,7 +54,7 @@ public final class URLEncodedFormEncoder {
   // The lock is needed because a parameter encoder uses one form encoder for all requests.
   private let escaping: Mutex<Escaping>
 
-  /// Creates an encoder.
+  /// Creates a form encoder. Each parameter is described at the property of the same name.
   public init(
     alphabetizeKeyValuePairs: Bool = true,
     arrayEncoding: ArrayEncoding = .brackets,
@@ -111,7 +111,7 @@ public final class URLEncodedFormEncoder {
   }
 }
 
-/// The characters that aren't percent-encoded, and the table created from them.
+/// The characters that aren't percent-encoded, and the percent-encoding table created from them.
 private struct Escaping {
   let allowed: CharacterSet
   let table: PercentEscapeTable

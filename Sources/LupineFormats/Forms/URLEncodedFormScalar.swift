@@ -2,9 +2,10 @@
 
 import Foundation
 
-/// A value that a form can write as text.
+/// A value that a form can contain as a single text.
 protocol URLEncodedFormScalar {
-  /// Returns the value's text according to the options of `form`, or nil if these specify that the value encodes itself.
+  /// Returns the value's text according to the options of `form`. Returns nil if these options specify that the value encodes
+  /// itself by its `encode(to:)`.
   func formText(_ form: URLEncodedFormEncoder) throws -> String?
 }
 

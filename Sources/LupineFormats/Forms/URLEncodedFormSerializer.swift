@@ -1,16 +1,17 @@
 // `URLEncodedFormSerializer`: writes a form's tree as key=value pairs.
 
-/// Serializes the nodes of a form's tree with the options of `form`.
+/// Converts the tree that represents a form to `key=value` pairs, with the options of `form`.
 struct URLEncodedFormSerializer {
   let form: URLEncodedFormEncoder
   let table: PercentEscapeTable
 
-  /// Returns the pairs joined by ampersands, or an empty string if no value was encoded.
+  /// Returns the percent-encoded `key=value` pairs joined by ampersands, or an empty string if the form has no values.
   func serialize(_ pairs: URLEncodedFormPairs) -> String {
     joined(pairs.elements.compactMap { segment(for: $0.component, key: $0.key) }) ?? ""
   }
 
-  /// Returns the pairs of a node and its children, or nil if there are no values.
+  /// Returns the `key=value` pairs of a node and its children, joined by ampersands. `key` is the node's complete key. Returns nil
+  /// if the node has no values.
   private func segment(for component: URLEncodedFormComponent, key: String) -> String? {
     switch component.content {
     case .empty:

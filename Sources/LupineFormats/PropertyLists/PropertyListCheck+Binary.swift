@@ -4,16 +4,16 @@
 import Foundation
 
 struct BinaryPropertyListCheck {
-  /// An object in the list, reduced to the data that the check needs.
+  /// An object in the property list, reduced to the data that the check needs.
   private enum Object {
-    /// A value without elements. `bytes` is the size of its text or data in bytes.
+    /// A value without elements. `bytes` is the size of its text, number or data in bytes.
     case scalar(bytes: Int)
-    /// An array or a dictionary. `references` is the range of bytes with the references to its elements. `keys` is the number of
-    /// a dictionary's keys, whose references come first.
+    /// An array or a dictionary. `references` is the range of the bytes that refer to its elements. `keys` is the number of a
+    /// dictionary's keys, whose references come first.
     case container(references: Range<Int>, keys: Int)
   }
 
-  /// A container whose elements are being checked.
+  /// An array or dictionary whose elements are being checked.
   private struct Frame {
     let object: Int
     let references: Range<Int>
@@ -39,8 +39,8 @@ struct BinaryPropertyListCheck {
   private var visits: [Visit] = []
   private var frames: [Frame] = []
 
-  /// Reads the header and the trailer: 5 unused bytes, a sort version, the sizes of an offset and of a reference, the
-  /// number of objects, the number of the root object, and the position of the offset table.
+  /// Reads the header and the trailer. The trailer contains 5 unused bytes, a sort version, the sizes of an offset and of a
+  /// reference, the number of objects, the number of the root object, and the position of the offset table.
   init(_ bytes: [UInt8]) throws(PropertyListError) {
     guard bytes.starts(with: "bplist00".utf8) else { throw .unknownFormat }
     let trailer = bytes.count - 32
@@ -62,7 +62,7 @@ struct BinaryPropertyListCheck {
     expandedBytesMax = PropertyListLimits.expandedBytesMax(bytes: bytes.count)
   }
 
-  /// Checks the root and each object below it once, and adds up the memory that Foundation needs to read the list.
+  /// Checks the root object and each object below it once, and adds up the memory that Foundation needs to read the list.
   mutating func check() throws(PropertyListError) {
     visits = Array(repeating: .none, count: objectCount)
     _ = try enter(top)
@@ -83,8 +83,8 @@ struct BinaryPropertyListCheck {
     }
   }
 
-  /// Begins to check an object. If it is a container that hasn't been checked yet, pushes it onto the stack. Otherwise, returns
-  /// the result of the check.
+  /// Begins to check the object with the number `index`. If it is a container that hasn't been checked yet, pushes it onto the
+  /// stack of containers. Otherwise, returns the result of the check.
   private mutating func enter(_ index: Int) throws(PropertyListError) -> Visit {
     switch visits[index] {
     case .inside: throw .cyclic(object: index)
@@ -104,7 +104,8 @@ struct BinaryPropertyListCheck {
     return visits[index]
   }
 
-  /// Adds the size and the height of a checked object to those of the container on top of the stack.
+  /// Adds the size in memory and the height of a checked object to those of the container on top of the stack. Throws an error if
+  /// the container exceeds a limit.
   private mutating func add(bytes: Int, height: Int) throws(PropertyListError) {
     guard let last = frames.indices.last else { return }
     frames[last].bytes += bytes
@@ -115,7 +116,8 @@ struct BinaryPropertyListCheck {
     }
   }
 
-  /// Checks that a key is text. Foundation accepts other keys, but traps when it looks up a key in the dictionary.
+  /// Checks that the dictionary key with the object number `index` is text. Foundation accepts other keys, but traps when it looks
+  /// up a key in the dictionary.
   private func checkKey(_ index: Int) throws(PropertyListError) {
     let offset = try offset(of: index)
     guard [0x5, 0x6].contains(bytes[offset] >> 4) else { throw .malformed(part: "key", offset: offset) }
@@ -129,8 +131,8 @@ struct BinaryPropertyListCheck {
     return offset
   }
 
-  /// Parses an object. The high four bits of its first byte, the marker, are the kind. The low four bits are a length, a power of
-  /// two or a value.
+  /// Parses the object with the number `index`. The high four bits of its first byte, the marker, are the kind. The low four bits
+  /// are a length, a power of two or a value.
   private func object(_ index: Int) throws(PropertyListError) -> Object {
     let offset = try offset(of: index)
     let (kind, low) = (bytes[offset] >> 4, Int(bytes[offset] & 15))
@@ -164,8 +166,8 @@ struct BinaryPropertyListCheck {
     return .scalar(bytes: count * width)
   }
 
-  /// Returns the start and the length of an object's contents. The length is in the marker's low bits. If these are 15, the
-  /// length is the integer that follows the marker.
+  /// Returns the start and the length of an object's contents. `low` is the value of the marker's low four bits, which are the
+  /// length. If `low` is 15, the length is the integer that follows the marker.
   private func length(_ low: Int, at offset: Int) throws(PropertyListError) -> (start: Int, count: Int) {
     guard low == 15 else { return (offset + 1, low) }
     let marker = offset + 1

@@ -7,7 +7,7 @@ struct XMLPropertyListCheck {
   private var position = 0
   private var depth = 0
 
-  /// Throws an error unless the bytes are UTF-8 text whose first character after a byte order mark and white space is "<".
+  /// Throws an error unless the bytes are UTF-8 text that begins with "<" after an optional byte order mark and white space.
   init(_ bytes: [UInt8]) throws(PropertyListError) {
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     self.bytes = bytes
@@ -18,7 +18,7 @@ struct XMLPropertyListCheck {
     position = start
   }
 
-  /// Checks all tags, comments, instructions and CDATA sections.
+  /// Checks all tags, comments, processing instructions and CDATA sections of the property list.
   mutating func check() throws(PropertyListError) {
     while let tag = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
       position = tag
@@ -37,7 +37,7 @@ struct XMLPropertyListCheck {
     guard depth == 0 else { throw .malformed(part: "end, where a tag is still open,", offset: bytes.count) }
   }
 
-  /// Reads an element's tag. The first ">" ends the tag, even for a parser that ignores quotes.
+  /// Reads the tag of an element. The first ">" ends the tag, even for a parser that ignores quotation marks.
   private mutating func readTag() throws(PropertyListError) {
     let start = position
     let contents = try contents(from: start + 1, part: "tag")
@@ -71,7 +71,7 @@ struct XMLPropertyListCheck {
     return contents
   }
 
-  /// Skips a document type declaration. It may refer to Apple's document type, but must not contain declarations.
+  /// Skips a document type declaration. The declaration may refer to Apple's document type, but must not contain declarations.
   private mutating func skipDocumentType() throws(PropertyListError) {
     let bracketOrEnd = bytes[position...].first { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ">") }
     guard starts(with: "<!DOCTYPE"), bracketOrEnd != UInt8(ascii: "[") else { throw .declaresDocumentType }
@@ -89,8 +89,8 @@ struct XMLPropertyListCheck {
     position += 1
   }
 
-  /// Skips a processing instruction or the XML declaration, `<?xml … ?>`. The encoding in a declaration must be UTF-8 or ASCII, a
-  /// subset of UTF-8.
+  /// Skips a processing instruction or the XML declaration, `<?xml … ?>`. The encoding named in an XML declaration must be UTF-8 or
+  /// ASCII, a subset of UTF-8.
   private mutating func skipInstruction() throws(PropertyListError) {
     let start = position
     try skip(past: "?>", from: start + 2, part: "instruction")

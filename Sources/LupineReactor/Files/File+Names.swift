@@ -4,20 +4,20 @@ internal import CLupineLinux
 internal import Glibc
 
 extension File {
-  /// Removes a file's name. Fails with EISDIR for a directory.
+  /// Deletes the file at `path` (unlink(2)). Fails with EISDIR for a directory.
   package static func remove(_ path: String) throws(SystemError) {
     _ = try SystemCall.run("unlink") { unlink(path) }
   }
 
-  /// Returns whether the name exists, even as a broken link.
+  /// Returns whether there is a file at `path`. True also for a symbolic link whose target doesn't exist.
   package static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
 
-  /// Renames a file within its file system. Fails with EXDEV if `to` is on a different file system.
+  /// Renames the file `from` to `to`. Fails with EXDEV if `to` is on a different file system.
   ///
-  /// If `to` exists, it is replaced atomically, or the call fails with EEXIST if `replaces` is false.
+  /// If `to` exists, this call replaces it atomically, or fails with EEXIST if `replaces` is false.
   package static func move(_ from: String, to: String, replaces: Bool) throws(SystemError) {
     guard !replaces else {
       _ = try SystemCall.run("rename") { rename(from, to) }

@@ -10,8 +10,8 @@ package struct File: ~Copyable, Sendable {
 
   var number: CInt { descriptor.number }
 
-  /// Opens a regular file. Fails with EISDIR for a directory, and with EINVAL for any other kind of file, because reading it
-  /// could block.
+  /// Opens a regular file for reading. Fails with EISDIR for a directory, and with EINVAL for any other kind of file, because
+  /// reading it could block.
   package init(reading path: String) throws(SystemError) {
     // Without O_NONBLOCK, opening a FIFO waits for a writer.
     let number = try SystemCall.run("open") { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
@@ -51,6 +51,6 @@ package struct File: ~Copyable, Sendable {
 }
 
 extension SystemError {
-  /// The error for a file that is shorter than its announced length.
+  /// The error (ENODATA) for a file that ends before the length that was announced to the receiver of its bytes.
   package static func fileEnded(_ path: String) -> SystemError { SystemError(call: "read \(path)", code: ENODATA) }
 }

@@ -4,10 +4,10 @@ internal import Glibc
 
 /// A file descriptor that is closed exactly once.
 package struct FileDescriptor: ~Copyable, Sendable {
-  /// The descriptor's number in the kernel.
+  /// The number by which system calls identify the descriptor.
   package let number: CInt
 
-  /// Takes ownership of an open descriptor.
+  /// Takes ownership of the open descriptor with this number.
   package init(owning number: CInt) {
     precondition(number >= 0, "a descriptor must not be negative")
     self.number = number

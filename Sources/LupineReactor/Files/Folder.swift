@@ -5,10 +5,10 @@ internal import Glibc
 
 /// Functions for folders and the files in them.
 package enum Folder {
-  /// Creates a folder that only its owner can use, and its missing parents. An existing folder is left as it is.
+  /// Creates a folder that only its owner can use, and its missing parents. If the folder exists already, it stays unchanged.
   ///
-  /// Fails with EPERM for an existing folder that other users own or can change, because they could replace its files. Fails
-  /// with ENOTDIR for a symbolic link, because the link's owner could later point it to another folder.
+  /// Fails with EPERM for an existing folder that other users own or can change, because they could replace its files. Fails with
+  /// ENOTDIR for a symbolic link, because the link's owner could later point it to another folder.
   package static func create(_ path: String) throws(SystemError) {
     do {
       _ = try SystemCall.run("mkdir") { mkdir(path, 0o700) }
@@ -33,7 +33,7 @@ package enum Folder {
   /// The mode bits that permit the group or other users to write.
   private static let othersWriteMask: mode_t = 0o022
 
-  /// Returns the names in a folder, in any order, except "." and "..". Names that aren't UTF-8 are omitted.
+  /// Returns the names of the entries of a folder in any order, without "." and "..". Omits names that aren't UTF-8.
   package static func names(in path: String) throws(SystemError) -> [String] {
     guard let stream = opendir(path) else { throw SystemError(call: "opendir", code: errno) }
     defer { closedir(stream) }
@@ -68,7 +68,8 @@ extension File {
     _ = try SystemCall.run("utimensat") { utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
   }
 
-  /// Takes the lock that a writer holds while its file is open (flock(2)). Fails with EWOULDBLOCK if a writer holds the lock.
+  /// Takes the file's exclusive lock (flock(2)), which a writer holds as long as it has the file open. Fails with EWOULDBLOCK if a
+  /// writer holds the lock.
   package func lock() throws(SystemError) {
     let number = number
     _ = try SystemCall.run("flock") { flock(number, LOCK_EX | LOCK_NB) }
@@ -76,8 +77,8 @@ extension File {
 }
 
 extension WritableFile {
-  /// Releases the lock at once. Closing the file isn't enough while a child process is between fork(2) and exec(2), because the
-  /// child has a copy of the descriptor.
+  /// Releases the file's lock at once. Closing the file isn't enough while a child process is between fork(2) and exec(2), because
+  /// the child has a copy of the descriptor.
   package func unlock() { _ = flock(number, LOCK_UN) }
 
   /// Locks the file until it is closed or the process ends (flock(2)). Fails with EWOULDBLOCK if the file is already locked.

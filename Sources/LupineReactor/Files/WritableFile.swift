@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A regular file open for writing at explicit offsets. It has no current position.
+/// A regular file that is open for writing. Each write states its offset, so the file has no current position.
 package struct WritableFile: ~Copyable, Sendable {
   /// The path at which the file was opened.
   package let path: String
@@ -19,19 +19,19 @@ package struct WritableFile: ~Copyable, Sendable {
     self.byteCountMax = byteCountMax
   }
 
-  /// Creates a file that only its owner can read and write. Fails with EEXIST if the path exists, even as a broken
-  /// link.
+  /// Creates a file that only its owner can read and write. Fails with EEXIST if the path exists, even as a symbolic link whose
+  /// target doesn't exist.
   package init(creating path: String) throws(SystemError) {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
     let number = try SystemCall.run("open") { open(path, flags, 0o600) }
     self.init(owning: FileDescriptor(owning: number), path: path, byteCountMax: try Self.sizeLimit())
   }
 
-  /// Opens an existing file, to continue to write it.
+  /// Opens an existing file to continue writing it.
   ///
-  /// Anyone can create files in a directory for temporary files, so the file must belong to this user and have a single
-  /// name. Fails with ELOOP for a symbolic link, with EPERM for another user's file or a file with several names, and
-  /// with EINVAL for anything other than a regular file.
+  /// Any user can create files in a directory for temporary files, so the file must belong to this user and have a single hard
+  /// link. Fails with ELOOP for a symbolic link, with EPERM for another user's file or a file with several hard links, and with
+  /// EINVAL for anything other than a regular file.
   package init(reopening path: String) throws(SystemError) {
     // Without O_NONBLOCK, opening a FIFO waits for a reader.
     let number = try SystemCall.run("open") { open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
@@ -64,8 +64,8 @@ package struct WritableFile: ~Copyable, Sendable {
     }
   }
 
-  /// Calls `step` with the number of bytes written so far, until all `count` bytes are
-  /// written. `step` returns how many bytes it wrote.
+  /// Calls `step` repeatedly until all `count` bytes are written. `step` receives the number of bytes written so far, writes some
+  /// of the remaining bytes, and returns their number.
   static func writeAll(_ count: Int, step: (_ done: Int) throws(SystemError) -> Int?) throws(SystemError) {
     var done = 0
     while done < count {

@@ -3,32 +3,33 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// A message of a netlink dump.
+/// A message in which the kernel answers a netlink request. The answer to a dump request, which lists all links, addresses or
+/// routes, consists of several messages.
 package enum NetlinkMessage: Sendable, Hashable {
   case link(NetworkLink)
   case address(NetworkAddress)
   case route(NetworkRoute)
-  /// The dump is complete.
+  /// The kernel has sent all messages of the dump.
   case done
-  /// The request has failed with this value of errno.
+  /// The request has failed with `code`, a value of errno.
   case failed(code: Int32)
-  /// Something changed during the dump, so its parts may be inconsistent.
+  /// A link, address or route changed during the dump, so the messages of the dump may contradict each other.
   case interrupted
 }
 
-/// A network interface.
+/// A network interface, which the kernel calls a link.
 package struct NetworkLink: Sendable, Hashable {
   package var index: Int32
   package var name = ""
   /// The link's hardware type (ARPHRD_…).
   package var hardwareType: UInt16 = 0
-  /// The link's flags (IFF_…).
+  /// The link's state and properties as bits (IFF_…).
   package var flags: UInt32 = 0
-  /// The kind of a virtual link, such as "wwan", or empty.
+  /// The kind of a virtual link, such as "wwan". Empty for a physical link.
   package var kind = ""
 }
 
-/// An address of this machine.
+/// An IP address that is assigned to one of this machine's links.
 package struct NetworkAddress: Sendable, Hashable {
   package var link: Int32
   package var ip: IPAddress
@@ -36,33 +37,33 @@ package struct NetworkAddress: Sendable, Hashable {
 
 /// An entry of a routing table.
 package struct NetworkRoute: Sendable, Hashable {
-  /// The outcome for packets that match the route.
+  /// What the kernel does with packets that match the route.
   package enum Outcome: Sendable, Hashable {
-    /// The packets are sent on one of these links, directly or through a gateway.
+    /// The kernel sends the packets on one of these links. `isDirect` is false if the packets are sent to a gateway.
     case sent(links: [Int32], isDirect: Bool)
-    /// The packets are delivered to this machine.
+    /// The kernel delivers the packets to this machine.
     case local
-    /// The packets are dropped, or refused with an error.
+    /// The kernel drops the packets, or refuses them with an error.
     case refused
   }
 
-  /// The network to which the route leads: its first address, and its prefix length below.
+  /// The first address of the network to which the route leads. `prefixLength` is the length of the network's prefix in bits.
   package var destination: IPAddress
   package var prefixLength: Int
-  /// The metric. Of two routes to the same network, the route with the lower metric applies.
+  /// The route's metric. Of two routes to the same network, the kernel uses the route with the lower metric.
   package var priority: UInt32 = 0
   package var outcome: Outcome
 }
 
 extension NetlinkMessage {
-  /// Parses the messages of a datagram. Messages of kinds that have no case here, and unknown attributes, are skipped.
+  /// Parses the netlink messages in a datagram. Skips messages of other types than those of this enum, and unknown attributes.
   ///
-  /// Throws EBADMSG if a length in the datagram exceeds the enclosing length.
+  /// Throws EBADMSG if a message or an attribute is longer than the datagram or message that contains it.
   ///
   /// - Parameters:
   ///   - datagram: The datagram.
-  ///   - keepsCached: Whether cached routes are included. The answer to a lookup is a cached route, but a dump should have
-  ///     none.
+  ///   - keepsCached: Whether to return cached routes. True for the answer to the lookup of one route, which is a cached route.
+  ///     False for a dump, which should contain none.
   package static func messages(
     in datagram: [UInt8], keepsCached: Bool = false
   ) throws(SystemError) -> [NetlinkMessage] {
@@ -173,7 +174,7 @@ extension NetworkRoute {
   }
 }
 
-/// A part of a datagram. Reading beyond its end throws EBADMSG.
+/// The bytes of a datagram, or of a message or an attribute in it. Reading beyond their end throws EBADMSG.
 private struct NetlinkBytes {
   private var bytes: ArraySlice<UInt8>
 
@@ -181,10 +182,11 @@ private struct NetlinkBytes {
 
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// Removes a message or attribute, and its padding to a multiple of 4, which the last one may lack.
+  /// Removes the first `length` bytes, which are a message or an attribute, and its padding to a multiple of 4 bytes. The last
+  /// message or attribute may lack the padding.
   mutating func dropFirst(_ length: Int) { bytes = bytes.dropFirst((length + 3) & ~3) }
 
-  /// Reads an integer in the machine's byte order.
+  /// Returns the integer at `offset`, which is in the machine's byte order.
   func integer<Integer: FixedWidthInteger>(_: Integer.Type, at offset: Int) throws(SystemError) -> Integer {
     let part = try part(offset, MemoryLayout<Integer>.size)
     let value = part.bytes.reversed().reduce(Integer.Magnitude(0)) {
@@ -226,10 +228,10 @@ private struct NetlinkBytes {
     return links
   }
 
-  /// The text up to the NUL that ends it.
+  /// The bytes before the first NUL, decoded as UTF-8.
   var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 
-  /// The address in network byte order, or nil if the length isn't that of the family.
+  /// Parses the bytes as an address in network byte order. Returns nil if their number isn't the length of the family's addresses.
   func address(_ family: UInt8) -> IPAddress? {
     switch (IPAddress(unspecifiedOf: family), bytes.count) {
     case (.ipv4, 4): .ipv4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
@@ -240,7 +242,7 @@ private struct NetlinkBytes {
 }
 
 extension IPAddress {
-  /// The unspecified address of a family, or nil if the family has no IP addresses.
+  /// Creates the unspecified address of a family: 0.0.0.0 for AF_INET, and :: for AF_INET6. Returns nil for any other family.
   fileprivate init?(unspecifiedOf family: UInt8) {
     switch CInt(family) {
     case AF_INET: self = .ipv4(0)

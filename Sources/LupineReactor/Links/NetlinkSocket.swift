@@ -3,27 +3,29 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// A netlink socket of the routing family.
+/// A netlink socket of the routing family (NETLINK_ROUTE), through which the kernel reports links, addresses and routes.
 package struct NetlinkSocket: ~Copyable, Sendable {
-  /// The maximum time to wait for a part of a dump: 2 s. The kernel answers immediately, but a
-  /// sandbox that emulates the kernel may not answer.
+  /// The maximum time to wait for each datagram of the kernel's answer: 2 s. The kernel answers immediately, but a sandbox that
+  /// emulates the kernel may not answer.
   private static let replySecondsMax = 2
-  /// The size of the receive buffer in bytes. The kernel's largest datagram has 32 KiB (netlink_recvmsg); this is twice as much.
+  /// The size in bytes of the buffer for a datagram. The kernel's largest datagram has 32 KiB (netlink_recvmsg); this is twice as
+  /// much.
   private static let datagramBytesMax = 65_536
-  /// The maximum number of attempts to read a dump without an interruption by a change:
-  /// 16, far more than even a flapping link needs.
+  /// The maximum number of attempts to read all links, addresses and routes without a change of one of them during the attempt: 16,
+  /// far more than even a flapping link needs.
   private static let dumpsMax = 16
-  /// The groups of changes to links, addresses and routes (RTMGRP_… of rtnetlink(7)).
+  /// The multicast groups that notify the socket of changes to links, addresses and routes (RTMGRP_… of rtnetlink(7)).
   private static let groups =
     RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE
 
   private let descriptor: FileDescriptor
 
-  /// The descriptor's number. If the socket receives notifications, the descriptor becomes readable after a change.
+  /// The number of the socket's descriptor. If the socket was opened with `isNotified`, the descriptor becomes readable after a
+  /// link, address or route has changed.
   package var number: CInt { descriptor.number }
 
-  /// Opens a socket. If `isNotified` is true, the socket receives notifications of changes. Throws an error if the process may
-  /// not use netlink.
+  /// Opens a socket. If `isNotified` is true, the kernel notifies the socket of changes to links, addresses and routes. Throws an
+  /// error if the process isn't permitted to use netlink.
   package init(isNotified: Bool) throws(SystemError) {
     let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     let descriptor = FileDescriptor(
@@ -47,7 +49,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
-  /// Discards the notifications that have arrived. Their content isn't needed: after any change, the whole state is read again.
+  /// Discards the notifications that have arrived. Their content isn't needed, because after any change, the caller reads all
+  /// links, addresses and routes again.
   package func discardNotifications() throws(SystemError) {
     var byte: UInt8 = 0
     while true {
@@ -75,8 +78,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     throw SystemError(call: "recv (netlink)", code: EAGAIN)
   }
 
-  /// Sends a request about one object, whose header and attributes are in `payload`, and returns the first message of the
-  /// answer. Throws if the kernel refuses the request. The socket must have been opened without notifications.
+  /// Sends a request of the type `kind` about one link or route, whose header and attributes are in `payload`, and returns the
+  /// first message of the answer. Throws an error if the kernel refuses the request or doesn't answer. The socket must have been
+  /// opened without notifications.
   func answer(to kind: UInt16, _ payload: [UInt8]) throws(SystemError) -> NetlinkMessage? {
     var request: [UInt8] = []
     request.append(native: UInt32(16 + payload.count))
@@ -104,7 +108,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     _ = try SystemCall.transfer("send (netlink)") { send(number, request, request.count, 0) }
   }
 
-  /// Adds a dump's messages to the state. Returns false if a change interrupted the dump.
+  /// Receives the messages of one dump and adds their links, addresses or routes to `state`. Returns false if the kernel reported
+  /// that something changed during the dump.
   private func receiveDump(into state: inout NetworkState) throws(SystemError) -> Bool {
     var buffer = [UInt8](repeating: 0, count: Self.datagramBytesMax)
     var isComplete = true
@@ -134,7 +139,7 @@ extension [UInt8] {
 }
 
 extension NetworkState {
-  /// Reads the current state from the kernel. Throws an error if the process may not use netlink.
+  /// Reads the current state from the kernel. Throws an error if the process isn't permitted to use netlink.
   package static func current() throws(SystemError) -> NetworkState {
     try NetlinkSocket(isNotified: false).state()
   }

@@ -8,10 +8,10 @@ package struct NetworkState: Sendable, Hashable {
   private var addresses: [NetworkAddress] = []
   private var routes: [NetworkRoute] = []
 
-  /// Creates a state without links.
+  /// Creates a state without links, addresses and routes.
   package init() {}
 
-  /// Adds the link, address or route that a message of a dump describes.
+  /// Adds the link, address or route that `message` describes. Ignores all other messages.
   package mutating func add(_ message: NetlinkMessage) {
     switch message {
     case .link(let link): links[link.index] = link
@@ -21,12 +21,12 @@ package struct NetworkState: Sendable, Hashable {
     }
   }
 
-  /// Returns the path to an address, or nil if there is none. If `address` is nil, returns the path of the default route: that
-  /// of IPv4 or, if there is none, that of IPv6.
+  /// Returns the path on which the kernel would send packets to `address`, or nil if there is none. If `address` is nil, returns
+  /// the path of the default route: that of IPv4 or, if there is none, that of IPv6.
   ///
-  /// There is a path if the most specific usable route to the address doesn't refuse packets. A route is usable if one of its
-  /// links is up and has a carrier, and the machine has an address of the family that can be a packet's source. Routes of all
-  /// tables are considered, because the rules that choose a table may depend on more than the address.
+  /// There is a path if the most specific usable route to the address doesn't refuse packets. A route is usable if one of its links
+  /// is up and has a carrier, and the machine has an address of the family that can be a packet's source. The routes of all tables
+  /// are considered, because the rules by which the kernel chooses a table may depend on more than the address.
   ///
   /// Links with a medium in `refused` are treated as down.
   package func path(to address: IPAddress?, refusing refused: Set<NetworkPath.Medium> = []) -> NetworkPath? {
@@ -36,7 +36,7 @@ package struct NetworkState: Sendable, Hashable {
     return path(in: address.unmapped, isDefault: false, refused)
   }
 
-  /// Returns whether there is a usable route to any other machine by a link whose medium isn't in `refused`.
+  /// Returns whether there is a usable route to another machine through a link whose medium isn't in `refused`.
   package func hasRoute(refusing refused: Set<NetworkPath.Medium> = []) -> Bool {
     routes.contains { route in
       guard case .sent = route.outcome else { return false }
@@ -44,7 +44,8 @@ package struct NetworkState: Sendable, Hashable {
     }
   }
 
-  /// The usable links of the default routes, ordered by the routes' preference, with IPv4 first. No link occurs twice.
+  /// The usable links of the default routes: first those of IPv4, then those of IPv6, each ordered by the metric of the route. No
+  /// link occurs twice.
   package var linksToAnyHost: [NetworkLink] {
     let defaults = routes.filter { $0.prefixLength == 0 }
       .sorted { ($0.destination.bitCount, $0.priority) < ($1.destination.bitCount, $1.priority) }
@@ -73,7 +74,7 @@ package struct NetworkState: Sendable, Hashable {
     return best?.path
   }
 
-  /// Returns nil if the route can't be used, and otherwise its path, which is nil if the route refuses packets.
+  /// Returns nil if the route isn't usable. Otherwise, returns an optional path, which is nil if the route refuses packets.
   private func usable(
     _ route: NetworkRoute, for address: IPAddress, isDefault: Bool, _ refused: Set<NetworkPath.Medium>
   ) -> NetworkPath?? {
@@ -90,7 +91,7 @@ package struct NetworkState: Sendable, Hashable {
     }
   }
 
-  /// Returns whether the machine has a source address to which the host at `address` can reply.
+  /// Returns whether the machine has a source address to which the host at `address` can send its replies.
   private func hasSource(for address: IPAddress, isDefault: Bool) -> Bool {
     addresses.contains { own in
       guard let link = links[own.link], link.isUsable, !link.isLoopback, own.ip.bitCount == address.bitCount else {
@@ -102,10 +103,10 @@ package struct NetworkState: Sendable, Hashable {
   }
 }
 
-/// The path to a host.
+/// A summary of the path that packets to a host take.
 package struct NetworkPath: Sendable, Hashable {
   package enum Medium: Sendable, Hashable {
-    /// Ethernet, and all links that aren't known to be of another kind.
+    /// Ethernet, or any link that isn't recognized as Wi-Fi or a modem.
     case wired
     /// A wireless local network.
     case wifi
@@ -114,9 +115,9 @@ package struct NetworkPath: Sendable, Hashable {
   }
 
   package var medium: Medium
-  /// Whether the address belongs to this machine.
+  /// Whether the host's address belongs to this machine.
   package var isLocal: Bool
-  /// Whether packets need no gateway.
+  /// Whether packets reach the host without a gateway.
   package var isDirect: Bool
 }
 
@@ -132,9 +133,9 @@ extension NetworkLink {
 
   fileprivate var isLoopback: Bool { flags & UInt32(IFF_LOOPBACK) != 0 }
 
-  /// The medium of a link. Cellular for a modem's link, which is a link of the kernel's WWAN subsystem or of rmnet, a link that
-  /// carries raw IP, or a link whose name has the prefix that systemd and the drivers use. The kernel reports Wi-Fi links as
-  /// Ethernet, so a Wi-Fi link is recognized by the prefix of its name.
+  /// The link's medium. A link is cellular if it belongs to the kernel's WWAN subsystem or to rmnet, if it carries raw IP, or if
+  /// its name has the prefix that systemd or a driver gives to modems. The kernel reports Wi-Fi links as Ethernet, so a Wi-Fi link
+  /// is recognized by the prefix of its name.
   package var medium: NetworkPath.Medium {
     let isModem =
       ["wwan", "rmnet"].contains(kind) || hardwareType == Self.rawIP || name.hasPrefix("ww") || name.hasPrefix("rmnet")

@@ -3,23 +3,23 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// Watches links, addresses and routes on a dedicated thread, until it is stopped or released.
+/// Watches links, addresses and routes on a dedicated thread, until the watch is released or its notifications fail.
 package final class NetworkWatch: Sendable {
-  /// Receives the state, or the error that prevented reading it. Called on the watch's thread.
+  /// Called on the watch's thread with the current state of the network, or with the error that prevented reading it.
   package typealias Handler = @Sendable (Result<NetworkState, SystemError>) -> Void
 
-  /// The pause after each report: 100 ms, so that a burst of changes, such as a link that comes up, costs a few dumps
-  /// instead of dozens.
+  /// The pause after each call of the handler: 100 ms, so that a burst of changes, as when a link comes up, makes the watch read
+  /// the state a few times instead of dozens of times.
   private static let pauseMilliseconds: CInt = 100
 
   private let stopSignal: StopSignal
 
-  /// Starts to watch. Soon afterward, `handler` is called with the current state, and then after each change.
+  /// Starts to watch the network. Calls `handler` soon with the current state, and again after each change.
   ///
-  /// Throws an error if the process may not use netlink, or has no descriptors or threads left.
+  /// Throws an error if the process isn't permitted to use netlink, or has no descriptors or threads left.
   package init(_ handler: @escaping Handler) throws(SystemError) {
     let stopSignal = try StopSignal()
-    // Notifications are enabled before the first dump, so that no change between the two is missed.
+    // Notifications are enabled before the state is first read, so that no change between the two steps is missed.
     let notifications = Notifications(try NetlinkSocket(isNotified: true))
     try Thread.start(name: "lupine-network") {
       Self.run(notifications, until: stopSignal, handler)
@@ -41,13 +41,13 @@ package final class NetworkWatch: Sendable {
     }
   }
 
-  /// The socket, in a class because a thread's closure can't own a noncopyable value.
+  /// Holds the socket in a class, because a thread's closure can't own a noncopyable value.
   private final class Notifications: Sendable {
     private let socket: NetlinkSocket
 
     init(_ socket: consuming NetlinkSocket) { self.socket = socket }
 
-    /// Waits for changes. Returns false if the watch was stopped.
+    /// Blocks until the kernel notifies the socket of changes. Returns false if the watch was stopped instead.
     func arrive(unless stopSignal: StopSignal) throws(SystemError) -> Bool {
       var descriptors = [
         pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0),
@@ -60,7 +60,7 @@ package final class NetworkWatch: Sendable {
     }
   }
 
-  /// An event descriptor whose signal stops the watch's thread.
+  /// An eventfd(2) through which the watch tells its thread to stop.
   private final class StopSignal: Sendable {
     private let descriptor: FileDescriptor
 

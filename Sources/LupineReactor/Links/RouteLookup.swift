@@ -4,10 +4,10 @@ internal import CLupineLinux
 internal import Glibc
 
 extension NetworkLink {
-  /// Returns the link by which a socket with these options would send to an address, or nil for a Unix socket and for this
-  /// machine's own addresses. The kernel makes the decision, by its rules and routing tables.
+  /// Returns the link through which the kernel would send packets of a socket with these options to `address`. The kernel decides
+  /// this by its rules and routing tables. Returns nil for a Unix socket and for this machine's own addresses.
   ///
-  /// Throws an error if there is no route, or if the process may not use netlink.
+  /// Throws an error if there is no route, or if the process isn't permitted to use netlink.
   package static func link(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> NetworkLink? {
     guard let destination = address.ip else { return nil }
     let netlink = try NetlinkSocket(isNotified: false)
@@ -47,7 +47,7 @@ extension NetworkLink {
 }
 
 extension IPAddress {
-  /// The bytes in network order.
+  /// The address's 4 or 16 bytes in network byte order.
   fileprivate var bytes: [UInt8] {
     let bits =
       switch self {

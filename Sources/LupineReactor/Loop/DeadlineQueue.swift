@@ -1,9 +1,9 @@
 // DeadlineQueue: deadlines in order, as a binary heap whose entries can be changed and removed by key.
 
-/// A queue with one deadline per key. Setting, changing and removing a deadline take O(log n).
+/// A priority queue of deadlines, with one deadline per key. Setting, changing and removing a deadline take O(log n).
 ///
-/// The type is inlinable, so that the compiler specializes it for the engine's keys. It is public with `@_spi(Loop)`,
-/// because the compiler doesn't specialize declarations with package access (Swift 6.3).
+/// The type is inlinable, so that the compiler specializes it for the engine's keys. It is public with `@_spi(Loop)`, because the
+/// compiler doesn't specialize declarations with package access (Swift 6.3).
 @_spi(Loop) public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   @usableFromInline struct Entry: Sendable {
     @usableFromInline var time: Instant
@@ -26,7 +26,7 @@
   /// The number of deadlines.
   @inlinable public var count: Int { heap.count }
 
-  /// Sets or changes a key's deadline. Nil removes it.
+  /// Sets or changes the deadline of `key`. If `time` is nil, removes the deadline.
   @inlinable public mutating func set(_ key: Key, to time: Instant?) {
     guard let time else { return remove(key) }
     let entry = Entry(time: time, key: key)
@@ -38,7 +38,7 @@
     }
   }
 
-  /// Removes a key's deadline, if it has one.
+  /// Removes the deadline of `key`, if there is one.
   @inlinable public mutating func remove(_ key: Key) {
     guard let position = positions.removeValue(forKey: key) else { return }
     let last = heap.removeLast()
@@ -46,14 +46,15 @@
     sift(last, at: position, before: heap[position].time)
   }
 
-  /// Removes the earliest deadline that has passed and returns its key. Returns nil if no deadline has passed.
+  /// Removes the earliest deadline and returns its key, if that deadline has passed at the time `now`. Returns nil if no deadline
+  /// has passed.
   @inlinable public mutating func popExpired(now: Instant) -> Key? {
     guard let first = heap.first, first.time <= now else { return nil }
     remove(first.key)
     return first.key
   }
 
-  /// Moves `entry` from `position`, where the previous entry had the time `before`, to its place in the heap.
+  /// Inserts `entry`, which replaces an entry with the time `before` at `position`, at its position in the heap.
   @inlinable mutating func sift(_ entry: Entry, at position: Int, before: Instant) {
     if entry.time < before { siftUp(entry, from: position) } else { siftDown(entry, from: position) }
   }

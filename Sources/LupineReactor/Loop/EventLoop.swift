@@ -4,13 +4,13 @@ internal import CLupineLinux
 internal import Glibc
 internal import Synchronization
 
-/// The actor that an event loop runs. The actor's executor must be that loop.
+/// The actor whose methods an event loop calls in each of its iterations. The actor's executor must be that loop.
 package protocol LoopHandler: Actor {
-  /// Called before the loop polls. Takes the messages posted so far, which this iteration processes, and returns
-  /// whether there are any.
+  /// Called in each iteration before the loop polls its sockets. Takes the messages that other threads have posted so far, for
+  /// processing in this iteration, and returns whether there are any.
   ///
-  /// The loop fetches events only afterward. So before the handler processes a message, it receives all data that peers had
-  /// sent when the message was posted.
+  /// The loop fetches the events of sockets only afterward. So before the handler processes a message, it receives all data that
+  /// peers had sent when the message was posted.
   func gather() -> Bool
 
   /// Called once in each iteration of the loop: when sockets are ready, after a
@@ -21,7 +21,7 @@ package protocol LoopHandler: Actor {
   /// for the next call, or nil if there is no deadline.
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant?
 
-  /// Whether the loop may poll before it sleeps. True by default.
+  /// Whether the loop may poll its sockets for a while before it sleeps. True by default.
   var mayBusyPoll: Bool { get }
 }
 
@@ -34,16 +34,16 @@ extension LoopHandler {
 /// The loop retains itself and its handler until `stop`. Jobs enqueued afterward still run, on a thread started for
 /// them. `wake` and `enqueue` may be called from any thread, the other methods only from the loop's thread.
 package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
-  /// The loop's activity. Senders make a system call only if the loop is asleep.
+  /// The states of the loop's thread. `wake` makes a system call only if the thread is asleep.
   private enum Activity {
     static let awake = 0
     static let signalled = 1
     static let asleep = 2
-    /// The loop's thread has ended. A later job needs another thread.
+    /// The loop's thread has ended. A job enqueued later needs another thread.
     static let ended = 3
   }
 
-  /// A job of an actor, or of a task with a task executor.
+  /// A job of Swift concurrency, either of an actor or of a task with a task executor.
   private struct Job {
     let job: UnownedJob
     let taskExecutor: UnownedTaskExecutor?
@@ -52,7 +52,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
   // After the loop has started, only its thread accesses `poller`.
   private var poller: Poller
   private var busyPoll: BusyPoll
-  /// Whether a sender has woken the loop during the latest poll.
+  /// Whether `wake` was called between the end of the previous poll and the end of the latest one.
   private var wasWoken = false
   let eventDescriptor: FileDescriptor
   private let activity = Atomic<Int>(Activity.awake)
@@ -62,7 +62,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
 
   private static let wakeToken = UInt64.max
 
-  /// Creates a loop without starting it. `busyPoll` is the maximum time for which it polls before it sleeps.
+  /// Creates a loop without starting it. `busyPoll` is the maximum time for which the loop polls its sockets before it sleeps.
   package init(busyPoll: Duration = .zero) throws(SystemError) {
     let poller = try Poller()
     let number = try SystemCall.run("eventfd") { eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC)) }
@@ -83,7 +83,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     wake()
   }
 
-  /// Makes the loop run another iteration. The call is cheap if the loop is awake.
+  /// Makes the loop run another iteration. The call is cheap unless the loop sleeps.
   package func wake() {
     let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
     switch before {
@@ -102,25 +102,25 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
   /// The current time.
   package var now: Instant { .now }
 
-  /// Starts to connect without blocking.
+  /// Starts to connect a socket to `address` without blocking, and returns the socket.
   package func connect(
     to address: SocketAddress, options: SocketOptions
   ) throws(SystemError) -> any StreamSocket {
     try Socket.connect(to: address, options: options)
   }
 
-  /// Asks the kernel for the link by which a socket with these options would send to an address.
+  /// Returns the link (network interface) through which the kernel would send packets of a socket with these options to `address`.
   package func link(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> NetworkLink? {
     try NetworkLink.link(to: address, options: options)
   }
 
-  /// Starts to watch a descriptor.
+  /// Starts to watch a descriptor for the events in `interest`. The events that the loop passes to its handler carry `token`.
   package func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
     precondition(token != Self.wakeToken, "the token is reserved for the event loop")
     try poller.add(number, interest, token: token)
   }
 
-  /// Changes the events to watch for on a watched descriptor.
+  /// Changes the events for which the loop watches a descriptor, and their token.
   package func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
     try poller.modify(number, interest, token: token)
   }
@@ -157,7 +157,8 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Runs the remaining jobs and the jobs that they enqueue. Otherwise, tasks that wait for them would hang.
+  /// Runs the remaining jobs, and the jobs that they enqueue, after the loop was stopped. Otherwise, tasks that wait for them would
+  /// hang.
   private func runRemainingJobs() {
     var ready: [Job] = []
     repeat {
@@ -192,7 +193,8 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Fetches the events. Polls for a while before it blocks. Returns the time up to which all events have been fetched.
+  /// Fetches the events of the watched descriptors. Polls for a while, if `busyPoll` decides so, before it blocks. Returns the time
+  /// up to which all events have been fetched.
   private func pollBeforeSleeping(until deadline: Instant?, into events: inout [Poller.Event]) -> Instant {
     let start = Instant.now
     var fetched = start
@@ -200,7 +202,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     let end = busyPoll.end(from: start).map { min($0, deadline ?? $0) }
     if let end {
       repeat {
-        // While the loop is awake, senders make no system call.
+        // While the loop polls without blocking, `wake` makes no system call.
         fetched = poll(until: nil, mayBlock: false, into: &events)
       } while events.isEmpty && !wasWoken && fetched < end
     }
@@ -209,7 +211,8 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     return fetched
   }
 
-  /// Fetches the events. Blocks if `mayBlock` is true. Returns the time up to which all events have been fetched.
+  /// Fetches the events of the watched descriptors. If `mayBlock` is true, blocks until an event, a call of `wake` or the deadline.
+  /// Returns the time up to which all events have been fetched.
   private func poll(until deadline: Instant?, mayBlock: Bool, into events: inout [Poller.Event]) -> Instant {
     let now = Instant.now
     let sleeps =
@@ -242,11 +245,11 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     if jobs.post(Job(job: job, taskExecutor: taskExecutor)) { wake() }
   }
 
-  /// Makes `assumeIsolated` accept the loop's thread.
+  /// Called by the runtime in `assumeIsolated`. Accepts callers on the loop's thread, and traps on any other thread.
   package func checkIsolated() {
     precondition(isCurrent, "not on the event loop's thread")
   }
 
-  /// Lets the runtime skip a hop for code that already runs on the loop's thread.
+  /// Returns whether the caller runs on the loop's thread, so that the runtime needn't switch threads.
   package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }

@@ -4,10 +4,10 @@ internal import Glibc
 
 /// A point in time on the monotonic clock.
 public struct Instant: Sendable, Hashable, Comparable {
-  /// Nanoseconds since an arbitrary origin, usually the start of the machine.
+  /// The number of nanoseconds since an arbitrary origin, usually the start of the machine.
   public let nanoseconds: UInt64
 
-  /// Creates an instant. 0 is the origin of a virtual clock.
+  /// Creates the instant with this number of nanoseconds after the clock's origin.
   @inlinable public init(nanoseconds: UInt64) {
     self.nanoseconds = nanoseconds
   }

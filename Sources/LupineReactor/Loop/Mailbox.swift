@@ -19,8 +19,8 @@ public import Synchronization
     }
   }
 
-  /// Replaces the contents of `array` with all messages. The mailbox takes over the array's storage, so that neither allocates
-  /// again.
+  /// Replaces the contents of `array` with all messages and empties the mailbox. The mailbox takes over the array's storage, so
+  /// that neither allocates again.
   @inlinable public func drain(into array: inout [Message]) {
     if !array.isEmpty { array.removeAll(keepingCapacity: true) }
     // The array is moved out and back, because the lock's closure can't capture an inout parameter.

@@ -3,20 +3,20 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// Watches descriptors, level-triggered: a descriptor is reported as long as it is ready.
+/// Watches descriptors with epoll in level-triggered mode, which reports a descriptor as long as it is ready.
 ///
-/// The caller chooses a token for each descriptor, and the descriptor's events carry it. If tokens are never reused,
-/// the caller can recognize and drop events fetched before their descriptor was closed.
+/// The caller chooses a token for each descriptor, and the descriptor's events carry it. If tokens are never reused, the caller can
+/// recognize and drop events fetched before their descriptor was closed.
 package struct Poller: ~Copyable, Sendable {
-  /// The events to watch for. Errors and hang-ups are always reported.
+  /// The events for which a descriptor is watched. Errors and hang-ups are always reported.
   package struct Interest: OptionSet, Sendable {
-    /// The events as bits of epoll.
+    /// The events as epoll's bits (EPOLLIN, EPOLLOUT).
     package let rawValue: UInt32
-    /// Creates a set from epoll's bits.
+    /// Creates a set of events from epoll's bits.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// Data or the end of data can be read.
+    /// Watch for data, or the end of the data, that can be read.
     package static let readable = Interest(rawValue: EPOLLIN.rawValue)
-    /// Data can be written, or an attempt to connect has ended.
+    /// Watch for room to write data, or for the end of an attempt to connect.
     package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
   }
 
@@ -24,9 +24,9 @@ package struct Poller: ~Copyable, Sendable {
   package struct Event: Sendable {
     /// The token with which the descriptor was registered.
     package let token: UInt64
-    /// Data, the end of data or an error can be read.
+    /// Whether data, the end of the data or an error can be read from the descriptor.
     package let isReadable: Bool
-    /// Data can be written, or an attempt to connect has succeeded or failed.
+    /// Whether data can be written, or an attempt to connect has succeeded or failed.
     package let isWritable: Bool
   }
 
@@ -40,12 +40,12 @@ package struct Poller: ~Copyable, Sendable {
     buffer = Array(repeating: epoll_event(), count: batchMax)
   }
 
-  /// Starts to watch a descriptor. Closing the descriptor ends the watch.
+  /// Starts to watch a descriptor for the events in `interest`, which carry `token`. Closing the descriptor ends the watch.
   package func add(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_ADD, number, interest, token)
   }
 
-  /// Changes the events to watch for.
+  /// Changes the events for which a descriptor is watched, and their token.
   package func modify(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_MOD, number, interest, token)
   }
@@ -83,8 +83,8 @@ package struct Poller: ~Copyable, Sendable {
     }
   }
 
-  /// Returns the time to wait in milliseconds, rounded up, so that the deadline has passed when the wait ends. -1 waits without
-  /// a limit.
+  /// Returns the time from `now` to `deadline` in milliseconds, rounded up, so that the deadline has passed when the wait ends.
+  /// Returns -1, which means no limit, if `deadline` is nil.
   private static func milliseconds(_ deadline: Instant?, _ now: Instant) -> CInt {
     guard let deadline else { return -1 }
     guard deadline > now else { return 0 }

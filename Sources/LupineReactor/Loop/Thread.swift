@@ -3,12 +3,12 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// Operating system threads.
+/// Starts threads of the operating system.
 package enum Thread {
   /// The maximum length of a thread's name in bytes: 15. Linux refuses longer names (pthread_setname_np(3)).
   private static let nameBytesMax = 15
 
-  /// Starts a detached thread. The name is truncated to 15 bytes at a character boundary.
+  /// Starts a detached thread that runs `body`. Truncates the name to 15 bytes at a character boundary.
   package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var name = name
     while name.utf8.count > nameBytesMax { name.removeLast() }

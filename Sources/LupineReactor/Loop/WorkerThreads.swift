@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// Threads for jobs that may block. A thread starts with a job and ends when none is queued.
+/// A group of threads for jobs that may block. Each thread starts with a job, runs further jobs, and ends when no job is queued.
 package final class WorkerThreads: Sendable {
   private struct State {
-    /// The queued jobs, the latest one first.
+    /// The queued jobs, newest first.
     var waiting: [@Sendable () -> Void] = []
     var threadCount = 0
   }
@@ -20,8 +20,8 @@ package final class WorkerThreads: Sendable {
     self.threadsMax = threadsMax
   }
 
-  /// Runs a job on one of the threads. Jobs are started in order. Throws an error if the system has no thread left and none of
-  /// the group's threads will run the job.
+  /// Runs a job on one of the threads. Jobs start in the order of the calls. Throws an error if the system can't start a thread and
+  /// the group has no running thread to take the job.
   package func run(_ job: @escaping @Sendable () -> Void) throws(SystemError) {
     let needsThread = state.withLock { state in
       guard state.threadCount < threadsMax else {

@@ -1,6 +1,6 @@
 // AddressCache: keeps a resolver's answers for a limited time. It reads no clock: callers pass the time.
 
-/// A cache of the addresses of names, and of names that don't exist.
+/// A cache of the results of resolving host names: addresses, and the fact that a name doesn't exist.
 struct AddressCache: Sendable {
   private struct Entry {
     let answer: NameService.Answer
@@ -11,7 +11,8 @@ struct AddressCache: Sendable {
   private let negativeAge: Duration
   private let entriesMax: Int
   private var entries: [String: Entry] = [:]
-  /// The names, starting with the least recently used. The queue's instants are numbers of uses, not times.
+  /// The cached names, least recently used first. An instant in this queue isn't a time: it is the value of `useCount` at the
+  /// name's latest use.
   private var order = DeadlineQueue<String>()
   private var useCount: UInt64 = 0
 
@@ -24,7 +25,7 @@ struct AddressCache: Sendable {
   /// The number of cached names.
   var count: Int { entries.count }
 
-  /// Returns the cached answer for a name, or nil if there is none or it has expired.
+  /// Returns the cached answer for a name, or nil if there is none or the answer has expired.
   mutating func answer(for name: String, now: Instant) -> NameService.Answer? {
     guard let entry = entries[name] else { return nil }
     guard now < entry.end else {
@@ -35,8 +36,8 @@ struct AddressCache: Sendable {
     return entry.answer
   }
 
-  /// Stores an answer if its kind is cached. The answer's age counts from `start`, when the lookup began, because the answer
-  /// was certainly current only at that time.
+  /// Caches an answer, unless it is a temporary failure or the configuration disables caching for its kind. The answer's age counts
+  /// from `start`, when the lookup began, because the answer was certainly current only at that time.
   mutating func store(_ answer: NameService.Answer, for name: String, askedAt start: Instant) {
     remove(name)
     guard entriesMax > 0, let age = age(of: answer), age > .zero else { return }
@@ -47,7 +48,7 @@ struct AddressCache: Sendable {
     touch(name)
   }
 
-  /// Removes a name from the cache.
+  /// Removes the cached answer for a name.
   mutating func remove(_ name: String) {
     entries[name] = nil
     order.remove(name)

@@ -4,17 +4,17 @@
 public protocol HostResolver: Sendable {
   /// Returns the addresses of a host in the order in which to try them. Their ports are ignored.
   ///
-  /// The host is a name in lowercase, never a numeric address. The engine calls this method outside its event loops. It may
-  /// look up several hosts concurrently, but each host only once at a time. The engine cancels the call when it shuts down. It
-  /// also cancels a call that has taken `ResolverConfiguration.lookupTimeMax`, when it next looks up any name. An empty result
-  /// counts as an unknown name. The engine uses at most `ResolverConfiguration.addressesMax` addresses, with the address
+  /// The host is a name in lowercase, never a numeric address. The engine calls this method outside its event loops. It may look up
+  /// several hosts concurrently, but each host only once at a time. The engine cancels the call when it shuts down. It also cancels
+  /// a call that has taken longer than `ResolverConfiguration.lookupTimeMax`, but not before it next looks up any name. An empty
+  /// result counts as an unknown name. The engine uses at most `ResolverConfiguration.addressesMax` addresses, with the address
   /// families alternating.
   func addresses(of host: String) async throws(ResolveError) -> [SocketAddress]
 }
 
-/// The reason why a lookup has returned no address.
+/// The reason why the lookup of a host name has returned no address.
 public struct ResolveError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kinds of failures.
+  /// The kinds of lookup failures.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The name doesn't exist, or has no address.
     case unknownName
@@ -31,7 +31,7 @@ public struct ResolveError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reason as text, such as "Name or service not known".
   public let description: String
 
-  /// Creates an error for a custom resolver. `description` appears in messages.
+  /// Creates an error for a custom resolver. `description` becomes part of the message of a request that fails with this error.
   public init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description

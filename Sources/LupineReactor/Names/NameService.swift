@@ -2,20 +2,20 @@
 
 internal import Synchronization
 
-/// Resolves host names for all loops: immediately if the addresses are known, or later by a lookup.
+/// Resolves host names for all event loops of an engine: immediately if the addresses are known, or later by a lookup.
 ///
-/// The resolver may be slow, silent or faulty. A lookup that takes too long is abandoned, and its late answer is ignored. When
+/// The resolver may be slow, silent or faulty. The service abandons a lookup that takes too long, and ignores its late answer. When
 /// the service is released, it abandons its lookups and no longer calls their completions.
 package final class NameService: Sendable {
-  /// At least one address, or the error of the lookup.
+  /// The result of resolving a host name: at least one address, or an error.
   package typealias Answer = Result<[SocketAddress], ResolveError>
-  /// Receives an answer on any thread.
+  /// Called with the answer of a lookup, on any thread.
   package typealias Completion = @Sendable (Answer) -> Void
-  /// Starts a lookup without waiting for its answer. Returns a closure that abandons the lookup.
+  /// Starts to look up a name without waiting for the answer. Returns a closure that abandons the lookup.
   package typealias Source = @Sendable (_ name: String, _ completion: @escaping Completion) -> @Sendable () -> Void
 
-  /// The maximum number of waiters of one lookup: 10,000, including waiters whose requests have timed out. Further
-  /// requests fail with a temporary error.
+  /// The maximum number of requests that wait for the lookup of the same name: 10,000, including requests that have timed out.
+  /// Further requests fail with a temporary error.
   package static let waitersMax = 10_000
 
   private struct Lookup {
@@ -35,7 +35,7 @@ package final class NameService: Sendable {
   private struct State {
     var cache: AddressCache
     var lookups: [String: Lookup] = [:]
-    /// The deadline of each lookup.
+    /// The deadlines of the lookups in flight, by name.
     var deadlines = DeadlineQueue<String>()
     var lookupCount: UInt64 = 0
   }
@@ -50,7 +50,7 @@ package final class NameService: Sendable {
   private let source: Source
   private let state: Mutex<State>
 
-  /// Creates a service that uses the configuration's resolver, or the system's if there is none.
+  /// Creates a service that uses the configuration's resolver, or the system's resolver if the configuration has none.
   package convenience init(_ configuration: ResolverConfiguration = ResolverConfiguration()) {
     if let resolver = configuration.resolver {
       self.init(configuration, source: Self.source(resolver))
@@ -60,7 +60,8 @@ package final class NameService: Sendable {
     }
   }
 
-  /// Creates a service with a different source, such as a simulated one, instead of the configuration's resolver.
+  /// Creates a service that looks up names by calling `source`, such as a simulated resolver, instead of the configuration's
+  /// resolver.
   package init(_ configuration: ResolverConfiguration, source: @escaping Source) {
     overrides = configuration.overrides
     self.source = source
@@ -72,10 +73,11 @@ package final class NameService: Sendable {
     for lookup in lookups { lookup.giveUp?() }
   }
 
-  /// If the addresses of a host are known, returns them with the port. Otherwise, returns nil and calls `completion` later: at
-  /// most once, on any thread, possibly before this method returns.
+  /// Returns the addresses of a host with the port if they are known. Otherwise, returns nil and calls `completion` later: at most
+  /// once, on any thread, possibly before this method returns.
   ///
-  /// The first matching override in `first` applies, or else the first in the configuration.
+  /// If an override in `first` matches the host, the first such override applies, or else the first matching override of the
+  /// configuration.
   package func lookUp(
     _ host: String, port: UInt16, _ first: [HostOverride] = [], now: Instant, completion: @escaping Completion
   ) -> Answer? {
@@ -167,8 +169,8 @@ package final class NameService: Sendable {
 }
 
 extension NameService.Answer {
-  /// The answer with its addresses in the order of the attempts, at most as many as the
-  /// engine tries. An empty list becomes an error.
+  /// The resolver's answer with its addresses in the order in which to try them, limited to `ResolverConfiguration.addressesMax`.
+  /// An empty array becomes an `unknownName` error.
   fileprivate var checked: Self {
     flatMap { addresses in
       let addresses = HappyEyeballs.order(addresses)

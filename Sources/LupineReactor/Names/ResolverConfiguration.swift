@@ -2,30 +2,30 @@
 
 /// The settings for resolving host names.
 public struct ResolverConfiguration: Sendable {
-  /// The maximum number of addresses per host that are stored and tried: 64. With one attempt every 250 ms, at most 60
-  /// can start within the default connect timeout of 15 s.
+  /// The maximum number of addresses per host that are cached and tried: 64. With one attempt every 250 ms, at most 60 can start
+  /// within the default connect timeout of 15 s.
   public static let addressesMax = 64
 
-  /// The maximum time of a lookup: 60 s. When it has passed, the waiters' requests fail, and the next request starts a
-  /// new lookup. glibc queries at most three name servers twice for 5 s each, which takes 30 s.
+  /// The maximum time of a lookup: 60 s. When it has passed, the requests that wait for the lookup fail, and the next request for
+  /// the name starts a new lookup. glibc queries at most three name servers twice for 5 s each, which takes 30 s.
   public static let lookupTimeMax = Duration.seconds(60)
 
   /// The resolver to use. If nil (the default), the system's resolver is used: getaddrinfo with /etc/hosts, DNS and the other
   /// sources in nsswitch.conf.
   public var resolver: (any HostResolver)?
 
-  /// The time for which addresses are cached. Zero disables caching. 60 s by default, as in curl.
+  /// The time for which the addresses of a host are cached. 60 s by default, as in curl. Zero disables caching.
   ///
-  /// getaddrinfo doesn't report for how long a record is valid. If all addresses fail, or if none connects within a request's
-  /// timeout, the next request looks up the name again in any case.
+  /// getaddrinfo doesn't report for how long a DNS record is valid. If the attempts to connect to all addresses fail, or if none
+  /// connects within a request's timeout, the next request looks up the name again in any case.
   public var cacheAge = Duration.seconds(60)
 
-  /// The time for which a negative answer (no such name) is cached. Zero disables caching. The default of 5 s lets a newly
-  /// created name be found soon; the JVM uses 10 s. Temporary failures aren't cached.
+  /// The time for which a negative answer (no such name) is cached. The default of 5 s lets a newly created name be found soon; the
+  /// JVM uses 10 s. Zero disables caching. Temporary failures are never cached.
   public var negativeCacheAge = Duration.seconds(5)
 
-  /// The maximum number of cached names. Beyond it, the least recently used name is removed. 1,024 by default, which
-  /// takes about 300 KB with one address per name. Zero disables caching. curl allows 29,999.
+  /// The maximum number of cached names. Beyond it, the least recently used name is removed. 1,024 by default, which takes about
+  /// 300 KB with one address per name; curl allows 29,999. Zero disables caching.
   public var cacheEntriesMax = 1_024
 
   /// Fixed addresses for some hosts. The first matching override applies. None by default.
@@ -35,7 +35,7 @@ public struct ResolverConfiguration: Sendable {
   public init() {}
 }
 
-/// Fixed addresses for a host, which replace a lookup, like curl's `--resolve`.
+/// Fixed addresses for a host, which the engine uses instead of looking up the host, like curl's `--resolve`.
 ///
 /// Numeric hosts are never looked up, so they can't be overridden.
 public struct HostOverride: Sendable, Hashable {
@@ -47,14 +47,14 @@ public struct HostOverride: Sendable, Hashable {
   /// doesn't exist.
   public var addresses: [SocketAddress]
 
-  /// Creates an override.
+  /// Creates an override. Each parameter is described at the property of the same name.
   public init(host: String, port: UInt16? = nil, addresses: [SocketAddress]) {
     self.host = host
     self.port = port
     self.addresses = addresses
   }
 
-  /// Returns whether the override applies to a host, given in lowercase, and a port.
+  /// Returns whether the override applies to the host `name`, which is in lowercase, and to the port.
   func matches(_ name: String, port: UInt16) -> Bool {
     (self.port == nil || self.port == port) && (host == "*" || host.lowercased() == name)
   }

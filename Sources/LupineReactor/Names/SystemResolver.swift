@@ -17,11 +17,11 @@ public final class SystemResolver: HostResolver {
   }
 
   private struct State {
-    /// The lookups that haven't started, by number.
+    /// The queued lookups, which haven't started, by their numbers. Numbers are assigned in the order of the calls.
     var waiting: [UInt64: Lookup] = [:]
-    /// A lower bound of the numbers of queued lookups.
+    /// The lowest number that a queued lookup can have.
     var first: UInt64 = 0
-    /// The number of the next lookup.
+    /// The number that the next queued lookup gets.
     var next: UInt64 = 0
     var threads = 0
 
@@ -116,7 +116,7 @@ public final class SystemResolver: HostResolver {
     return .success(addresses)
   }
 
-  /// Converts getaddrinfo's result, and the value to which it set errno, to an error.
+  /// Converts the error code that getaddrinfo returned, and the value to which it set errno, to a `ResolveError`.
   static func error(_ code: CInt, errno reason: CInt) -> ResolveError {
     // glibc reports an unknown name if it has no descriptor left for the query.
     if [EMFILE, ENFILE, ENOMEM].contains(reason) {

@@ -10,11 +10,11 @@
 /// The Resolution Delay for late answers of the other family (§3) doesn't apply, because getaddrinfo returns both
 /// families at once, sorted by RFC 6724.
 package struct HappyEyeballs: Sendable {
-  /// The next action for the caller.
+  /// The action that the caller must perform next.
   package enum Step: Sendable {
-    /// Start an attempt to connect to the address, then call `step` again.
+    /// Start an attempt to connect to this address, then call `step` again.
     case attempt(SocketAddress)
-    /// Wait for an attempt in flight to end, but no longer than `until`, which is nil if there are no more addresses to try.
+    /// Wait for an attempt in flight to end, but no longer than `until`. `until` is nil if there are no more addresses to try.
     case wait(until: Instant?)
     /// All addresses have been tried, and all attempts have failed.
     case exhausted
@@ -27,13 +27,13 @@ package struct HappyEyeballs: Sendable {
   private var nextStart: Instant
   private var running = 0
 
-  /// Starts with the resolver's addresses, in their order.
+  /// Starts with the addresses that the resolver returned, in its order. The first attempt may start immediately.
   package init(_ addresses: [SocketAddress], now: Instant) {
     remaining = Self.order(addresses)[...]
     nextStart = now
   }
 
-  /// Returns the next action at the time `now`.
+  /// Returns the action that the caller must perform at the time `now`.
   package mutating func step(now: Instant) -> Step {
     guard let address = remaining.first else { return running > 0 ? .wait(until: nil) : .exhausted }
     guard nextStart <= now else { return .wait(until: nextStart) }
@@ -43,14 +43,14 @@ package struct HappyEyeballs: Sendable {
     return .attempt(address)
   }
 
-  /// Records a failed attempt. The next attempt may start immediately.
+  /// Records that an attempt has failed. The next attempt may start immediately.
   package mutating func attemptFailed(now: Instant) {
     precondition(running > 0, "no attempt was running")
     running -= 1
     nextStart = now
   }
 
-  /// Postpones an attempt that couldn't start. It is repeated at `time`.
+  /// Postpones an attempt that couldn't start. `step` returns it again at `time`.
   package mutating func attemptPostponed(_ address: SocketAddress, until time: Instant) {
     precondition(running > 0, "no attempt was running")
     running -= 1
@@ -58,9 +58,9 @@ package struct HappyEyeballs: Sendable {
     nextStart = time
   }
 
-  /// Returns the addresses in the order of the attempts, at most `ResolverConfiguration.addressesMax`. The limit exists
-  /// because each attempt holds a descriptor until a connection is established, and a name server may return thousands
-  /// of addresses.
+  /// Returns at most `ResolverConfiguration.addressesMax` of the addresses, in the order in which to try them. The limit exists
+  /// because each attempt holds a descriptor until a connection is established, and a name server may return thousands of
+  /// addresses.
   static func order(_ addresses: [SocketAddress]) -> [SocketAddress] {
     guard let first = addresses.first else { return [] }
     let preferred = addresses.filter { $0.isIPv6 == first.isIPv6 }

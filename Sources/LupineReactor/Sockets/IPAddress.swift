@@ -1,6 +1,6 @@
 // IPAddress: an IP address as an integer, to match it against networks.
 
-/// The bits of an IPv4 or IPv6 address, with the first bit as the most significant one.
+/// An IPv4 or IPv6 address as an integer, whose most significant bit is the first bit of the address.
 package enum IPAddress: Sendable, Hashable {
   case ipv4(UInt32)
   case ipv6(UInt128)
@@ -11,7 +11,7 @@ package enum IPAddress: Sendable, Hashable {
     self = ip
   }
 
-  /// The number of bits: 32 or 128.
+  /// The length of the address in bits: 32 or 128.
   package var bitCount: Int {
     switch self {
     case .ipv4: 32

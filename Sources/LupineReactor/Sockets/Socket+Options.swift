@@ -61,7 +61,7 @@ extension Socket {
     }
   }
 
-  /// Sets an option that only affects speed, ignoring failures.
+  /// Sets an option that only affects speed. Ignores a failure to set it.
   package func set(_ level: CInt, _ option: CInt, _ value: CInt) {
     var value = value
     setsockopt(number, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
@@ -78,7 +78,7 @@ extension Socket {
 }
 
 extension Duration {
-  /// Returns the duration in units of `unit` nanoseconds, rounded up and limited to `range`.
+  /// Converts the duration to units of `unit` nanoseconds, rounded up and limited to `range`.
   fileprivate func rounded(up unit: UInt64, _ range: ClosedRange<UInt64>) -> UInt64 {
     let (whole, rest) = wholeNanoseconds.quotientAndRemainder(dividingBy: unit)
     return min(max(rest > 0 ? whole + 1 : whole, range.lowerBound), range.upperBound)

@@ -14,7 +14,7 @@ package final class Socket: StreamSocket, Sendable {
   /// The descriptor's number, which identifies the socket to a poller.
   package var number: CInt { descriptor.number }
 
-  /// Starts to connect without blocking. The socket becomes writable when the attempt has ended.
+  /// Starts to connect to an address without blocking. Returns the socket, which becomes writable when the attempt has ended.
   ///
   /// Throws an error if connecting fails at once, or if a requested option can't be set.
   package static func connect(
@@ -33,7 +33,7 @@ package final class Socket: StreamSocket, Sendable {
     return result
   }
 
-  /// Throws the error if connecting failed. Call this after the socket has become writable.
+  /// Throws the error of the attempt to connect if the attempt has failed. Call this after the socket has become writable.
   package func finishConnecting() throws(SystemError) {
     var code: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -41,8 +41,8 @@ package final class Socket: StreamSocket, Sendable {
     if code != 0 { throw SystemError(call: "connect", code: code) }
   }
 
-  /// Receives into `buffer` from `offset` on. Returns nil if no data is available, and 0 if the peer has closed its
-  /// side.
+  /// Receives bytes into `buffer`, starting at the index `offset`. Returns their number, nil if no data is available yet, or 0 if
+  /// the peer has closed its sending side.
   package func receive(into buffer: inout [UInt8], from offset: Int) throws(SystemError) -> Int? {
     precondition(offset < buffer.count, "no room to receive into")
     return try SystemCall.transfer("recv") {
@@ -51,7 +51,7 @@ package final class Socket: StreamSocket, Sendable {
     }
   }
 
-  /// Sends `bytes` from `offset` on. Returns the number of bytes accepted, or nil if the socket's buffer is full.
+  /// Sends the bytes from the index `offset` on. Returns the number of bytes accepted, or nil if the socket's buffer is full.
   package func send(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> Int? {
     precondition(offset < bytes.count, "nothing to send")
     return try SystemCall.transfer("send") {
@@ -62,12 +62,11 @@ package final class Socket: StreamSocket, Sendable {
     }
   }
 
-  /// Sends `count` bytes of a file from `offset` on, without copying them into this process. Returns the number of
-  /// bytes accepted, or nil if the socket's buffer is full. Throws `SystemError.fileEnded` if the file ends before
-  /// `offset`.
+  /// Sends `count` bytes of a file, starting at `offset`, without copying them into this process. Returns the number of bytes
+  /// accepted, or nil if the socket's buffer is full. Throws `SystemError.fileEnded` if the file ends before `offset`.
   ///
-  /// Fails with EINVAL if the kernel can't send from the file's location, such as /proc. The caller must then read the
-  /// file instead.
+  /// Fails with EINVAL if the kernel can't send files from the file's location, such as /proc. The caller must then read the file
+  /// and send its bytes instead.
   package func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
     precondition(count > 0, "nothing to send")
     var position = off_t(clamping: offset)

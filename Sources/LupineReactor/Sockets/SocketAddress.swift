@@ -7,8 +7,8 @@ package import Glibc
 ///
 /// Two addresses are equal if the kernel treats them as the same address.
 public struct SocketAddress: Sendable, Hashable {
-  /// The values of the kernel's structures, in network byte order, except for the port. Fields that are always zero are
-  /// omitted.
+  /// The address as in the kernel's `sockaddr` structures: in network byte order, except for the port. Fields of the structures
+  /// that are always zero are omitted.
   private enum Content: Sendable, Hashable {
     case ipv4(UInt32, port: UInt16)
     case ipv6(UInt64, UInt64, scope: UInt32, port: UInt16)
@@ -150,8 +150,8 @@ extension SocketAddress {
     }
   }
 
-  /// Converts an address of the C library. Returns nil for other families and for the address of an unnamed Unix
-  /// socket.
+  /// Converts a `sockaddr` structure. Returns nil for families other than AF_INET, AF_INET6 and AF_UNIX, and for the address of an
+  /// unnamed Unix socket.
   init?(_ address: UnsafePointer<sockaddr>, length: socklen_t) {
     // SAFETY: the caller guarantees that `length` bytes are valid at `address`, and only those are read.
     let bytes = UnsafeRawBufferPointer(start: address, count: Int(length))
@@ -176,7 +176,7 @@ extension SocketAddress {
     }
   }
 
-  /// Reads a socket's local or peer address from the kernel, by `getsockname` or `getpeername`.
+  /// Reads a socket's local or peer address from the kernel. `call` must call `getsockname` or `getpeername`.
   init?(reading call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) {
     var address = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -191,7 +191,7 @@ extension SocketAddress {
     self = own
   }
 
-  /// Calls `body` with the address in the kernel's representation.
+  /// Calls `body` with the address as the kernel's `sockaddr` structure and its length.
   package func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     switch content {
     case .ipv4(let bits, let port):

@@ -10,7 +10,8 @@ public struct SocketOptions: Sendable, Hashable {
   /// The defaults are those of Go (net.KeepAliveConfig) and detect a dead peer after 150 s. Linux by default sends its
   /// first probe after two hours.
   public struct KeepAlive: Sendable, Hashable {
-    /// The idle time before the first probe. 15 s by default. Rounded up to whole seconds, limited to 1...32,767.
+    /// The time for which a connection must be idle before the first probe. 15 s by default. Rounded up to whole seconds, limited
+    /// to 1...32,767.
     public var idle: Duration
     /// The time between two probes. 15 s by default. Rounded up to whole seconds, limited to 1...32,767.
     public var interval: Duration
@@ -41,14 +42,14 @@ public struct SocketOptions: Sendable, Hashable {
   /// This time also replaces `KeepAlive.count` as the limit on unanswered probes (tcp(7)).
   public var userTimeout: Duration?
 
-  /// The local address of connections. If the port is 0, the kernel chooses a port for each connection. If the address is nil
-  /// (the default), the kernel chooses it by the route.
+  /// The local address from which connections are made. If the port is 0, the kernel chooses a port for each connection. If the
+  /// address is nil (the default), the kernel chooses the address by the route.
   ///
   /// Connections fail with EADDRNOTAVAIL if the target is of the other family or the address doesn't belong to this machine.
   public var localAddress: SocketAddress?
 
-  /// The network interface of connections, such as "eth0" (SO_BINDTODEVICE). If nil (the default), the route determines the
-  /// interface. Connections fail with ENODEV if the interface doesn't exist.
+  /// The network interface through which connections are made, such as "eth0" (SO_BINDTODEVICE). If nil (the default), the route
+  /// determines the interface. Connections fail with ENODEV if the interface doesn't exist.
   public var interface: String?
 
   /// The traffic class of the connection's packets: the DSCP and ECN bits of the IP header (IP_TOS, IPV6_TCLASS; RFC 2474). If

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// The process's environment.
+/// The environment variables of this process.
 package enum Environment {
-  /// Returns the values of the variables that are set, by name.
+  /// Returns the values of those variables in `names` that are set, by name.
   package static func values(of names: [String]) -> [String: String] {
     var values: [String: String] = [:]
     for name in names {

@@ -3,7 +3,8 @@
 internal import Glibc
 
 package enum SystemCall {
-  /// Runs a call that returns -1 on failure. Repeats the call if a signal interrupts it.
+  /// Runs a system call that returns -1 on failure, and repeats it if a signal interrupts it. Returns the call's result, or throws
+  /// its errno.
   @inline(__always)
   package static func run(_ name: StaticString, _ body: () -> CInt) throws(SystemError) -> CInt {
     while true {
@@ -13,7 +14,7 @@ package enum SystemCall {
     }
   }
 
-  /// Runs a call that transfers bytes. Returns nil if the call would block.
+  /// Runs a system call that transfers bytes. Returns the number of bytes, or nil if the call would block.
   @inline(__always)
   static func transfer(_ name: StaticString, _ body: () -> Int) throws(SystemError) -> Int? {
     while true {
@@ -27,8 +28,8 @@ package enum SystemCall {
     }
   }
 
-  /// Runs a call that transfers `count` bytes, without raising SIGPIPE, which would end the process. On a closed
-  /// socket, the call returns -1 with EPIPE, or the number of bytes sent before the socket was closed.
+  /// Runs a system call that transfers `count` bytes, without raising SIGPIPE, which would end the process. On a closed socket, the
+  /// system call returns -1 with EPIPE, or the number of bytes sent before the socket was closed.
   static func withoutBrokenPipeSignal(count: Int, _ body: () -> Int) -> Int {
     var brokenPipe = sigset_t()
     sigemptyset(&brokenPipe)

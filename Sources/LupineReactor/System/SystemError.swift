@@ -2,20 +2,20 @@
 
 internal import Glibc
 
-/// The error of a failed system call.
+/// The error of a system call that has failed.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The call's name, such as "connect".
+  /// The name of the system call, such as "connect".
   public let call: String
-  /// The value of errno.
+  /// The value to which the system call set errno.
   public let code: Int32
 
-  /// Creates an error from a call's name and the value of errno.
+  /// Creates an error from a system call's name and the value of errno.
   public init(call: String, code: Int32) {
     self.call = call
     self.code = code
   }
 
-  /// The call and the system's text for the code, such as "connect: Connection refused".
+  /// The system call and the C library's text for the code, such as "connect: Connection refused".
   public var description: String {
     // SAFETY: strerror_r writes at most 256 bytes into the buffer, including the NUL.
     let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer -> String in
@@ -40,15 +40,15 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   public var isConnectionReset: Bool { code == ECONNRESET || code == EPIPE || code == ECONNABORTED }
   /// Whether the call doesn't support its arguments (EINVAL, ENOSYS, EOPNOTSUPP).
   package var isNotSupported: Bool { code == EINVAL || code == ENOSYS || code == EOPNOTSUPP }
-  /// Whether a file caused the error: it is shorter than its announced length (ENODATA), or its disk failed (EIO).
+  /// Whether a file caused the error: the file is shorter than its announced length (ENODATA), or reading its disk failed (EIO).
   package var isFilesFault: Bool { code == ENODATA || code == EIO }
 
-  /// The error of a peer that violates a protocol below HTTP (EPROTO).
+  /// The error (EPROTO) for a peer that violates a protocol below HTTP, such as TLS.
   package static func protocolError(_ call: String) -> SystemError { SystemError(call: call, code: EPROTO) }
-  /// The error of a call that doesn't support its arguments (EOPNOTSUPP).
+  /// The error (EOPNOTSUPP) for a call that doesn't support its arguments.
   package static func notSupported(_ call: String) -> SystemError { SystemError(call: call, code: EOPNOTSUPP) }
 
-  /// The error for a path that can't be that of a Unix socket (ENAMETOOLONG).
+  /// The error (ENAMETOOLONG) for a path that can't be the path of a Unix socket.
   package static func unusableSocketPath(_ path: String) -> SystemError {
     SystemError(call: "connect \(path)", code: ENAMETOOLONG)
   }

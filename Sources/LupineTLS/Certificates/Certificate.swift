@@ -2,12 +2,12 @@
 
 import CLupineOpenSSL
 
-/// An owned reference to an immutable certificate.
+/// An owned reference to an immutable X.509 certificate of OpenSSL.
 final class Certificate: Sendable {
   // SAFETY: OpenSSL counts references atomically, and guards the values that it derives from a certificate with a lock.
   nonisolated(unsafe) let pointer: OpaquePointer
 
-  /// Retains the certificate. The caller keeps its own reference.
+  /// Increments the reference count of OpenSSL's certificate at `pointer`. The caller keeps its own reference.
   init(retaining pointer: OpaquePointer) {
     X509_up_ref(pointer)
     self.pointer = pointer
@@ -42,7 +42,7 @@ final class Certificate: Sendable {
     X509_get_X509_PUBKEY(pointer).map { LupineTLS.der(of: $0, i2d_X509_PUBKEY) } ?? []
   }
 
-  /// Returns whether the key of `issuer` signed the certificate.
+  /// Returns whether the key of `issuer` verifies this certificate's signature.
   func isSigned(by issuer: Certificate) -> Bool {
     // SAFETY: the key belongs to `issuer`, which is alive during the call.
     X509_verify(pointer, X509_get0_pubkey(issuer.pointer)) == 1
@@ -51,8 +51,8 @@ final class Certificate: Sendable {
   /// The distinguished name of the certificate's subject, as text in the form of RFC 2253.
   var subject: String { describe(name: X509_get_subject_name(pointer)) }
 
-  /// Whether the certificate requires a stapled response: its TLS feature extension contains status_request, 5 (RFC
-  /// 7633 §4.2.3).
+  /// Whether the certificate's TLS feature extension contains status_request (5), which requires the server to staple an OCSP
+  /// response (RFC 7633 §4.2.3).
   var mustStaple: Bool {
     guard let raw = X509_get_ext_d2i(pointer, NID_tlsfeature, nil, nil) else { return false }
     // SAFETY: the decoded list of integers is ours. It is only read, and freed below.
@@ -89,7 +89,8 @@ extension Certificate: Hashable {
   }
 }
 
-/// Returns the DER encoding of an object, which one of OpenSSL's `i2d` functions writes.
+/// Returns the DER encoding of an OpenSSL object. `encode` is OpenSSL's `i2d` function for the object's type. Returns an empty
+/// array if the encoding fails.
 package func der(
   of object: OpaquePointer, _ encode: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
 )
@@ -104,7 +105,8 @@ package func der(
   }
 }
 
-/// Returns the certificates in a STACK_OF(X509). The stack keeps its own references. A null pointer counts as an empty stack.
+/// Returns the certificates in `stack`, a STACK_OF(X509), which keeps its own references to them. Returns no certificates if
+/// `stack` is nil.
 func certificates(in stack: OpaquePointer?) -> [Certificate] {
   guard let stack else { return [] }
   return (0..<max(OPENSSL_sk_num(stack), 0)).compactMap { index in

@@ -55,7 +55,8 @@ package enum PEM {
   }
 }
 
-/// Supplies a password to OpenSSL's password callback, so that OpenSSL doesn't prompt for it on the terminal.
+/// The password that OpenSSL's password callback supplies, so that OpenSSL doesn't prompt for it on the terminal. Also records
+/// whether OpenSSL has called the callback.
 private final class PasswordAnswer {
   let password: [UInt8]?
   var wasAsked = false

@@ -50,7 +50,7 @@ enum PKCS12Archive {
     }
   }
 
-  /// The contents of an archive. They are encoded in DER, so that they don't depend on a library context.
+  /// The contents of a PKCS#12 archive, in DER. Unlike OpenSSL's parsed objects, DER doesn't depend on a library context.
   private struct Encoded {
     let leaf: [UInt8]
     let others: [[UInt8]]
@@ -73,8 +73,8 @@ enum PKCS12Archive {
       }
     }
 
-    /// Returns the leaf's issuers, starting with its direct issuer, in the order that a handshake requires (RFC 8446 §4.4.2). The
-    /// certificates in an archive may be in any order.
+    /// Returns the issuers of `leaf` in the order that a TLS handshake requires, starting with the direct issuer (RFC 8446 §4.4.2).
+    /// `others` are the archive's other certificates, which may be in any order.
     private func issuers(of leaf: Certificate, among others: [Certificate]) -> [Certificate] {
       var rest = others
       var chain: [Certificate] = []
@@ -126,10 +126,10 @@ enum PKCS12Archive {
   }
 }
 
-/// The reason why an archive can't be opened, with OpenSSL's error.
+/// The reason why a PKCS#12 archive can't be opened, including OpenSSL's error.
 private struct ArchiveError: Error {
   let shown: TLSError
-  /// Whether OpenSSL doesn't support an algorithm that the archive uses.
+  /// Whether the cause is an algorithm in the archive that OpenSSL doesn't support.
   let isUnsupported: Bool
 
   /// Creates an error from `message` and the first entry of OpenSSL's error queue. Empties the queue.

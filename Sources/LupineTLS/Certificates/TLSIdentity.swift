@@ -31,8 +31,8 @@ public struct TLSIdentity: Sendable, Hashable {
     material = try KeyMaterial(leaf: leaf, issuers: Array(chain.dropFirst()), key: key.pointer)
   }
 
-  /// Creates an identity from PEM files of at most 1 MiB each. If `privateKeyFile` is nil, the certificate's file must contain
-  /// the key.
+  /// Creates an identity from PEM files of at most 1 MiB each. If `privateKeyFile` is nil, `certificateFile` must also contain the
+  /// key.
   ///
   /// Blocks while it reads the files.
   ///
@@ -62,11 +62,11 @@ public struct TLSIdentity: Sendable, Hashable {
 }
 
 extension TLSIdentity {
-  /// The certificate in DER.
+  /// The identity's own certificate in DER, without the intermediate certificates.
   package var certificateDER: [UInt8] { material.leaf.der }
 
-  /// Returns a copy of the identity that sends other intermediate certificates. Each of `issuers` is a certificate in DER. Throws
-  /// `TLSError.Code.configuration` if one of them can't be parsed.
+  /// Returns a copy of the identity that sends `issuers`, certificates in DER, as its intermediate certificates. Throws
+  /// `TLSError.Code.configuration` if an issuer's certificate can't be parsed.
   package func sending(issuers: [[UInt8]]) throws(TLSError) -> TLSIdentity {
     let issuers = try issuers.map { bytes throws(TLSError) in
       guard let certificate = Certificate(der: bytes) else {
@@ -87,7 +87,7 @@ extension TLSIdentity: CustomStringConvertible, CustomDebugStringConvertible, Cu
   public var customMirror: Mirror { Mirror(self, children: ["subject": material.leaf.subject]) }
 }
 
-/// A certificate, the intermediate certificates to send with it, and its key.
+/// A certificate, the intermediate certificates to send with it, and the certificate's private key.
 final class KeyMaterial: Sendable {
   let leaf: Certificate
   let issuers: [Certificate]
@@ -95,7 +95,7 @@ final class KeyMaterial: Sendable {
   // lock.
   nonisolated(unsafe) let key: OpaquePointer
 
-  /// Retains the key. Throws an error if the key doesn't match the certificate.
+  /// Increments the reference count of `key`. Throws `TLSError.Code.configuration` if `key` doesn't match the certificate `leaf`.
   init(leaf: Certificate, issuers: [Certificate], key: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     guard X509_check_private_key(leaf.pointer, key) == 1 else {
@@ -126,7 +126,8 @@ extension KeyMaterial: Hashable {
   }
 }
 
-/// Returns the contents of a certificate or key file.
+/// Returns the contents of a certificate or key file. Throws `TLSError.Code.configuration` if the file can't be read, or has more
+/// than `TLSLimits.identityFileBytesMax` bytes.
 private func readIdentityFile(_ path: String) throws(TLSError) -> [UInt8] {
   guard let file = fopen(path, "re") else {
     throw .configuration(

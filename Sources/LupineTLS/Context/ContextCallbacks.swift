@@ -2,7 +2,7 @@
 
 import CLupineOpenSSL
 
-/// The settings that all sessions of a client's context share.
+/// The settings that all TLS sessions of a client's context (SSL_CTX) share.
 final class ClientSettings: Sendable {
   let configuration: TLSConfiguration
   let sessions: TLSSessionStore
@@ -15,29 +15,31 @@ final class ClientSettings: Sendable {
   }
 }
 
-/// The state of a client's session that the callbacks read and write. The session owns it, and the SSL points to it.
+/// The state of a client's TLS session that OpenSSL's callbacks read and write. The `TLSSession` owns this object, and OpenSSL's
+/// SSL object points to it.
 final class ClientAttachment {
-  /// The name that is sent as SNI and verified.
+  /// The server's name or IP address, which the server's certificate must match. A name is also sent as SNI.
   let host: String
   let port: UInt16
-  /// Whether the server is a proxy.
+  /// Whether the TLS session is with a proxy instead of an origin.
   let isProxy: Bool
   let settings: ClientSettings
-  /// The error with which the handshake must fail, or nil. It is set when OpenSSL's verification, the check of the OCSP response
-  /// or the configuration's verifier refuses the server.
+  /// The error with which the handshake must fail, or nil. Callbacks set it when OpenSSL's verification, the check of the OCSP
+  /// response or the configuration's verifier refuses the server.
   var refusal: TLSError?
   var staple = TLSInfo.StapledOCSP.notAsked
-  /// The progress of the verifier's decision.
+  /// Whether the configuration's verifier has decided about the server's certificate, or must still decide.
   var judgement = Judgement.none
   /// The names in DER of the authorities from which the server accepts client certificates. Nil unless the server has requested a
   /// certificate and the client has none. After a resumption, these are the names from the original handshake, because a resumed
-  /// handshake contains no such request. Always nil for a proxy, because a proxy gets no certificate.
+  /// handshake contains no certificate request. Always nil for a proxy, because a proxy gets no certificate.
   private(set) var requestedAuthorities: [[UInt8]]?
-  /// The value that `requestedAuthorities` gets if the server resumes the offered session.
+  /// The names that are stored with the session that the client offers to resume. If the server resumes this session, they become
+  /// `requestedAuthorities`.
   var offeredAuthorities: [[UInt8]]?
-  /// Whether the handshake is complete. Afterward, the session counts handshake messages.
+  /// Whether the handshake is complete. From then on, `messagesSinceData` counts handshake messages.
   private(set) var isEstablished = false
-  /// The number of handshake messages received since the last application data.
+  /// The number of handshake messages received since the last application data. 0 until the handshake is complete.
   var messagesSinceData = 0
 
   init(host: String, port: UInt16, isProxy: Bool, settings: ClientSettings) {
@@ -47,18 +49,18 @@ final class ClientAttachment {
     self.settings = settings
   }
 
-  /// Records that the handshake is complete. Also sets `staple` if the session was resumed, because OpenSSL calls no callback for
-  /// a resumed session with TLS 1.2.
+  /// Records that the handshake is complete. If the session was resumed, also sets `requestedAuthorities` and `staple`, because
+  /// OpenSSL calls no callback for a resumed session with TLS 1.2.
   func establish(isResumed: Bool) {
     isEstablished = true
     if isResumed { requestedAuthorities = offeredAuthorities }
     if isResumed, settings.configuration.ocspStapling != .ignored { staple = .checkedEarlier }
   }
 
-  /// Records that the server has requested a client certificate issued by one of these authorities.
+  /// Records that the server has requested a client certificate. `authorities` are the names in DER of the issuers that it accepts.
   fileprivate func note(requestOf authorities: [[UInt8]]) { requestedAuthorities = authorities }
 
-  /// The ex_data index that OpenSSL reserves for applications.
+  /// The index at which this object is attached to the SSL: 0, the ex_data index that OpenSSL reserves for applications.
   private static let slot: Int32 = 0
 
   func attach(to ssl: OpaquePointer) throws(TLSError) {
@@ -73,19 +75,20 @@ final class ClientAttachment {
     ssl.flatMap { SSL_get_ex_data($0, slot) }.map { Unmanaged<ClientAttachment>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Returns the attachment of the session whose certificate chain is being verified.
+  /// Returns the attachment of the TLS session whose certificate chain OpenSSL is verifying. `store` is OpenSSL's X509_STORE_CTX.
   fileprivate static func attached(toVerification store: OpaquePointer) -> ClientAttachment? {
     attached(to: session(ofVerification: store))
   }
 
-  /// Returns the session (SSL) whose certificate chain is being verified.
+  /// Returns the SSL of the TLS session whose certificate chain OpenSSL is verifying. `store` is OpenSSL's X509_STORE_CTX.
   fileprivate static func session(ofVerification store: OpaquePointer) -> OpaquePointer? {
     // SAFETY: OpenSSL stores the SSL of the verification at this index of the store's context.
     X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
   }
 }
 
-/// Records the reason why OpenSSL refuses a certificate, and returns OpenSSL's verdict unchanged.
+/// Called by OpenSSL with the verdict on each certificate of the server's chain. If the verdict is a refusal, records its reason as
+/// `refusal`. Returns the verdict unchanged.
 let recordRejection: SSL_verify_cb = { verdict, store in
   guard verdict == 0, let store, let attachment = ClientAttachment.attached(toVerification: store) else {
     return verdict
@@ -94,8 +97,9 @@ let recordRejection: SSL_verify_cb = { verdict, store in
   return verdict
 }
 
-/// Verifies the chain, and then lets the configuration's verifier decide. A quick verifier is called immediately. Any other
-/// verifier is called outside of the handshake.
+/// Called by OpenSSL in place of its own verification of the server's chain, if the configuration has a verifier. Verifies the
+/// chain with OpenSSL, and then lets the verifier decide. A quick verifier is called immediately. Any other verifier is called
+/// outside of the handshake.
 ///
 /// With TLS 1.3, the handshake stops until there is a verdict, and OpenSSL then calls this function again. With TLS 1.2, the
 /// server's stapled response arrives after its certificate. Therefore, the handshake continues up to the client's reply, which
@@ -135,7 +139,7 @@ let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> In
   return 0
 }
 
-/// Verifies the chain, and returns all that a verifier needs to decide.
+/// Verifies the server's chain with OpenSSL, and returns the result with the other data from which the verifier decides.
 private func evidence(
   of store: OpaquePointer, _ attachment: ClientAttachment, _ ssl: OpaquePointer?, _ terms: VerificationTerms
 ) -> CertificateVerifier.Evidence {
@@ -157,8 +161,8 @@ private func evidence(
     certificates: sent, terms: terms)
 }
 
-/// Called when the server requests a client certificate and the configuration has no identity. Lets the handshake continue
-/// without a certificate, because most servers that request one don't require it.
+/// Called by OpenSSL when the server requests a client certificate and the configuration has no identity. Lets the handshake
+/// continue without a certificate, because most servers that request one don't require it.
 let noteIdentityRequest: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { ssl, _ in
   guard let ssl, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
   // A proxy's request isn't recorded, because the caller would mistake it for the origin's, and choose the certificate that is
@@ -177,7 +181,8 @@ private func authorities(requestedIn ssl: OpaquePointer) -> [[UInt8]] {
   }
 }
 
-/// Checks the stapled OCSP response after the chain is verified. Returning 0 ends the handshake with an alert.
+/// Called by OpenSSL after it has verified the server's chain. Checks the stapled OCSP response. Returns 1 to continue the
+/// handshake, or 0 to end it with an alert.
 let checkStaple: lupine_staple_callback = { ssl, _ in
   guard let ssl, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
   let configuration = attachment.settings.configuration
@@ -194,8 +199,8 @@ let checkStaple: lupine_staple_callback = { ssl, _ in
   }
 }
 
-/// Called with each session that the server allows the client to resume. Stores the session. Returning 1 takes ownership of the
-/// reference.
+/// Called by OpenSSL with each session that the server allows the client to resume. Puts the session into the session store.
+/// Returns 1 if the store has taken over OpenSSL's reference to the session, and 0 otherwise.
 let keepSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ssl, session in
   guard let session, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
   // With TLS 1.2, this is called before the attachment knows whether the session was resumed.
@@ -206,13 +211,14 @@ let keepSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ss
   return 1
 }
 
-/// Appends a secret to the configuration's key log file.
+/// Called by OpenSSL with each line for the key log. Appends the line, which contains a secret, to the configuration's key log
+/// file.
 let logKey: SSL_CTX_keylog_cb_func = { ssl, line in
   guard let line, let keyLog = ClientAttachment.attached(to: ssl)?.settings.keyLog else { return }
   keyLog.append(line)
 }
 
-/// Counts the handshake messages received after the handshake.
+/// Called by OpenSSL with each TLS message. Counts the handshake messages that the peer sends after the handshake is complete.
 let countMessages:
   @convention(c) (Int32, Int32, Int32, UnsafeRawPointer?, Int, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
     isSent, _, contentType, _, _, ssl, _ in

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A file to which secrets are appended. Several instances, even in different processes, may write to the same file, because
-/// each line is appended by a single write.
+/// A file to which the secrets of TLS sessions are appended. Several instances, even in different processes, may write to the same
+/// file, because each line is appended by a single write.
 final class KeyLog: Sendable {
   private let descriptor: Int32
 
@@ -19,7 +19,7 @@ final class KeyLog: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Appends a line. Ignores errors, because a full disk must not end connections.
+  /// Appends a line to the file. Ignores write errors, because a full disk must not end connections.
   func append(_ line: UnsafePointer<CChar>) {
     var bytes = Array(String(cString: line).utf8)
     bytes.append(UInt8(ascii: "\n"))
@@ -34,7 +34,7 @@ final class KeyLog: Sendable {
   }
 }
 
-/// Returns the description of errno.
+/// Returns the C library's description of the current value of `errno`.
 func lastSystemError() -> String {
   // SAFETY: the string belongs to the C library and is copied before this thread's next call.
   strerror(errno).map { String(cString: $0) } ?? "error \(errno)"

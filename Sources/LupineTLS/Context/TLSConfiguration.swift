@@ -37,9 +37,9 @@ public struct TLSConfiguration: Sendable, Hashable {
 
   /// The sources of the trusted certificates. By default, only the system's store.
   ///
-  /// A list without `.system` replaces the system's store. An empty list is refused. With a source other than `.system`, any
-  /// certificate in a source is trusted, including an intermediate certificate or the server's own. With `Verification.none`,
-  /// the list isn't used.
+  /// A list without `.system` replaces the system's store. An empty list is refused. If the list contains a source other than
+  /// `.system`, every certificate in the sources is a trust anchor, even an intermediate certificate or the server's own. With
+  /// `Verification.none`, the list isn't used.
   public var trustRoots: [TrustSource]
   /// The checks that the server's certificate must pass.
   public var verification: Verification
@@ -80,7 +80,7 @@ public struct TLSConfiguration: Sendable, Hashable {
   /// variable sets this property.
   public var keyLogFile: String?
 
-  /// Whether the client requests a stapled OCSP response only for the verifier, which evaluates the response.
+  /// Whether the client requests a stapled OCSP response that only the verifier evaluates. False by default.
   package var requestsStapleForVerifier = false
 
   /// Creates a configuration. The defaults verify everything and allow TLS 1.2 and later.

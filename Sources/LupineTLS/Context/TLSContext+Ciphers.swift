@@ -14,9 +14,9 @@ extension TLSContext {
   /// Whether the processor has instructions for AES, so that AES-128-GCM is offered first.
   package static var prefersAES128: Bool { lupine_has_aes_instructions() }
 
-  /// Moves AES-128-GCM, with forward secrecy, to the front of OpenSSL's default lists, which begin with AES-256-GCM. Lists that
-  /// the configuration sets aren't changed. AES-128-GCM is the fastest cipher on a processor with instructions for AES, and 128
-  /// bits are enough (RFC 9325 §4.2).
+  /// Moves the AES-128-GCM ciphers with forward secrecy to the front of OpenSSL's default lists, which begin with AES-256-GCM.
+  /// Lists that the configuration sets aren't changed. AES-128-GCM is the fastest cipher on a processor with instructions for AES,
+  /// and 128 bits are enough (RFC 9325 §4.2).
   private static func preferAES128(_ configuration: TLSConfiguration, _ context: OpaquePointer) {
     let names = cipherNames(context)
     let (suites, ciphers) = (names.filter { $0.hasPrefix("TLS_") }, names.filter { !$0.hasPrefix("TLS_") })
@@ -48,7 +48,8 @@ extension TLSContext {
     }
   }
 
-  /// Sets the ciphers of TLS 1.2.
+  /// Sets the ciphers of TLS 1.2. Throws `TLSError.Code.configuration` if a name in `list` matches no cipher, or if the list allows
+  /// no cipher.
   private static func setCipherList(_ list: String, _ context: OpaquePointer) throws(TLSError) {
     let parts = list.utf8.split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }
     let scratch = try scratch()
@@ -65,7 +66,7 @@ extension TLSContext {
     }
   }
 
-  /// Sets the cipher suites of TLS 1.3.
+  /// Sets the cipher suites of TLS 1.3. Throws `TLSError.Code.configuration` if `suites` is empty or contains an unknown name.
   private static func setCipherSuites(_ suites: [String], _ context: OpaquePointer) throws(TLSError) {
     guard !suites.isEmpty else {
       throw .configuration(
@@ -103,12 +104,12 @@ extension TLSContext {
     }
   }
 
-  /// Returns whether the text is a single name. OpenSSL would also accept a list.
+  /// Returns whether `text` is the name of one cipher suite or group, not a list of names, which OpenSSL would accept too.
   private static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
   }
 
-  /// Returns a temporary context on which single names are tried.
+  /// Returns a temporary SSL_CTX, on which each name of a list is tried separately.
   private static func scratch() throws(TLSError) -> Owned {
     ERR_clear_error()
     guard let context = Owned(SSL_CTX_new(TLS_client_method()), freeing: SSL_CTX_free) else {

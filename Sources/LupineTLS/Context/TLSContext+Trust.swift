@@ -54,8 +54,8 @@ extension TLSContext {
     }
   }
 
-  /// Makes the context refuse a certificate if a revocation list in the file contains it, or if the file has no list of its
-  /// issuer.
+  /// Makes the context refuse a certificate if a revocation list in the file contains it, or if the file has no revocation list of
+  /// the certificate's issuer.
   static func refuseRevoked(byListsIn file: String, _ context: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     // SAFETY: the store belongs to the context, and the lookup to the store.

@@ -8,10 +8,10 @@ package final class TLSContext: Sendable {
   // SAFETY: OpenSSL counts the references of an SSL_CTX atomically and lets several threads create sessions from one
   // that is no longer configured. Only `init` configures it.
   nonisolated(unsafe) let pointer: OpaquePointer
-  /// The settings of a client's context, or nil for other contexts.
+  /// The settings of a client's context. Nil for a context that the caller of `init(configured:argument:)` has configured.
   let client: ClientSettings?
-  /// The object to which the callbacks of a caller's context point, or nil in a client's context. It must live as long as the
-  /// context.
+  /// The object to which the callbacks of a context point that the caller has configured. Nil in a client's context. The context
+  /// retains the object, because it must live as long as the context.
   private let argument: (any AnyObject & Sendable)?
 
   /// Creates a client's context, whose connections can resume the sessions in `sessions`.
@@ -82,7 +82,8 @@ extension TLSContext {
     return context
   }
 
-  /// Retains the context, because the local owner releases its reference at the end of `init`, even if `init` throws.
+  /// Increments the context's reference count and returns the context. `init` needs this, because its local owner releases one
+  /// reference at the end, even if `init` throws.
   private static func retained(_ context: OpaquePointer) -> OpaquePointer {
     SSL_CTX_up_ref(context)
     return context

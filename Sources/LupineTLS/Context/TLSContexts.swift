@@ -9,17 +9,17 @@ package final class TLSContexts: Sendable {
   /// evicted.
   static let contextsMax = 64
 
-  /// The sessions that all contexts can resume.
+  /// The store of resumable TLS sessions that all contexts share.
   package let sessions: TLSSessionStore
   private let contexts = Mutex<[TLSConfiguration: TLSContext]>([:])
 
-  /// Creates an empty cache with a session store.
+  /// Creates an object without contexts, whose contexts will share `sessions`.
   package init(sessions: TLSSessionStore = TLSSessionStore()) {
     self.sessions = sessions
   }
 
-  /// Returns the configuration's context, which is created if necessary. Throws `TLSError.Code.configuration` if a setting
-  /// can't be used.
+  /// Returns the context for `configuration`. Creates it if necessary. Throws `TLSError.Code.configuration` if a setting can't be
+  /// used.
   package func context(for configuration: TLSConfiguration) throws(TLSError) -> TLSContext {
     if let known = contexts.withLock({ $0[configuration] }) { return known }
     // The context is created without holding the lock, so that other loops don't wait. If two are created concurrently,

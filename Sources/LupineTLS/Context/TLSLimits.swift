@@ -4,19 +4,21 @@ enum TLSLimits {
   /// The maximum total size of the server's certificates in a handshake, in bytes: 100 KiB, which is OpenSSL's default. A chain
   /// of four RSA certificates has about 8 KB.
   static let certificateChainBytesMax = 100 * 1024
-  /// The maximum number of authorities whose names are kept when a server requests a client certificate: 256. The
-  /// system's bundle has about 140. Sessions that can be resumed keep the names too. The rest is ignored.
+  /// The maximum number of authorities' names that are kept when a server requests a client certificate: 256. Further names are
+  /// ignored. The system's bundle has about 140 authorities. A session that can be resumed keeps the names too.
   static let authoritiesMax: Int32 = 256
   /// The maximum number of handshake messages (session tickets, key updates, requests to renegotiate) that a peer may send
   /// without application data in between. Servers send 1 to 4 tickets, and a key update after about 2^24 records.
   static let handshakeMessagesBetweenDataMax = 64
-  /// The maximum size in bytes of a session's replies to the peer's messages (key updates, alerts) that the caller hasn't sent
-  /// yet. A key update has 27 bytes.
+  /// The maximum size in bytes of the replies to the peer's messages (key updates, alerts) that a session holds until the caller
+  /// sends them: 16 KiB. The reply to a key update has 27 bytes.
   static let answerBytesMax = 16 * 1024
-  /// The capacity in bytes that an empty buffer of a session may keep. A larger buffer is freed. Receiving 64 KiB at a time needs
-  /// 87 KB, because OpenSSL rounds up. Freeing such a buffer after each read would make a download take a tenth longer.
+  /// The maximum capacity in bytes of an empty ciphertext buffer of a session: 128 KiB. A larger buffer is freed. Receiving 64 KiB
+  /// at a time needs 87 KB, because OpenSSL rounds up. Freeing such a buffer after each read would make a download take a tenth
+  /// longer.
   static let emptyBufferBytesMax = 128 * 1024
-  /// The capacity in bytes that an empty buffer may keep after `releaseIdleMemory`: enough for a handshake or a short response.
+  /// The maximum capacity in bytes of each empty buffer of a session after `releaseIdleMemory`: 4 KiB, which is enough for a
+  /// handshake or a short response.
   static let idleBufferBytesMax = 4096
   /// The maximum size of a certificate, key or PKCS#12 file in bytes. The system's entire bundle of authorities has 220
   /// KB.

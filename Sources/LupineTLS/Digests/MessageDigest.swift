@@ -2,7 +2,7 @@
 
 import CLupineOpenSSL
 
-/// A hash function.
+/// A hash function. The raw value is its name in OpenSSL.
 package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
   case md5 = "MD5"
   case sha256 = "SHA2-256"
@@ -57,7 +57,8 @@ package func endPointBinding(ofCertificate der: [UInt8]) -> [UInt8]? {
 }
 
 extension Certificate {
-  /// The function with which `tls-server-end-point` hashes the certificate, or nil if there is none.
+  /// The hash function that the binding `tls-server-end-point` uses for this certificate, or nil if the certificate's signature has
+  /// no hash function.
   fileprivate var signatureDigest: MessageDigest? {
     var function = NID_undef
     // SAFETY: reads the certificate, and writes only to `function`.

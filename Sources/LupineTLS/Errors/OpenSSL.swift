@@ -3,7 +3,7 @@
 import CLupineOpenSSL
 
 package enum OpenSSL {
-  /// Initializes the library. Each function that may be the first in the process to use OpenSSL must call `setUp` first.
+  /// Initializes OpenSSL. Each function that may be the first in the process to use OpenSSL must call `setUp` first.
   ///
   /// By default, OpenSSL frees all of its state when the process exits, even if threads still use it. A program that returns
   /// from `main` with requests in flight would therefore crash. The option used here leaves the memory to the kernel. It has no

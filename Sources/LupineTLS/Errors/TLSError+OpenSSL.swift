@@ -11,13 +11,13 @@ struct QueuedError {
   let isFromTLS: Bool
   let text: String
 
-  /// Removes all errors from the queue. Returns the first one, or nil if the queue is empty.
+  /// Removes all errors from the thread's OpenSSL error queue. Returns the oldest one, or nil if the queue was empty.
   static func drainQueue() -> QueuedError? {
     defer { ERR_clear_error() }
     return next()
   }
 
-  /// Removes and returns the first error of the queue, or nil if the queue is empty.
+  /// Removes and returns the oldest error in the thread's OpenSSL error queue. Returns nil if the queue is empty.
   static func next() -> QueuedError? {
     let packed = ERR_get_error()
     guard packed != 0 else { return nil }
@@ -33,7 +33,7 @@ struct QueuedError {
     return ERR_reason_error_string(packed).map { String(cString: $0) }
   }
 
-  /// The code of a fatal alert that the peer sent (RFC 8446 §6.2), or nil for other errors.
+  /// The code of the fatal alert that the peer sent (RFC 8446 §6.2), or nil if the error has another cause.
   var alert: UInt8? {
     isFromTLS ? UInt8(exactly: reason - SSL_AD_REASON_OFFSET) : nil
   }
@@ -43,13 +43,13 @@ struct QueuedError {
   }
 }
 
-/// The state of a session when one of its calls fails.
+/// The state of a TLS session at the time when a call on it fails, from which the error is created.
 struct FailureContext {
   /// The host of the server that the client connects to, or nil if this side is the server.
   let host: String?
   let wasEstablished: Bool
   let opening: OpeningBytes
-  /// The error with which a callback has refused the peer, or nil if none has.
+  /// The error with which an OpenSSL callback has refused the peer, or nil if no callback has refused it.
   let refusal: TLSError?
 
   /// The name of the peer in error messages.
@@ -61,12 +61,13 @@ extension TLSError {
     .configuration("OpenSSL couldn't allocate \(what). Free memory.")
   }
 
-  /// Returns a configuration error with the first error of OpenSSL's queue, and empties the queue.
+  /// Returns an error with code `.configuration` whose text is `message`, followed by the oldest error in OpenSSL's error queue.
+  /// Empties the queue.
   package static func configurationFromQueue(_ message: String) -> TLSError {
     .configuration("\(message) OpenSSL says: \(QueuedError.drainQueue()?.text ?? "nothing").")
   }
 
-  /// Returns the error of a failed call on a session, and empties the queue.
+  /// Returns the error of a call on a TLS session that has just failed. Empties OpenSSL's error queue.
   static func fromQueue(_ context: FailureContext) -> TLSError {
     let queued = QueuedError.drainQueue()
     if !context.wasEstablished && !context.opening.mayBeTLS { return notTLS(context) }
@@ -82,7 +83,7 @@ extension TLSError {
     return failed(queued.text, context)
   }
 
-  /// Returns a general error with OpenSSL's text: the handshake failed, or the peer violated the protocol after it.
+  /// Returns an error with OpenSSL's text: `.handshakeFailed` during the handshake, or `.protocolViolation` after it.
   static func failed(_ text: String, _ context: FailureContext) -> TLSError {
     guard context.wasEstablished else {
       return TLSError(

@@ -48,9 +48,9 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
     case refused(status: Int)
     /// The signature is wrong, or the signer isn't authorized by the certificate's issuer.
     case untrusted
-    /// The response is about other certificates.
+    /// The response contains no status for the server's certificate.
     case otherCertificate
-    /// The certificate is revoked.
+    /// The response states that the certificate is revoked.
     case revoked
     /// The responder doesn't know the certificate.
     case unknownCertificate
@@ -70,7 +70,7 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
   /// certificate, the client has presented none, and no HTTP request was sent. Equality ignores the names.
   package internal(set) var requestedAuthorities: [[UInt8]]?
 
-  /// Creates an error.
+  /// Creates an error from its code, its message and, if a verifier threw an error, that error.
   public init(code: Code, message: String, verifierError: (any Error)? = nil) {
     self.code = code
     self.message = message
@@ -82,12 +82,12 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
 }
 
 extension TLSError: Hashable {
-  /// Returns whether code and message are equal.
+  /// Returns whether both errors have the same code and the same message.
   public static func == (left: TLSError, right: TLSError) -> Bool {
     left.code == right.code && left.message == right.message
   }
 
-  /// Hashes code and message.
+  /// Hashes the error's code and message.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(code)
     hasher.combine(message)

@@ -38,9 +38,9 @@ struct OCSPAnswer: ~Copyable {
     self.basic = basic
   }
 
-  /// Checks that the response confirms the certificate. Otherwise, throws an error. The signer must be the certificate's issuer,
-  /// or a responder that the issuer has certified (RFC 6960 §4.2.2.2). Every single response about the certificate must be
-  /// current and good. Returns the earliest nextUpdate in seconds since 1970, or nil if there is none.
+  /// Checks that the response confirms the certificate `leaf` of `issuer`. Otherwise, throws the reason. The signer must be
+  /// `issuer`, or a responder that the issuer has certified (RFC 6960 §4.2.2.2). Every single response about the certificate must
+  /// be current and good. Returns the earliest nextUpdate in seconds since 1970, or nil if the response has none.
   func confirm(_ leaf: Certificate, from issuer: Certificate) throws(OCSPFailure) -> Int? {
     try verifySigner(issuer)
     var ends: [Int] = []
@@ -54,7 +54,7 @@ struct OCSPAnswer: ~Copyable {
     return ends.min()
   }
 
-  /// Throws an error if the response and the request have different nonces. A response without a nonce is accepted, because many
+  /// Throws an error if the response and the request have different nonces. Accepts a response without a nonce, because many
   /// responders sign their responses in advance (RFC 9654 §2.1).
   func checkNonce(of request: [UInt8]) throws(OCSPFailure) {
     guard let request = Owned(decode(request, d2i_OCSP_REQUEST, freeing: OCSP_REQUEST_free), freeing: OCSP_REQUEST_free)
@@ -84,8 +84,9 @@ struct OCSPAnswer: ~Copyable {
     }
   }
 
-  /// Returns whether a single response is about the certificate. Its CertID must contain the hashes of the issuer's name and key,
-  /// with the responder's hash algorithm, and the certificate's serial number (RFC 6960 §4.1.1).
+  /// Returns whether `single`, one of the response's single responses, is about the certificate `leaf`. Its CertID must contain the
+  /// hashes of the issuer's name and key, with the responder's hash algorithm, and the certificate's serial number (RFC 6960
+  /// §4.1.1).
   private func isAbout(_ single: OpaquePointer, _ leaf: Certificate, _ issuer: Certificate) -> Bool {
     // SAFETY: the identifier belongs to the single response, the algorithm to the identifier, and `expected` is ours.
     guard let identifier = OCSP_SINGLERESP_get0_id(single) else { return false }
@@ -145,7 +146,7 @@ func decode(
   }
 }
 
-/// Returns a time in seconds since 1970, or nil if it can't be read.
+/// Returns a time in seconds since 1970, or nil if `time` is nil or malformed.
 func seconds(of time: UnsafePointer<ASN1_TIME>?) -> Int? {
   var parts = tm()
   // SAFETY: OpenSSL checks the encoding and fills every field of `parts`, or returns 0.

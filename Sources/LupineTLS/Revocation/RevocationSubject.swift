@@ -7,7 +7,7 @@ import Glibc
 package enum RevocationStatus: Sendable, Hashable {
   /// The certificate isn't revoked. `until` is the time of the next update in seconds since 1970, or nil if it is unknown.
   case good(until: Int?)
-  /// The certificate is revoked. The text is the cause, with the date of the revocation if it is known.
+  /// The certificate is revoked. The text states the cause, and the date of the revocation if it is known.
   case revoked(String)
 }
 
@@ -39,7 +39,8 @@ package struct RevocationSubject: Sendable, Hashable {
     return zip(certificates, certificates.dropFirst()).map { RevocationSubject(certificate: $0, issuer: $1) }
   }
 
-  /// A hash that identifies the certificate and its issuer.
+  /// The SHA-256 hash of the certificate and its issuer, or their bytes in DER if OpenSSL's configuration forbids SHA-256.
+  /// Identifies the pair.
   package var fingerprint: [UInt8] {
     let bytes = certificate.der + issuer.der
     return MessageDigest.sha256.hash(bytes) ?? bytes
@@ -48,7 +49,7 @@ package struct RevocationSubject: Sendable, Hashable {
   /// The certificate's subject in the form of RFC 2253.
   package var name: String { certificate.subject }
 
-  /// Whether the certificate requires a stapled response (RFC 7633).
+  /// Whether the certificate requires its server to staple an OCSP response (RFC 7633).
   package var requiresStaple: Bool {
     defer { ERR_clear_error() }
     return certificate.mustStaple
@@ -92,7 +93,7 @@ extension RevocationSubject {
     return der(of: request.pointer, i2d_OCSP_REQUEST)
   }
 
-  /// Checks an OCSP response in DER.
+  /// Checks an OCSP response in DER, and returns the certificate's status according to it.
   ///
   /// - Parameters:
   ///   - response: The response.
@@ -116,8 +117,8 @@ extension RevocationSubject {
 // MARK: Lists
 
 extension RevocationSubject {
-  /// Looks up the certificate in a revocation list in DER. The certificate's issuer must have signed the list, and the list
-  /// must be complete, current, and about certificates of this kind (RFC 5280 §6.3).
+  /// Returns the certificate's status according to a revocation list in DER. The certificate's issuer must have signed the list,
+  /// and the list must be complete, current, and about certificates of this kind (RFC 5280 §6.3).
   ///
   /// - Throws: The reason why the list doesn't show whether the certificate is revoked.
   package func status(fromList list: [UInt8]) throws(RevocationProblem) -> RevocationStatus {

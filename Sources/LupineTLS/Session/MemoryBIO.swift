@@ -40,7 +40,7 @@ func fill(_ bio: OpaquePointer, with bytes: UnsafeRawBufferPointer) -> Bool {
   return true
 }
 
-/// The owner of an OpenSSL object, which is freed at the end of the owner's life.
+/// The owner of an OpenSSL object. Frees the object when the owner's lifetime ends.
 package struct Owned: ~Copyable {
   package let pointer: OpaquePointer
   private let free: (OpaquePointer?) -> Void

@@ -1,9 +1,9 @@
 // OpeningBytes: recognizes peers that don't use TLS by their first bytes. OpenSSL reports such peers as "wrong version number",
 // which wrongly suggests a problem with TLS versions.
 
-/// The first bytes from the peer: the start of the first record header (RFC 8446 §5.1).
+/// The first bytes that the peer has sent. If the peer uses TLS, they are the header of the first record (RFC 8446 §5.1).
 struct OpeningBytes {
-  /// The number of bytes to keep: the length of a record header.
+  /// The maximum number of bytes that are recorded: 5, the length of a record header.
   static let countMax = 5
 
   private var bytes: [UInt8] = []
@@ -21,7 +21,8 @@ struct OpeningBytes {
     return (20...23).contains(type) && (bytes.count < 2 || bytes[1] == 3)
   }
 
-  /// The protocol that the peer probably speaks, or nil if it isn't recognized.
+  /// A clause for an error message that states which protocol other than TLS the peer probably uses, or nil if the bytes match no
+  /// known protocol.
   var guess: String? {
     let known: [(start: String, meaning: String)] = [
       ("HTTP", "it answered in plain HTTP"),

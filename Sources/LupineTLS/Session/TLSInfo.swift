@@ -9,11 +9,11 @@ public struct TLSInfo: Sendable, Hashable {
   public enum StapledOCSP: Sendable, Hashable {
     /// No OCSP response was checked, because `ocspStapling` is `.ignored`.
     case notAsked
-    /// The server stapled no response, and none was required.
+    /// The server stapled no OCSP response, and neither the configuration nor the certificate required one.
     case absent
-    /// The response confirms that the certificate is good.
+    /// The stapled OCSP response confirms that the certificate is good.
     case good
-    /// The session was resumed. The response was checked in the handshake that created the session.
+    /// The TLS session was resumed. The OCSP response was checked in the handshake that created the session.
     case checkedEarlier
   }
 
@@ -23,7 +23,7 @@ public struct TLSInfo: Sendable, Hashable {
   public let cipherSuite: String
   /// The cipher suite's IANA number.
   public let cipherSuiteCode: UInt16
-  /// The key exchange's group in OpenSSL's naming, such as "x25519", or nil if there was none.
+  /// The key exchange's group in OpenSSL's naming, such as "x25519", or nil if the handshake used no group.
   public let group: String?
   /// The protocol that ALPN selected, or nil if the server selected none.
   public let applicationProtocol: String?
@@ -37,12 +37,12 @@ public struct TLSInfo: Sendable, Hashable {
   /// original handshake. With `Verification.none`, the certificates are unverified. Each access encodes the certificates anew.
   public var certificateChain: [[UInt8]] { peerCertificates.map(\.der) }
 
-  /// The subject of the peer's own certificate in the form of RFC 2253, or nil if there is none.
+  /// The subject of the peer's own certificate in the form of RFC 2253, or nil if the peer has sent no certificate.
   package var peerSubject: String? { peerCertificates.first?.subject }
 }
 
 extension TLSInfo {
-  /// The value until the handshake is complete, even if OpenSSL already knows some of the parameters.
+  /// The value of `TLSSession.info` before the handshake is complete, even if OpenSSL already knows some of the parameters.
   static let none = TLSInfo(
     protocolVersion: "", cipherSuite: "", cipherSuiteCode: 0, group: nil, applicationProtocol: nil, isResumed: false,
     stapledOCSP: .notAsked, peerCertificates: [])

@@ -9,7 +9,7 @@ import CLupineOpenSSL
 /// the bytes then contain the alert for the peer. Once a call has thrown an error, the session has failed, and every later call
 /// throws the same error.
 package struct TLSSession: ~Copyable {
-  /// The progress of a handshake.
+  /// The progress of a TLS handshake, and what the caller must do next.
   package enum HandshakeStep: Sendable, Hashable {
     /// The caller must send the output, then receive more bytes from the peer.
     case needMoreBytes
@@ -20,12 +20,12 @@ package struct TLSSession: ~Copyable {
     case done
   }
 
-  /// The result of a read.
+  /// The result of one call of `read`.
   package enum ReadStep: Sendable, Hashable {
-    /// This number of bytes was written to the buffer: at least 1, and at most one record of 16 KiB. More bytes may be
+    /// The read wrote this number of bytes to the buffer: at least 1, and at most one record of 16 KiB. More bytes may be
     /// available.
     case bytes(Int)
-    /// All received data has been read.
+    /// All received data has been read. The caller must receive more bytes from the peer.
     case needMoreBytes
     /// The peer sent close_notify. All data before it is complete.
     case closed
@@ -33,26 +33,28 @@ package struct TLSSession: ~Copyable {
 
   private enum State {
     case handshaking
-    /// The handshake waits for the verifier's verdict, and its output is held back.
+    /// The handshake waits for the verifier's verdict. Until then, the session holds back its output.
     case awaitingVerdict
     case established
-    /// close_notify is queued. The peer's data may still be read.
+    /// The close_notify alert is queued. The peer's data may still be read.
     case closed
     case failed(TLSError)
   }
 
   let handle: Handle
-  /// The context, which also keeps the callbacks' arguments alive.
+  /// The context from which the session was created. It keeps alive the objects that OpenSSL's callbacks use.
   private let context: TLSContext
   private let attachment: ClientAttachment?
   private var state = State.handshaking
   private var opening = OpeningBytes()
-  /// The number of handshake messages that the peer sent before the most recently read data.
+  /// The number of handshake messages that the peer sent between the two most recent reads that returned data.
   package private(set) var handshakeMessageCount = 0
-  /// The number of bytes that reads have added to the output (key updates, alerts) since the output was last drained.
+  /// The number of bytes that `read` has added to the output (replies to key updates, alerts) since the caller last drained the
+  /// output.
   private var answerBytes = 0
 
-  /// Starts a client's session with the server `host`, a name or an IP address, and offers to resume an earlier session.
+  /// Starts a client's session with the server `host`, a name or an IP address, and offers to resume an earlier session. If the
+  /// configuration has a `serverName`, it replaces `host`.
   ///
   /// A session is resumed only with the same host and port. A session with a proxy is resumed only with a proxy.
   ///
@@ -74,8 +76,8 @@ package struct TLSSession: ~Copyable {
     self.attachment = attachment
   }
 
-  /// Creates a session of a context that isn't a client's. The caller must set the session's side, client or server, before the
-  /// handshake. Throws only if memory runs out.
+  /// Creates a session from a context that isn't a client's. Before the handshake, the caller must make the session a client or a
+  /// server. Throws only if memory runs out.
   package init(unsided context: TLSContext) throws(TLSError) {
     precondition(context.client == nil, "a client's session needs a host")
     handle = try Handle(context)
@@ -83,7 +85,7 @@ package struct TLSSession: ~Copyable {
     attachment = nil
   }
 
-  /// OpenSSL's session, which this object owns.
+  /// OpenSSL's SSL object, which this session owns.
   package var ssl: OpaquePointer { handle.ssl }
 
   /// The negotiated parameters, or empty values before the handshake is complete.
@@ -105,12 +107,12 @@ package struct TLSSession: ~Copyable {
       || String(cString: SSL_rstate_string(handle.ssl)) == "RB"
   }
 
-  /// The capacity in bytes of the ciphertext buffers, at most 128 KiB each if they are empty.
+  /// The total capacity in bytes of the two ciphertext buffers. Only a buffer that isn't empty may exceed 128 KiB.
   package var bufferedBytesCapacity: Int { lupine_bio_capacity(handle.incoming) + lupine_bio_capacity(handle.outgoing) }
 }
 
 extension TLSSession {
-  /// Adds bytes from the peer, split at any position. A later handshake or read processes them.
+  /// Adds bytes that the peer has sent, which may be split at any position. The next call of `handshake` or `read` processes them.
   package mutating func receive(_ ciphertext: RawSpan) {
     let isTaken = ciphertext.withUnsafeBytes { bytes in
       opening.record(bytes)
@@ -124,7 +126,8 @@ extension TLSSession {
     lupine_bio_set_empty_answer(handle.incoming, 0)
   }
 
-  /// Continues the handshake with the received bytes. Throws the reason if the peer or its certificate is refused.
+  /// Continues the handshake with the received bytes. Throws an error if this side refuses the peer or its certificate, or if the
+  /// handshake fails for another reason.
   package mutating func handshake() throws(TLSError) -> HandshakeStep {
     switch state {
     case .failed(let error): throw error
@@ -156,8 +159,8 @@ extension TLSSession {
   /// The verification whose verdict the handshake waits for, or nil if it waits for none.
   package var pendingVerification: PendingVerification? { attachment?.judgement.pending }
 
-  /// Passes the verdict that the handshake waits for. The next call of `handshake` continues. If the server is refused, it throws
-  /// the error.
+  /// Passes the verifier's verdict to the handshake that waits for it. The next call of `handshake` continues the handshake, or
+  /// throws an error if the verdict refuses the server.
   package mutating func resolve(_ verdict: Verdict) {
     guard case .awaitingVerdict = state, let attachment, let verification = pendingVerification else { return }
     attachment.judgement = .made(verdict)
@@ -172,7 +175,7 @@ extension TLSSession {
     state = .failed(refusal)
   }
 
-  /// Decrypts into the buffer, which must not be empty.
+  /// Decrypts received data into `buffer`, which must not be empty.
   ///
   /// - Throws: `TLSError.Code.truncated` if the connection ended without close_notify.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> ReadStep {
@@ -200,7 +203,8 @@ extension TLSSession {
     }
   }
 
-  /// Encrypts all bytes into the output, which grows as needed. The caller limits the amount per call.
+  /// Encrypts all of `plaintext` and appends the ciphertext to the output, which grows as needed. The caller must limit the amount
+  /// per call.
   package mutating func write(_ plaintext: RawSpan) throws(TLSError) {
     switch state {
     case .failed(let error): throw error
@@ -218,7 +222,8 @@ extension TLSSession {
     guard result == 1 else { throw fail() }
   }
 
-  /// Moves the bytes to send to the peer to the end of `output`.
+  /// Removes the bytes that the session has produced for the peer, and appends them to `output`. While the handshake waits for the
+  /// verifier's verdict, appends nothing.
   package mutating func drainOutput(into output: inout [UInt8]) {
     answerBytes = 0
     // The output is the reply to a server that isn't trusted yet, so it is held back.
@@ -226,14 +231,15 @@ extension TLSSession {
     drain(handle.outgoing, into: &output)
   }
 
-  /// Frees the memory of empty buffers. Call this when the connection becomes idle.
+  /// Frees the memory of each empty buffer that is larger than `TLSLimits.idleBufferBytesMax`. Called when the connection becomes
+  /// idle.
   package mutating func releaseIdleMemory() {
     lupine_bio_shrink(handle.incoming, TLSLimits.idleBufferBytesMax)
     lupine_bio_shrink(handle.outgoing, TLSLimits.idleBufferBytesMax)
   }
 
-  /// Queues close_notify (RFC 8446 §6.1). The session writes no more data but can still read. Before the handshake is
-  /// complete and after a failure, nothing is queued.
+  /// Queues close_notify (RFC 8446 §6.1). Afterward, the session refuses to write, but can still read. Before the handshake is
+  /// complete and after a failure, queues nothing.
   package mutating func queueCloseNotify() {
     switch state {
     case .failed, .closed: return
@@ -264,8 +270,8 @@ extension TLSSession {
     .closed(peer: attachment?.host ?? "the client")
   }
 
-  /// An unencrypted record with a fatal handshake_failure alert (RFC 5246 §7.2), the same as OpenSSL sends if a verifier refuses
-  /// the server.
+  /// An unencrypted TLS 1.2 record with a fatal handshake_failure alert (RFC 5246 §7.2). OpenSSL sends the same alert if a verifier
+  /// refuses the server.
   private static let plaintextRefusal: [UInt8] = [21, 3, 3, 0, 2, 2, 40]
 
   /// Returns whether the handshake has stopped to wait for the verifier. With TLS 1.2, it stops when the client's reply is
@@ -312,8 +318,8 @@ extension TLSSession {
     return error
   }
 
-  /// Ends the session if the peer sends too many messages without data, because they cost time and memory. Well-behaved peers
-  /// send few such messages.
+  /// Ends the session and throws an error if the peer has sent too many handshake messages without application data in between,
+  /// because such messages cost time and memory. Well-behaved peers send few of them.
   private mutating func refuseFlood() throws(TLSError) {
     let messages = attachment?.messagesSinceData ?? 0
     guard messages > TLSLimits.handshakeMessagesBetweenDataMax || answerBytes > TLSLimits.answerBytesMax else { return }
@@ -329,13 +335,14 @@ extension TLSSession {
     throw error
   }
 
-  /// Frees a large empty buffer, which OpenSSL would otherwise keep until the connection ends.
+  /// Frees the empty buffer for received ciphertext if it is large. Otherwise, OpenSSL would keep its memory until the connection
+  /// ends.
   private func shrinkIncoming() {
     lupine_bio_shrink(handle.incoming, TLSLimits.emptyBufferBytesMax)
   }
 }
 
-/// An SSL with its two memory BIOs.
+/// OpenSSL's SSL object with its two memory BIOs: one for received ciphertext, and one for ciphertext to send.
 struct Handle: ~Copyable {
   let ssl: OpaquePointer
   let incoming: OpaquePointer

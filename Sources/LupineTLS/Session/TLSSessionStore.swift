@@ -10,7 +10,7 @@ import Synchronization
 /// The store keeps sessions by host, port and configuration. It keeps sessions with proxies separately. A session created without
 /// verification, with other trust roots or with another client certificate is never resumed under different settings.
 public final class TLSSessionStore: Sendable {
-  /// A session that can be resumed.
+  /// A description of a stored session that can be resumed.
   public struct Entry: Sendable, Hashable {
     /// The host of the session's server.
     public let host: String
@@ -37,10 +37,10 @@ public final class TLSSessionStore: Sendable {
   /// without a full handshake. Servers with OpenSSL send 2 sessions per connection.
   public static let defaultSessionsPerHostMax = 16
 
-  /// The maximum number of hosts. A host counts once for each port and configuration. Beyond the limit, the host whose sessions
-  /// changed least recently is removed.
+  /// The maximum number of hosts. A host counts once for each port and configuration. Beyond the limit, the store removes the host
+  /// whose list of sessions changed least recently.
   public let hostsMax: Int
-  /// The maximum number of sessions per host. Beyond the limit, the oldest session is removed.
+  /// The maximum number of sessions per host. Beyond the limit, the store removes the host's oldest session.
   public let sessionsPerHostMax: Int
 
   fileprivate struct Place: Hashable {
@@ -58,9 +58,9 @@ public final class TLSSessionStore: Sendable {
   }
 
   fileprivate struct Shelf {
-    /// The sessions, oldest first. Never empty.
+    /// The sessions with one host, port and configuration, oldest first. Never empty.
     var sessions: [StoredSession]
-    /// The sequence number of the latest change to this shelf. The shelf with the smallest number changed least recently.
+    /// The sequence number of the latest change to `sessions`. The shelf with the smallest number changed least recently.
     var change: UInt64
   }
 
@@ -111,7 +111,7 @@ public final class TLSSessionStore: Sendable {
 }
 
 extension TLSSessionStore {
-  /// Stores a session and takes ownership of the reference.
+  /// Stores a session and takes ownership of the caller's reference to it.
   ///
   /// - Parameters:
   ///   - session: The session.
@@ -136,7 +136,8 @@ extension TLSSessionStore {
     }
   }
 
-  /// Offers to resume the newest usable session with the peer's host, port and configuration.
+  /// Lets `ssl` offer to resume the newest usable session with the host, port and configuration of `peer`. Has no effect if there
+  /// is none.
   func offer(to ssl: OpaquePointer, for peer: ClientAttachment) {
     let place = Place(of: peer)
     let now = clock()
@@ -163,7 +164,7 @@ extension TLSSessionStore.State {
   }
 }
 
-/// An owned reference to a session.
+/// An owned reference to an OpenSSL session (SSL_SESSION) that can be resumed.
 fileprivate final class StoredSession: Sendable {
   // SAFETY: OpenSSL counts references atomically and doesn't change a session after handing it out.
   nonisolated(unsafe) let pointer: OpaquePointer
@@ -183,7 +184,7 @@ fileprivate final class StoredSession: Sendable {
     SSL_SESSION_get_protocol_version(pointer) >= TLS1_3_VERSION
   }
 
-  /// The session's age in seconds, or 0 if the clock was set back.
+  /// Returns the session's age in seconds at the time `now`, or 0 if the clock was set back.
   private func age(at now: Int) -> Int { max(now - SSL_SESSION_get_time(pointer), 0) }
 
   /// The session's lifetime in seconds: the server's hint, or OpenSSL's default of 2 hours.

@@ -4,25 +4,25 @@
 import CLupineOpenSSL
 import Glibc
 
-/// The first check that failed, and details of the certificate that failed it. The details are unverified.
+/// The first check of a certificate chain that failed, and details of the certificate that failed it. The details are unverified.
 struct CertificateRejection {
   /// The maximum number of names in an error message: 8. Certificates of content networks have hundreds of names.
   static let namesShownMax = 8
 
-  /// OpenSSL's `X509_V_ERR` code.
+  /// OpenSSL's `X509_V_ERR` code for the check that failed.
   let verifyCode: Int32
-  /// The position in the chain: 0 for the server's own certificate, followed by its issuers.
+  /// The position of the refused certificate in the chain: 0 for the server's own certificate, followed by its issuers.
   let depth: Int32
   let subject: String
   let issuer: String
   let notBefore: String
   let notAfter: String
-  /// The certificate's subject alternative names.
+  /// The subject alternative names of the refused certificate.
   let names: [String]
 }
 
 extension CertificateRejection {
-  /// Copies the state of the check that has just failed.
+  /// Copies the details of the check that has just failed from `store`, OpenSSL's X509_STORE_CTX.
   init(_ store: OpaquePointer) {
     // SAFETY: called from the verify callback, during which `store` and the certificate are alive; everything is
     // copied.
@@ -74,7 +74,7 @@ extension TLSError {
     }
   }
 
-  /// Returns the error for a verification that failed before it reached a certificate.
+  /// Returns the error for a verification that failed before OpenSSL checked a certificate.
   static func verificationFailed(_ verifyCode: Int32, host: String) -> TLSError {
     TLSError(
       code: .certificateInvalid(verifyCode: Int(verifyCode)),
@@ -106,7 +106,7 @@ private func verifyReason(_ verifyCode: Int32) -> String {
   String(cString: X509_verify_cert_error_string(Int(verifyCode)))
 }
 
-/// Returns a name in the form of RFC 2253, which escapes control characters.
+/// Returns an X.509 name as text in the form of RFC 2253, which escapes control characters. Returns "?" if that fails.
 func describe(name: OpaquePointer?) -> String {
   // SAFETY: the BIO is freed on every path, after its bytes are copied.
   guard let name, let bio = BIO_new(BIO_s_mem()) else { return "?" }
@@ -115,7 +115,7 @@ func describe(name: OpaquePointer?) -> String {
   return printable(drain(bio))
 }
 
-/// Returns a time such as "2026-01-31 23:59:59 UTC".
+/// Returns `time` as text, such as "2026-01-31 23:59:59 UTC".
 func describe(time: UnsafePointer<ASN1_TIME>?) -> String {
   var parts = tm()
   // SAFETY: OpenSSL checks the encoding and fills every field of `parts`, or returns 0.

@@ -9,13 +9,13 @@ import CLupineOpenSSL
 /// thread, so it may block without delaying other connections. It isn't called for a resumed session: the same verifier accepted
 /// the session's certificate before, because sessions are only resumed under an equal configuration.
 public final class CertificateVerifier: Sendable {
-  /// The data from which a verifier decides.
+  /// The data from which a verifier decides whether to accept a server's certificate.
   public struct Evidence: Sendable {
-    /// The host of the URL, or `TLSConfiguration.serverName`.
+    /// The host that the certificate must match: the host of the URL, or `TLSConfiguration.serverName` if it is set.
     public let host: String
     /// The server's port, or 0 for certificates that come from no handshake.
     package let port: UInt16
-    /// Whether the server is a proxy.
+    /// Whether the server that presented the certificates is a proxy instead of an origin.
     package let isProxy: Bool
     /// The certificates in DER as received, the server's own first. They are unverified.
     public let sentChain: [[UInt8]]
@@ -24,36 +24,36 @@ public final class CertificateVerifier: Sendable {
     public let builtChain: [[UInt8]]
     /// The reason why OpenSSL refuses the certificate, or nil if OpenSSL accepts it. OpenSSL reports only the first reason.
     public let problem: TLSError?
-    /// The OCSP response in DER that the server stapled, or nil if it stapled none or none was requested. It is
-    /// unverified.
+    /// The OCSP response in DER that the server stapled. Nil if the server stapled none, or if the client requested none. The
+    /// response is unverified.
     public internal(set) var stapledResponse: [UInt8]?
     /// The parsed certificates of `sentChain`.
     let certificates: [Certificate]
     let terms: VerificationTerms
   }
 
-  /// The verifier's decision.
+  /// A verifier's decision on a server's certificate.
   public enum Decision: Sendable, Hashable {
     /// Continues the handshake, even if OpenSSL refuses the certificate.
     case accept
     /// Ends the handshake with `TLSError.Code.refusedByVerifier`. The error's message contains the reason.
     case refuse(reason: String)
-    /// Follows OpenSSL: if there is a `problem`, ends the handshake with it, and otherwise continues.
+    /// Follows OpenSSL's result: if the evidence has a `problem`, ends the handshake with it, and otherwise continues.
     case asFound
   }
 
-  /// Asks another party, such as a session's delegate, for the final decision. It must not block.
+  /// Calls another party, such as a session's delegate, for the final decision. The closure itself must not block.
   ///
-  /// `found` is the decision of `decide`, which isn't a refusal. `answer` may be called on any thread; only the first call
-  /// counts. Without an answer, the handshake ends at its time limit.
+  /// `found` is the decision of `decide`, which isn't a refusal. The other party calls `answer` with the final decision, on any
+  /// thread. Only the first call counts. Without an answer, the handshake ends at its time limit.
   package typealias Consultation =
     @Sendable (
       _ evidence: Evidence, _ found: Decision, _ answer: @escaping @Sendable (Result<Decision, any Error>) -> Void
     ) -> Void
 
   package let decide: @Sendable (Evidence) throws -> Decision
-  /// Returns whether `decide` never blocks for this host and `consultation` isn't needed. If true, `decide` is called on the
-  /// event loop, and its decision is final.
+  /// Returns whether `decide` never blocks for this host and needs no `consultation`. If so, `decide` is called on the event loop,
+  /// and its decision is final.
   package let isQuick: @Sendable (_ host: String) -> Bool
   /// Called for the final decision after `decide`, unless `decide` has refused the certificate. If nil, the decision of `decide`
   /// is final.
@@ -80,7 +80,7 @@ public final class CertificateVerifier: Sendable {
 }
 
 extension CertificateVerifier.Evidence {
-  /// The result of a verification.
+  /// The result of verifying a server's certificates.
   public struct Verification: Sendable {
     /// The chain in DER, from the server's own certificate up to the last certificate whose key signed its predecessor. If
     /// there is no `problem`, the chain ends in a trusted certificate.
@@ -95,7 +95,7 @@ extension CertificateVerifier.Evidence {
     return Verification(chain: linked(builtChain.compactMap { Certificate(der: $0) }).map(\.der), problem: problem)
   }
 
-  /// Verifies the certificates again with the current time.
+  /// Verifies the server's certificates again with the current time.
   ///
   /// OpenSSL compares the host before it checks signatures and dates. A `problem` with `.hostMismatch` therefore
   /// doesn't mean that the other checks would succeed.

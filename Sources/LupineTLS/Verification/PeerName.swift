@@ -11,10 +11,11 @@ enum PeerName {
   /// An IP address of 4 or 16 bytes in network byte order.
   case address([UInt8])
 
-  /// The maximum length of a name in bytes. RFC 1035 §2.3.4 allows 255 on the wire, which is 253 in text.
+  /// The maximum length of a host name in bytes: 253. RFC 1035 §2.3.4 allows 255 on the wire, which is 253 in text.
   static let nameBytesMax = 253
 
-  /// Parses a name, an IPv4 address, or an IPv6 address with or without brackets and zone.
+  /// Parses a host name, an IPv4 address, or an IPv6 address with or without brackets and zone. Throws
+  /// `TLSError.Code.configuration` for a name that a certificate can't contain, such as an empty name.
   init(host: String) throws(TLSError) {
     if let address = Self.address(host) {
       self = .address(address)
@@ -43,7 +44,7 @@ enum PeerName {
     try require(in: SSL_get0_param(ssl))
   }
 
-  /// Sets the identity that the certificate must match.
+  /// Sets the identity that the certificate must match in OpenSSL's verification parameters.
   func require(in parameters: OpaquePointer?) throws(TLSError) {
     ERR_clear_error()
     // SAFETY: the caller owns the parameters, and OpenSSL copies the name or address.
@@ -57,7 +58,7 @@ enum PeerName {
     guard isSet else { throw .configurationFromQueue("The host name can't be set.") }
   }
 
-  /// Removes the requirement on the peer's identity that `require` has set.
+  /// Removes the requirement on the peer's identity that `require` has set in OpenSSL's verification parameters.
   static func requireNone(in parameters: OpaquePointer?) {
     // SAFETY: the caller owns the parameters, and nothing is read.
     X509_VERIFY_PARAM_set1_host(parameters, nil, 0)
@@ -77,8 +78,8 @@ enum PeerName {
   }
 }
 
-/// Returns text for a message. Bytes that aren't printable ASCII become question marks, because they may come from the
-/// peer.
+/// Returns the bytes as text for an error message. Bytes that aren't printable ASCII become question marks, because they may come
+/// from the peer.
 func printable(_ bytes: some Sequence<UInt8>) -> String {
   String(decoding: bytes.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
 }

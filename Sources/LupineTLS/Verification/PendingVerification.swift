@@ -41,7 +41,7 @@ package struct Verdict: Sendable {
     self.result = result
   }
 
-  /// Creates the verdict that refuses the server because the verifier couldn't be called.
+  /// Creates a verdict that refuses the server because the verifier couldn't be called, with the reason `failure`.
   package init(failure: any Error) {
     result = .failure(failure)
   }
@@ -70,7 +70,7 @@ package struct Verdict: Sendable {
   }
 }
 
-/// The progress of a verifier's decision in a handshake.
+/// The progress of the verifier's decision in a handshake.
 enum Judgement {
   /// There is no decision to wait for, because no certificate has arrived yet, the verifier is quick, or there is no verifier.
   case none

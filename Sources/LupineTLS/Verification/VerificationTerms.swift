@@ -9,7 +9,8 @@ final class VerificationTerms: Sendable {
   private nonisolated(unsafe) let store: OpaquePointer
   private nonisolated(unsafe) let parameters: OpaquePointer
 
-  /// Keeps the trust roots and parameters of a verification that has been set up. Returns nil if memory runs out.
+  /// Copies the parameters and retains the trust roots of `context`, an X509_STORE_CTX that is set up for a verification. Returns
+  /// nil if memory runs out.
   init?(of context: OpaquePointer) {
     guard let store = X509_STORE_CTX_get0_store(context),
       let parameters = Self.copy(X509_STORE_CTX_get0_param(context))
@@ -79,7 +80,7 @@ final class VerificationTerms: Sendable {
     if trustsAnyAnchor { X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN)) }
   }
 
-  /// Returns a store with only these anchors. The caller must free it.
+  /// Returns an X509_STORE that contains only the certificates `anchors`. The caller must free it.
   private static func store(of anchors: [Certificate]) throws(TLSError) -> OpaquePointer? {
     guard let store = X509_STORE_new() else { throw .outOfMemory("a store for anchors") }
     for anchor in anchors {
@@ -93,7 +94,7 @@ final class VerificationTerms: Sendable {
   }
 }
 
-/// Returns the first certificates of a chain, up to the last one whose key signed its predecessor.
+/// Returns the first certificates of `chain`, up to the last one whose key signed its predecessor.
 ///
 /// OpenSSL builds chains by the names in the certificates, and checks signatures last. If a chain fails before that, only names
 /// link its certificates, and anyone can forge names.

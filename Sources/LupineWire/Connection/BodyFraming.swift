@@ -1,10 +1,10 @@
 // BodyFraming: the delimitation of a response body (RFC 9112 §6.3), and the persistence of the connection afterward (§9.3).
 
-/// The way in which the end of a response body is determined.
+/// The rule by which the end of a response body is determined.
 public enum BodyFraming: Sendable, Hashable {
-  /// There is no body, whatever the fields are, because the response is to HEAD, or is a 204 or a 304.
+  /// The response has no body, whatever its fields are, because it is a response to HEAD, or has the status 204 or 304.
   case none
-  /// The body has exactly this number of bytes.
+  /// The body has exactly the associated number of bytes.
   case length(UInt64)
   /// The body uses the chunked transfer coding.
   case chunked
@@ -12,15 +12,16 @@ public enum BodyFraming: Sendable, Hashable {
   case untilClose
 }
 
-/// The framing and persistence of a response, read from its fields in one pass.
+/// The framing of a response's body and the persistence of its connection, determined from the response's fields in one pass.
 ///
 /// Field values are compared byte by byte. A comparison by Unicode rules would accept the Kelvin sign as a K, and would treat a
 /// space or a comma with a combining mark as another character.
 struct MessageFraming {
   let body: BodyFraming
-  /// The codings to decode after the chunks, in the order in which they were applied. Empty unless the body is chunked.
+  /// The transfer codings to decode after the chunked coding, in the order in which the server applied them. Empty unless the body
+  /// is chunked.
   let transferCodings: [TransferCoding]
-  /// The reason why the connection can't be reused after the body, or nil if it can.
+  /// The reason why the connection can't be reused after this response, or nil if it can be reused.
   let closeReason: CloseReason?
 
   init(of head: borrowing ResponseHead, method: String, limits: Limits) throws(WireError) {

@@ -1,12 +1,13 @@
 // ChunkedDecoder: decodes the chunked transfer coding (RFC 9112 §7.1) in place; ChunkedEncoder writes it.
 
-/// Decodes a chunked body from pieces of any size. It returns chunk data as ranges of the caller's bytes.
+/// Decodes a body in the chunked transfer coding, which the caller passes in pieces of any size. Returns the decoded data as ranges
+/// of the caller's bytes.
 package struct ChunkedDecoder: Sendable {
   package enum Step {
     case needMoreBytes
-    /// Chunk data, as a range of the bytes passed to `next`.
+    /// Data of a chunk, as a range of the bytes passed to `next`.
     case data(Range<Int>)
-    /// The last chunk and the trailer section have been read.
+    /// The last chunk and the trailer section have been read. The associated value contains the trailer fields.
     case end(Fields)
   }
 
@@ -119,7 +120,7 @@ package struct ChunkedDecoder: Sendable {
 
 /// Encodes a body with the chunked transfer coding.
 public enum ChunkedEncoder {
-  /// Appends one chunk. Appends nothing if `data` is empty, because an empty chunk would end the body.
+  /// Appends `data` as one chunk to `output`. Appends nothing if `data` is empty, because an empty chunk would end the body.
   public static func append(_ data: borrowing Span<UInt8>, to output: inout [UInt8]) {
     guard !data.isEmpty else { return }
     output.append(contentsOf: String(data.count, radix: 16).utf8)
@@ -128,7 +129,7 @@ public enum ChunkedEncoder {
     output.append(contentsOf: [Byte.carriageReturn, Byte.lineFeed])
   }
 
-  /// Appends the last chunk and an empty trailer section.
+  /// Appends the last chunk and an empty trailer section to `output`, which ends the body.
   public static func appendEnd(to output: inout [UInt8]) {
     output.append(contentsOf: "0\r\n\r\n".utf8)
   }

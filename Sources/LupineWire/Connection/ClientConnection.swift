@@ -1,21 +1,21 @@
 // ClientConnection: the client's side of an HTTP/1.1 connection as a state machine without sockets, TLS or clocks.
 
-/// The protocol state of one client connection, which carries one request at a time, without pipelining.
+/// The client's side of one HTTP/1.1 connection as a state machine without I/O. It carries one request at a time, without
+/// pipelining.
 ///
-/// The caller calls `start` for each request, `requestSent` after the request's last byte has been passed to the
-/// transport, and `receive` with the peer's bytes until it returns `.needMoreBytes`. After an error, the caller must
-/// close the connection.
+/// The caller calls `start` for each request, `requestSent` after the request's last byte has been passed to the transport, and
+/// `receive` with the peer's bytes until it returns `.needMoreBytes`. After an error, the caller must close the connection.
 public struct ClientConnection: ~Copyable {
-  /// An event parsed from the peer's bytes.
+  /// The result of parsing the peer's bytes in `receive`.
   public enum Event: Sendable {
-    /// All bytes were consumed, and the message isn't complete.
+    /// All bytes passed to `receive` were consumed, and the response isn't complete.
     case needMoreBytes
-    /// An interim response (1xx). The final response follows.
+    /// The head of an interim response (1xx). The final response follows.
     case informational(ResponseHead)
-    /// The head of the final response, the framing of its body, and the transfer codings that were applied before
-    /// chunked, in the order of their application. The codings are empty unless the body is chunked.
+    /// The head of the final response, the framing of its body, and the transfer codings that the server applied before chunked, in
+    /// the order in which it applied them. There are no such codings unless the body is chunked.
     case head(ResponseHead, BodyFraming, [TransferCoding])
-    /// Body data, as a range of the bytes passed to `receive`.
+    /// Data of the body, as a range of the bytes passed to `receive`.
     case body(Range<Int>)
     /// The response is complete. `closeReason` is nil if the connection can carry another request.
     case end(trailers: Fields, closeReason: CloseReason?)
@@ -39,8 +39,8 @@ public struct ClientConnection: ~Copyable {
 
   private let limits: Limits
   private var state = State.idle
-  /// The position within a chunked body. It isn't part of `state`, because `state` is read and written for each event
-  /// and the decoder would be copied each time.
+  /// The decoder of a chunked body. It isn't part of `state`, because `state` is read and written for each event and the decoder
+  /// would be copied each time.
   private var chunks: ChunkedDecoder?
   private var parser: SectionParser
   private var method = ""
@@ -55,12 +55,12 @@ public struct ClientConnection: ~Copyable {
     parser = SectionParser(.response, limits: limits)
   }
 
-  /// Whether the connection can start a request.
+  /// Whether the connection can start another request.
   public var isIdle: Bool {
     if case .idle = state { true } else { false }
   }
 
-  /// Whether `receive` can return `.end` without further bytes.
+  /// Whether `receive` has returned the head of a response without a body, so that it returns `.end` without further bytes.
   public var hasPendingEnd: Bool {
     if case .emptyBody = state { true } else { false }
   }
@@ -88,7 +88,8 @@ public struct ClientConnection: ~Copyable {
     requestIsSent = true
   }
 
-  /// Parses bytes from `cursor` on and advances `cursor`. Call this method again until it returns `.needMoreBytes`.
+  /// Parses bytes from `cursor` on and moves `cursor` past the parsed bytes. Call this method again until it returns
+  /// `.needMoreBytes`.
   ///
   /// No events follow `.end`. If bytes remain after the response, the connection can't be reused, and `closeReason` is
   /// `.unsolicitedBytes`.
@@ -103,7 +104,8 @@ public struct ClientConnection: ~Copyable {
     }
   }
 
-  /// Handles the end of the peer's data, which completes a close-delimited body. Throws an error if it truncates another message.
+  /// Handles the end of the peer's data, which completes a body that is delimited by the close of the connection. Throws an error
+  /// if any other response is incomplete.
   public mutating func receiveEnd() throws(WireError) -> Event {
     let before = state
     state = .closed

@@ -4,9 +4,9 @@
 public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   // Reasons in the messages on the connection.
 
-  /// The end of the connection marks the end of the response body.
+  /// The server marks the end of the response body by closing the connection.
   case bodyEndsWithClose
-  /// The server sent `Connection: close`.
+  /// The server's response had `Connection: close`.
   case serverAskedForClose
   /// The request had `Connection: close`.
   case clientAskedForClose
@@ -16,7 +16,7 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   case ambiguousFraming
   /// The server sent bytes after a complete response or on an idle connection.
   case unsolicitedBytes
-  /// The response ended before the request was completely sent.
+  /// The response was complete before the request had been completely sent.
   case requestUnfinished
   /// The server closed the connection while it was idle.
   case closedByPeer
@@ -25,30 +25,30 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
 
   /// The exchange failed: the connection was lost, or the response was malformed.
   case exchangeFailed
-  /// The exchange was cancelled.
+  /// The caller cancelled the exchange.
   case cancelled
   /// The caller didn't read the rest of the response body, and the rest was too long to read and discard.
   case bodyUnwanted
-  /// The exchange exceeded one of its timeouts.
+  /// The exchange exceeded one of its time limits.
   case timedOut
 
   // Decisions of the pool.
 
   /// The connection was idle for longer than the idle timeout.
   case idleTimeout
-  /// The pool already had its maximum number of idle connections.
+  /// The pool already had its maximum number of idle connections when this connection became idle.
   case idleLimit
-  /// The connection exceeded the maximum age.
+  /// The connection exceeded its maximum age.
   case ageLimit
   /// The connection served its maximum number of requests.
   case usesLimit
-  /// The pool was at its limit of connections and closed this one to connect to another origin.
+  /// The pool had its maximum number of connections and closed this idle connection to connect to another origin.
   case totalLimit
   /// The process had no file descriptors left, so the pool closed this connection to open another one.
   case descriptorsNeeded
   /// The connection switched to another protocol and was handed over to the caller that requested the switch.
   case upgraded
-  /// The engine was shut down.
+  /// The engine was shut down while the connection was open.
   case shutdown
 }
 

@@ -1,22 +1,22 @@
 // TransferCoding: parses the Transfer-Encoding field of a response (RFC 9112 §6.1): chunked, after optional known
 // codings.
 
-/// A transfer coding that may precede chunked (RFC 9112 §7.2).
+/// A transfer coding that a server may have applied before the chunked coding (RFC 9112 §7.2).
 ///
-/// The wire layer only reports the codings. The reader of the body decodes them after the chunked coding.
+/// LupineWire only reports these codings. The reader of the body decodes them after the chunked coding.
 public enum TransferCoding: String, Sendable, Hashable, CaseIterable {
-  /// The gzip file format (RFC 1952). `x-gzip` is equivalent.
+  /// The gzip file format (RFC 1952). The name `x-gzip` means the same coding.
   case gzip
   /// The zlib format (RFC 1950) with deflate data (RFC 1951).
   case deflate
 }
 
-/// The Transfer-Encoding lines of a head, read one by one.
+/// The transfer codings in a response head, collected from its Transfer-Encoding lines.
 ///
-/// The last coding must be chunked. Otherwise the body would end when the connection closes (§6.3), and the response is refused.
-/// A coding after chunked is refused too, because implementations disagree about where such a message ends.
+/// The last coding must be chunked. Otherwise the body would end when the connection closes (§6.3), and the response is refused. A
+/// coding after chunked is refused too, because implementations disagree about where such a message ends.
 struct TransferEncoding {
-  /// The codings before chunked, in the order in which they were applied.
+  /// The codings that the server applied before chunked, in the order in which it applied them.
   private(set) var codings: [TransferCoding] = []
   /// Whether the head has a Transfer-Encoding line.
   private(set) var isPresent = false
@@ -43,8 +43,8 @@ struct TransferEncoding {
     }
   }
 
-  /// Throws an error unless chunked occurs once, as the last coding, and all codings before it are known and within the
-  /// limit.
+  /// Throws an error unless chunked occurs once, as the last coding, all codings before it are known, and their number is within
+  /// the limit.
   func check(_ fields: Fields) throws(WireError) {
     guard isUnderstood, endsChunked else {
       throw .unsupportedTransferCoding(fields.list("transfer-encoding") ?? "")

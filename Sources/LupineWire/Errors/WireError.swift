@@ -1,18 +1,18 @@
 // WireError: the errors of messages, each with its cause, place and remedy.
 
-/// An error of a response that violates HTTP or of a request that can't be serialized.
+/// The reason why a response violates HTTP, or why a request can't be serialized.
 ///
-/// After an error of a response, the connection can't be reused. Offsets are in bytes from the start of the head, the
+/// After a response that violates HTTP, the connection can't be reused. Offsets are in bytes from the start of the head, the
 /// trailer section or the chunk-size line.
 public enum WireError: Error, Sendable, Hashable {
   // Errors of the peer's response.
-  /// The response doesn't start with `HTTP/`. `prefix` has up to 16 bytes of its start.
+  /// The response doesn't start with `HTTP/`. `prefix` contains up to 16 of its first bytes.
   case notHTTP(prefix: String)
-  /// The version isn't HTTP/1.x.
+  /// The version in the status line isn't HTTP/1.x. The associated value is the version.
   case unsupportedVersion(String)
   /// The status line violates the grammar of RFC 9112 §4.
   case malformedStatusLine(offset: Int)
-  /// The head exceeds `Limits.headBytesMax`.
+  /// The head of the response exceeds `Limits.headBytesMax`.
   case headTooLarge(limit: Int)
   /// The number of field lines in the head or trailer section exceeds `Limits.fieldLinesMax`.
   case tooManyFields(limit: Int)
@@ -22,11 +22,12 @@ public enum WireError: Error, Sendable, Hashable {
   case spaceBeforeColon(offset: Int)
   /// The head or trailer section contains a control character.
   case forbiddenByte(UInt8, offset: Int)
-  /// A Content-Length isn't a decimal number that fits 64 bits.
+  /// The value of a Content-Length field isn't a decimal number that fits 64 bits.
   case malformedContentLength(String)
   /// The response has two different Content-Length values.
   case conflictingContentLength(String, String)
-  /// Chunked isn't the last transfer coding, or a coding before it is unknown.
+  /// Chunked isn't the last transfer coding, or a coding before chunked is unknown. The associated value is the Transfer-Encoding
+  /// field's value.
   case unsupportedTransferCoding(String)
   /// The number of transfer codings before chunked exceeds `Limits.transferCodingsMax`.
   case tooManyTransferCodings(limit: Int)
@@ -46,24 +47,25 @@ public enum WireError: Error, Sendable, Hashable {
   case missingChunkTerminator
   /// The trailer section exceeds `Limits.trailerBytesMax`.
   case trailersTooLarge(limit: Int)
-  /// The connection ended after `received` bytes, before the head was complete. `received` is 0 if there was no response at all.
+  /// The connection ended after `received` bytes of the head, before the head was complete. `received` is 0 if there was no
+  /// response at all.
   case truncatedHead(received: Int)
-  /// The connection ended within the body. `missing` is the number of missing bytes, or nil if it is unknown.
+  /// The connection ended within the response body. `missing` is the number of missing bytes, or nil if it is unknown.
   case truncatedBody(missing: UInt64?)
-  /// The server sent bytes that belong to no request.
+  /// The server sent `count` bytes that belong to no response.
   case unsolicitedBytes(count: Int)
 
   // Errors of the caller's request.
-  /// The method isn't a token.
+  /// The request's method isn't a token.
   case invalidMethod(String)
-  /// The request target contains a byte that isn't visible ASCII. The offset is from the start of the target.
+  /// The request target contains a byte that isn't visible ASCII. `offset` is the byte's position in the target.
   case invalidTarget(byte: UInt8, offset: Int)
-  /// A field name isn't a token.
+  /// The name of a request field isn't a token.
   case invalidRequestFieldName(String)
-  /// A field value contains a control character.
+  /// The value of a request field contains a control character.
   case invalidRequestFieldValue(name: String, byte: UInt8)
 
-  /// Whether the caller's request is invalid, so that nothing of it was sent. If false, the error is in the response.
+  /// Whether the caller's request is invalid, so that none of it was sent. If false, the error is in the response.
   public var isCallersFault: Bool {
     switch self {
     case .invalidMethod, .invalidTarget, .invalidRequestFieldName, .invalidRequestFieldValue: true
@@ -71,7 +73,7 @@ public enum WireError: Error, Sendable, Hashable {
     }
   }
 
-  /// Whether the peer closed the connection in the middle of a message.
+  /// Whether the error is that the peer closed the connection in the middle of a message.
   public var isTruncation: Bool {
     switch self {
     case .truncatedHead, .truncatedBody: true
@@ -81,7 +83,7 @@ public enum WireError: Error, Sendable, Hashable {
 }
 
 extension WireError: CustomStringConvertible {
-  /// The cause and its place, the RFC section, and the remedy.
+  /// The cause of the error and its place, the RFC section, and the remedy.
   public var description: String {
     switch self {
     case .notHTTP(let prefix):

@@ -1,6 +1,6 @@
 // Base64: the encoding of credentials and tokens in authentication fields (RFC 4648 §4, RFC 9110 §11.2).
 
-/// Base64 with padding (RFC 4648 §4).
+/// Encodes and decodes Base64 (RFC 4648 §4).
 package enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

@@ -1,41 +1,41 @@
 // Challenge: parses WWW-Authenticate and Proxy-Authenticate fields (RFC 9110 §11.2 to §11.6).
 
-/// One authentication challenge of a server or proxy: a scheme with its parameters.
+/// One authentication challenge of a server or proxy: a scheme with a token68 or parameters.
 public struct Challenge: Sendable, Hashable {
-  /// One parameter of a challenge.
+  /// One parameter of a challenge, such as `realm="files"`.
   public struct Parameter: Sendable, Hashable {
     /// The parameter's name as received. Names are case-insensitive.
     public let name: String
-    /// The parameter's value, without quotation marks.
+    /// The parameter's value. If it was a quoted string, without the quotation marks and backslashes.
     public let value: String
 
-    /// Creates a parameter.
+    /// Creates a parameter from its name and its unquoted value.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The part of a challenge after the scheme.
+  /// The part of a challenge after the scheme's name.
   public enum Content: Sendable, Hashable {
-    /// A single token68 whose meaning the scheme defines, often Base64.
+    /// A single token68, often Base64. The scheme defines its meaning.
     case token68(String)
-    /// The parameters in their order. The array may be empty.
+    /// The parameters, in their order. The array may be empty.
     case parameters([Parameter])
   }
 
   /// The scheme's name as received. Names are case-insensitive.
   public let scheme: String
-  /// The token68 or the parameters after the scheme.
+  /// The part of the challenge after the scheme: a token68 or parameters.
   public private(set) var content: Content
 
-  /// Creates a challenge.
+  /// Creates a challenge from its scheme and its token68 or parameters.
   public init(scheme: String, content: Content = .parameters([])) {
     self.scheme = scheme
     self.content = content
   }
 
-  /// Parses one field line and returns its challenges in their order.
+  /// Parses the value of a WWW-Authenticate or Proxy-Authenticate field line and returns its challenges in their order.
   ///
   /// Parsing never fails. It skips unknown text, and tolerates a missing comma or closing quotation mark. Challenges beyond
   /// `Limits.challengesMax` and parameters beyond `Limits.challengeParametersMax` are dropped.
@@ -47,18 +47,18 @@ public struct Challenge: Sendable, Hashable {
   /// Returns whether the challenge uses this scheme, ignoring case.
   public func isOf(scheme other: String) -> Bool { isSameToken(scheme, other) }
 
-  /// Returns the value of the first parameter with this name, ignoring case, or nil if there is none.
+  /// Returns the value of the challenge's first parameter with this name, ignoring case, or nil if there is none.
   public func parameter(_ name: String) -> String? {
     guard case .parameters(let parameters) = content else { return nil }
     return parameters.first { isSameToken($0.name, name) }?.value
   }
 
-  /// The name of the protected part of the server (RFC 9110 §11.5), or nil if the challenge has no realm.
+  /// The challenge's realm, which names the protected part of the server (RFC 9110 §11.5). Nil if the challenge has no realm.
   public var realm: String? { parameter("realm") }
 }
 
 extension Fields {
-  /// Returns the challenges of all field lines with this name in their order, at most `Limits.challengesMax`.
+  /// Parses all field lines with this name, and returns their challenges in their order, at most `Limits.challengesMax`.
   ///
   /// Lines are parsed separately, so an unterminated quoted string ends with its line.
   public func challenges(_ name: String) -> [Challenge] {
@@ -71,7 +71,7 @@ extension Fields {
   }
 }
 
-/// Parses the bytes of a field line from left to right. No byte is read more than twice, even with lookahead.
+/// Parses the challenges in the bytes of a field line from left to right. No byte is read more than twice, even with lookahead.
 private struct ChallengeReader {
   private let bytes: [UInt8]
   private var position = 0
@@ -103,7 +103,8 @@ private struct ChallengeReader {
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Skips commas, white space and unexpected text. A quoted string is skipped in one step, any other text byte by byte.
+  /// Skips commas, white space and text that isn't part of a challenge. Skips a quoted string in one step, and any other text byte
+  /// by byte.
   private mutating func skipForeign() {
     if current == Byte.doubleQuote { _ = quotedString() } else { position += 1 }
   }
@@ -185,7 +186,7 @@ extension Challenge {
   }
 }
 
-/// Returns whether two names are equal, ignoring ASCII case.
+/// Returns whether two tokens are equal, ignoring ASCII case.
 private func isSameToken(_ left: String, _ right: String) -> Bool {
   left.utf8.elementsEqual(right.utf8) { Byte.lowercased($0) == Byte.lowercased($1) }
 }

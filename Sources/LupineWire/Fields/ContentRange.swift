@@ -1,17 +1,18 @@
 // ContentRange: parses Content-Range fields of 206 and 416 responses (RFC 9110 §14.4).
 
-/// The value of a Content-Range field in bytes. Positions and lengths are at most `Int64.max`, so that sums in UInt64
+/// The value of a Content-Range field whose unit is bytes. Positions and lengths are at most `Int64.max`, so that sums in UInt64
 /// can't overflow.
 package enum ContentRange: Sendable, Hashable {
-  /// The content is the bytes from `first` to `last`, inclusive, of a representation with `completeLength` bytes. The length is
-  /// nil if the server doesn't know it.
+  /// The response's content is the bytes from `first` to `last`, inclusive, of a representation with `completeLength` bytes.
+  /// `completeLength` is nil if the server doesn't know it.
   ///
   /// `first` is at most `last`, and `last` is less than `completeLength`.
   case bytes(first: UInt64, last: UInt64, completeLength: UInt64?)
-  /// No byte of the requested range exists, because the representation has only `completeLength` bytes.
+  /// The representation has none of the bytes that the request's Range field asks for, because its length is only `completeLength`
+  /// bytes.
   case unsatisfied(completeLength: UInt64)
 
-  /// Parses a field value. Returns nil if the unit isn't bytes or the syntax is invalid.
+  /// Parses the value of a Content-Range field. Returns nil if the unit isn't bytes or the syntax is invalid.
   package init?(_ text: String) {
     // Content-Range = range-unit SP ( range-resp / unsatisfied-range )
     // range-resp = incl-range "/" ( complete-length / "*" ); incl-range = first-pos "-" last-pos

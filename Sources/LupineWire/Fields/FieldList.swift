@@ -1,9 +1,9 @@
 // FieldList: splits list-based field values into their members (RFC 9110 §5.6.1).
 
-/// Splits list-based field values into members, and classifies their characters.
+/// Splits list-based field values into their members, and classifies characters of field values.
 package enum FieldList {
-  /// Returns the members of one field line, without surrounding white space and without empty members. A comma within a
-  /// quoted string doesn't separate members.
+  /// Returns the members of the comma-separated list in one field line, without surrounding white space and without empty members.
+  /// A comma within a quoted string doesn't separate members.
   ///
   /// A quotation mark that starts no complete quoted string is treated as an ordinary character, so that it hides no member.
   package static func members(of value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
@@ -32,7 +32,8 @@ package enum FieldList {
     if !member.isEmpty { members.append(member) }
   }
 
-  /// Returns the index after the closing quote of the quoted string at the start of `text`, or nil if the string has no end.
+  /// Returns the index after the closing quotation mark of the quoted string at the start of `text`, or nil if there is no closing
+  /// quotation mark.
   private static func endOfQuotedString(_ text: ArraySlice<UInt8>) -> Int? {
     // quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE
     var index = text.startIndex + 1
@@ -46,7 +47,8 @@ package enum FieldList {
     return nil
   }
 
-  /// Returns the content of a quoted string without its quotes and backslashes, or nil if `text` isn't one quoted string.
+  /// Returns the content of a quoted string without its quotation marks and backslashes, or nil if `text` isn't exactly one quoted
+  /// string.
   package static func unquoted(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.first == Byte.doubleQuote, endOfQuotedString(text) == text.endIndex else { return nil }
     var content: [UInt8] = []
@@ -65,15 +67,15 @@ package enum FieldList {
     return text
   }
 
-  /// Returns whether the byte is optional white space: SP or HTAB (RFC 9110 §5.6.3).
+  /// Returns whether the byte may occur in optional white space: SP or HTAB (RFC 9110 §5.6.3).
   package static func isBlank(_ byte: UInt8) -> Bool { byte == Byte.space || byte == Byte.tab }
 
-  /// Returns whether the bytes are a token (RFC 9110 §5.6.2).
+  /// Returns whether the bytes form a token (RFC 9110 §5.6.2).
   package static func isToken(_ text: ArraySlice<UInt8>) -> Bool {
     !text.isEmpty && text.allSatisfy(CharacterClass.token.contains)
   }
 
-  /// Returns the text with ASCII letters in lowercase.
+  /// Returns the bytes as text, with ASCII letters in lowercase.
   package static func lowercased(_ text: ArraySlice<UInt8>) -> String {
     String(decoding: text.map(Byte.lowercased), as: UTF8.self)
   }

@@ -1,12 +1,12 @@
 // Fields+Roles: identifies the request fields on which the engine acts.
 
-/// The role of a request field on which the engine acts.
+/// A request field that the engine interprets when it sends the request.
 package enum FieldRole: Sendable {
   case host, expect, upgrade, connection, contentLength, transferEncoding, proxyAuthorization, proxyConnection
 }
 
 extension Fields {
-  /// Returns the role of the field line at `position`, or nil if it has none, like most lines.
+  /// Returns the role of the field line at `position`. Returns nil for a field that the engine doesn't interpret, like most fields.
   package func role(at position: Int) -> FieldRole? {
     let name = lines[position].name
     return switch name.count {

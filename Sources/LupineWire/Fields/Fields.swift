@@ -2,26 +2,26 @@
 
 /// The field lines of a head or trailer section, in their order.
 ///
-/// Names keep their spelling and are compared case-insensitively. Several lines may have the same name. Strings are
-/// created on access.
+/// Names keep their spelling and are compared case-insensitively. Several lines may have the same name. The strings of names and
+/// values are created on access.
 public struct Fields: Sendable {
-  /// One field line.
+  /// A field line: a name and a value.
   public struct Field: Sendable, Hashable {
-    /// The field name as received or appended.
+    /// The field name in the spelling in which it was received or appended.
     public let name: String
-    /// The value without surrounding white space. Bytes that aren't UTF-8 are replaced with U+FFFD.
+    /// The field value without surrounding white space. Bytes that aren't UTF-8 are replaced with U+FFFD.
     public let value: String
   }
 
-  /// The ranges of one line's name and value in `bytes`.
+  /// The ranges of a field line's name and value in `bytes`.
   struct Line: Sendable {
     let name: Range<UInt32>
     let value: Range<UInt32>
 
     var nameCount: UInt32 { name.upperBound - name.lowerBound }
 
-    /// Returns the line shifted by `new - old`. Call this when the bytes before the line have changed, so that they end at offset
-    /// `new` instead of `old`.
+    /// Returns the line with its ranges shifted by `new - old`. Call this when the bytes before the line have changed, so that they
+    /// end at offset `new` instead of `old`.
     func moved(from old: UInt32, to new: UInt32) -> Line {
       func move(_ range: Range<UInt32>) -> Range<UInt32> {
         (range.lowerBound - old + new)..<(range.upperBound - old + new)
@@ -33,20 +33,20 @@ public struct Fields: Sendable {
   private(set) var bytes: [UInt8]
   private(set) var lines: [Line]
 
-  /// Creates an empty collection.
+  /// Creates a collection without field lines.
   public init() {
     bytes = []
     lines = []
   }
 
   /// Creates the fields of a parsed section. `bytes` is the entire section as received, and `lines` contains the ranges of its
-  /// field lines.
+  /// field lines in `bytes`.
   init(bytes: [UInt8], lines: [Line]) {
     self.bytes = bytes
     self.lines = lines
   }
 
-  /// Appends a field line. The name and value are validated when the head is serialized, not here.
+  /// Appends a field line. The name and value aren't validated here, but when the head is serialized.
   public mutating func append(name: String, value: String) {
     let start = UInt32(bytes.count)
     bytes.append(contentsOf: name.utf8)
@@ -55,7 +55,7 @@ public struct Fields: Sendable {
     lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
   }
 
-  /// Appends a field line whose value may be in any charset.
+  /// Appends a field line whose value is given as bytes, which may be in any charset.
   package mutating func append(name: String, valueBytes: [UInt8]) {
     let start = UInt32(bytes.count)
     bytes.append(contentsOf: name.utf8)
@@ -64,8 +64,7 @@ public struct Fields: Sendable {
     lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
   }
 
-  /// Replaces the first field line with this name, including the name's spelling, at the line's position. If there is none,
-  /// appends a line.
+  /// Replaces the first field line with this name, including the spelling of the name. If there is no such line, appends one.
   package mutating func set(name: String, value: String) {
     guard let index = lines.firstIndex(where: { matches($0.name, name) }) else {
       return append(name: name, value: value)
@@ -80,7 +79,7 @@ public struct Fields: Sendable {
     for later in lines.indices[(index + 1)...] { lines[later] = lines[later].moved(from: end, to: newEnd) }
   }
 
-  /// Appends each field line of `defaults` whose name isn't present.
+  /// Appends each field line of `defaults` whose name this collection doesn't contain yet.
   package mutating func appendMissing(_ defaults: Fields) {
     guard !lines.isEmpty else {
       self = defaults
@@ -112,7 +111,7 @@ public struct Fields: Sendable {
     lines.filter { matches($0.name, name) }.map { string($0.value) }
   }
 
-  /// Returns the values of all field lines with this name, joined with ", " (RFC 9110 §5.3), or nil if there is none.
+  /// Returns the values of all field lines with this name, joined with ", " (RFC 9110 §5.3), or nil if there is no such line.
   public func list(_ name: String) -> String? {
     guard let first = lines.firstIndex(where: { matches($0.name, name) }) else { return nil }
     return lines[(first + 1)...].reduce(string(lines[first].value)) { list, line in
@@ -148,7 +147,7 @@ public struct Fields: Sendable {
     matches(lines[position].name, name)
   }
 
-  /// Returns whether the line's name equals `name`, ignoring case.
+  /// Returns whether the name of `line` equals `name`, ignoring case.
   private func hasName(_ line: Line, _ name: ArraySlice<UInt8>) -> Bool {
     content(line.name).elementsEqual(name) { Byte.lowercased($0) == Byte.lowercased($1) }
   }
@@ -164,7 +163,7 @@ public struct Fields: Sendable {
     return true
   }
 
-  /// Returns whether the range's bytes equal `name`, ignoring case. `name` must be lowercase ASCII.
+  /// Returns whether the bytes in this range equal `name`, ignoring case. `name` must be lowercase ASCII.
   func matches(_ range: Range<UInt32>, _ name: StaticString) -> Bool {
     ByteScan.matches(bytes.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), name)
   }
@@ -179,9 +178,9 @@ public struct Fields: Sendable {
 }
 
 extension Fields: RandomAccessCollection {
-  /// The position of the first line: 0.
+  /// The position of the first field line: 0.
   public var startIndex: Int { 0 }
-  /// The number of lines.
+  /// The number of field lines.
   public var endIndex: Int { lines.count }
   /// The field line at `position`.
   public subscript(position: Int) -> Field {

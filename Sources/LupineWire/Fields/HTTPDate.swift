@@ -1,27 +1,27 @@
 // HTTPDate: writes IMF-fixdate and parses all three forms of HTTP-date (RFC 9110 §5.6.7).
 
-/// The date and time in an HTTP field, in whole seconds.
+/// A date and time as in fields such as Date and Last-Modified, in whole seconds.
 ///
 /// The format covers the years 1 to 9999. The time zone is always GMT.
 public struct HTTPDate: Sendable, Hashable {
   /// Seconds since 1970-01-01 00:00:00 GMT, without leap seconds. Negative for earlier dates.
   public let secondsSince1970: Int64
 
-  /// Creates a date, or returns nil outside the years 1 to 9999, which the format can't represent.
+  /// Creates a date. Returns nil for a time outside the years 1 to 9999, which the format can't represent.
   public init?(secondsSince1970: Int64) {
     guard CalendarTime.secondsRange.contains(secondsSince1970) else { return nil }
     self.secondsSince1970 = secondsSince1970
   }
 
-  /// Parses one of the three forms, or returns nil for any other text.
+  /// Parses any of the three forms of an HTTP-date. Returns nil for any other text.
   ///
-  /// Case, white space and the number of digits must match the grammar. The day must exist, and the day name must match
-  /// the date if the year has four digits (RFC 5322 §3.3).
+  /// Case, white space and the number of digits must match the grammar. The day must exist, and the day name must match the date if
+  /// the year has four digits (RFC 5322 §3.3).
   ///
   /// - Parameters:
   ///   - text: The field value.
-  ///   - now: The current time in seconds since 1970. It determines the century of an RFC 850 date, whose year has two digits.
-  ///     The century is the latest in which the date is at most 50 years in the future.
+  ///   - now: The current time in seconds since 1970. It determines the century of an RFC 850 date, whose year has two digits. The
+  ///     century is the latest in which the date is at most 50 years in the future.
   public init?(_ text: String, now: Int64) {
     var reader = DateReader(text)
     guard let time = reader.imfFixdate() ?? reader.asctimeDate() ?? reader.rfc850Date(now: now) else { return nil }
@@ -30,12 +30,12 @@ public struct HTTPDate: Sendable, Hashable {
 }
 
 extension HTTPDate: Comparable {
-  /// Returns whether the left date is earlier.
+  /// Returns whether the left date is earlier than the right date.
   public static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 }
 
 extension HTTPDate: CustomStringConvertible {
-  /// The date in the form to send, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The date in IMF-fixdate, the form that senders must use: `Sun, 06 Nov 1994 08:49:37 GMT`.
   public var description: String {
     let time = CalendarTime(secondsSince1970: secondsSince1970)
     let (day, month) = (DateReader.dayNames[time.weekday].prefix(3), DateReader.monthNames[time.month - 1])
@@ -51,7 +51,7 @@ extension HTTPDate: CustomStringConvertible {
 
 /// A date of the Gregorian calendar with a time of day.
 private struct CalendarTime {
-  /// The seconds since 1970 from 0001-01-01 00:00:00 to 9999-12-31 23:59:59.
+  /// The times that this type can represent, in seconds since 1970: from 0001-01-01 00:00:00 to 9999-12-31 23:59:59.
   static let secondsRange: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
   let year: Int
@@ -64,7 +64,7 @@ private struct CalendarTime {
   private static let monthStarts = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365]
   private static let dayOf1970 = 719_162  // days from 0001-01-01, a Monday
 
-  /// Returns nil if the day or the time of day doesn't exist.
+  /// Creates a date with a time of day. Returns nil if the day or the time of day doesn't exist.
   init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
     guard 1...9999 ~= year, 1...12 ~= month, 1...Self.length(ofMonth: month, year) ~= day, 0...23 ~= hour,
       0...59 ~= minute, 0...59 ~= second || (hour, minute, second) == (23, 59, 60)
@@ -73,7 +73,7 @@ private struct CalendarTime {
     (self.hour, self.minute, self.second) = (hour, minute, second)
   }
 
-  /// Converts from seconds since 1970. `secondsSince1970` must be in `secondsRange`.
+  /// Converts a time in seconds since 1970, which must be in `secondsRange`.
   init(secondsSince1970: Int64) {
     let seconds = Int(secondsSince1970) + Self.dayOf1970 * 86_400
     var days = seconds / 86_400
@@ -118,7 +118,7 @@ private struct CalendarTime {
   }
 }
 
-/// Parses the three forms of a date. Each method reads the entire text.
+/// Parses the three forms of an HTTP-date, each with a separate method that must match the entire text.
 private struct DateReader {
   static let dayNames = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
   static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -185,7 +185,8 @@ private struct DateReader {
     return (hour, minute, second)
   }
 
-  /// Reads a day name, in full or only its first `letters` letters, and returns its number, 0 for Monday.
+  /// Reads a day name and returns the day's number, 0 for Monday. The text must have only the first `letters` letters of the name,
+  /// or the full name if `letters` is nil.
   private mutating func dayName(of letters: Int?) -> Int? {
     Self.dayNames.firstIndex { skip($0.prefix(letters ?? $0.count)) }
   }

@@ -1,6 +1,6 @@
 // Quoting: quotes foreign text in error messages, shortened and without characters that affect a terminal or a log.
 
-/// The maximum number of Unicode scalars of a quoted text: 64, enough to recognize a value and short enough for a log.
+/// The maximum number of Unicode scalars that are quoted from a text: 64, enough to recognize a value and short enough for a log.
 private let quotedScalarsMax = 64
 
 /// Returns the text in quotation marks, shortened to `quotedScalarsMax` scalars. U+FFFD replaces control characters and

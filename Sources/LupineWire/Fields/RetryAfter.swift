@@ -2,12 +2,12 @@
 
 /// The time that a server asks clients to wait before the next request. Servers send it with 503, 429 and redirects.
 public enum RetryAfter: Sendable, Hashable {
-  /// A delay in seconds, counted from the response, in 0...`Limits.delaySecondsMax`.
+  /// A delay in seconds, counted from the time of the response, in 0...`Limits.delaySecondsMax`.
   case delay(seconds: Int64)
-  /// The date before which clients shouldn't send another request.
+  /// The time before which clients shouldn't send another request.
   case date(HTTPDate)
 
-  /// Parses a field value. Returns nil if it is neither a number nor a date.
+  /// Parses the value of a Retry-After field. Returns nil if it is neither a number nor a date.
   ///
   /// - Parameters:
   ///   - text: The field value. A delay above `Limits.delaySecondsMax` counts as that limit.
@@ -23,8 +23,8 @@ public enum RetryAfter: Sendable, Hashable {
     }
   }
 
-  /// Returns how many seconds to wait after `now`, the time of the response in seconds since 1970. The result is 0 if
-  /// the date has passed, and at most `Limits.delaySecondsMax`.
+  /// Returns the number of seconds to wait after `now`, the time of the response in seconds since 1970. The result is 0 if the date
+  /// has passed, and at most `Limits.delaySecondsMax`.
   public func delaySeconds(now: Int64) -> Int64 {
     switch self {
     case .delay(let seconds): return seconds
@@ -39,7 +39,7 @@ public enum RetryAfter: Sendable, Hashable {
 }
 
 extension ResponseHead {
-  /// Returns the parsed Retry-After field, or nil if it is missing or malformed.
+  /// Returns the response's parsed Retry-After field, or nil if the field is missing or malformed.
   ///
   /// `now`, in seconds since 1970, determines only the century of an RFC 850 date.
   public func retryAfter(now: Int64) -> RetryAfter? {

@@ -119,13 +119,13 @@ enum ByteScan {
 }
 
 extension Array where Element == UInt8 {
-  /// Creates an array with a copy of a range of the span.
+  /// Creates an array with a copy of the span's bytes in `range`.
   package init(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
     // SAFETY: `extracting` checks the range, and the bytes are copied before the pointer's scope ends.
     self = bytes.extracting(range).withUnsafeBufferPointer { [UInt8]($0) }
   }
 
-  /// Appends the text encoded as UTF-8.
+  /// Appends the UTF-8 bytes of the text.
   package mutating func append(copying text: String) {
     let bytes = text.utf8.span
     append(copying: bytes, 0..<bytes.count)
@@ -133,7 +133,8 @@ extension Array where Element == UInt8 {
 }
 
 extension RangeReplaceableCollection where Element == UInt8 {
-  /// Appends a range of the span. Inlinable, so that the compiler can specialize it for the types of other modules.
+  /// Appends the span's bytes in `range`. Inlinable, so that the compiler can specialize this method for the types of other
+  /// modules.
   @inlinable
   package mutating func append(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
     // SAFETY: `extracting` checks the range, and the bytes are copied before the pointer's scope ends.

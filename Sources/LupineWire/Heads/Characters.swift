@@ -31,7 +31,7 @@ struct CharacterClass: Sendable {
   static let pathOrQuery = CharacterClass(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFF)
 }
 
-/// The bytes that have a meaning in the syntax of field lines and values.
+/// The ASCII characters that have a meaning in the syntax of field lines and values.
 enum Byte {
   static let tab: UInt8 = 0x09
   static let lineFeed: UInt8 = 0x0A
@@ -56,7 +56,7 @@ enum Byte {
     (byte >= 0x20 && byte != 0x7F) || byte == tab
   }
 
-  /// Returns the value of a hex digit, or nil for any other byte.
+  /// Returns the value of a hex digit, in 0...15, or nil if the byte isn't one.
   @inline(__always)
   static func hexValue(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -68,10 +68,10 @@ enum Byte {
   }
 }
 
-/// Decimal numbers: 1*DIGIT (RFC 5234 §B.1).
+/// Parses decimal numbers: 1*DIGIT (RFC 5234 §B.1).
 enum Digits {
-  /// Parses a decimal number. Leading zeros are allowed. Returns nil if there are no bytes, a byte isn't a digit, or
-  /// the number overflows 64 bits.
+  /// Parses a decimal number. Leading zeros are allowed. Returns nil if `bytes` is empty, a byte isn't a digit, or the number
+  /// overflows 64 bits.
   static func value(of bytes: some Collection<UInt8>) -> UInt64? {
     guard !bytes.isEmpty else { return nil }
     var value: UInt64 = 0
@@ -88,7 +88,7 @@ enum Digits {
 
 /// Percent-encoding: pct-encoded = "%" HEXDIG HEXDIG (RFC 3986 §2.1).
 enum PercentEncoding {
-  /// Returns the bytes as text in which each byte outside the class `kept` is percent-encoded.
+  /// Returns the bytes as text in which each byte that isn't in the class `kept` is percent-encoded.
   static func encode(_ bytes: some Sequence<UInt8>, keeping kept: CharacterClass) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
@@ -102,7 +102,7 @@ enum PercentEncoding {
     return String(decoding: encoded, as: UTF8.self)
   }
 
-  /// Returns the decoded bytes, or nil if a "%" isn't followed by two hex digits.
+  /// Returns the percent-decoded bytes, or nil if a "%" isn't followed by two hex digits.
   static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var decoded: [UInt8] = []
     var rest = text

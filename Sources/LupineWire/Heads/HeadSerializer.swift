@@ -1,11 +1,11 @@
 // HeadSerializer: serializes request heads (RFC 9112 §3, §5) and refuses bytes that could end a line early.
 
-/// Serializes request heads, either a complete `RequestHead` or line by line without a collection of fields.
+/// Serializes request heads, either from a complete `RequestHead` or one line at a time without creating a `Fields`.
 public enum HeadSerializer {
-  /// Appends the request line, the field lines and the empty line.
+  /// Appends the request line, the field lines and the empty line of `head` to `output`.
   ///
-  /// - Throws: A `WireError`, with `output` unchanged, if the method or a name isn't a token, the target isn't visible
-  ///   ASCII, or a value has a control character (including CR, LF and NUL) other than HTAB.
+  /// - Throws: A `WireError`, with `output` unchanged, if the method or a name isn't a token, the target isn't visible ASCII, or a
+  ///   value has a control character (including CR, LF and NUL) other than HTAB.
   public static func append(_ head: RequestHead, to output: inout [UInt8]) throws(WireError) {
     let start = output.count
     do {
@@ -19,7 +19,8 @@ public enum HeadSerializer {
   }
 
   // request-line = method SP request-target SP HTTP-version
-  /// Appends the request line. If it throws, `output` may end with an incomplete line.
+  /// Appends the request line to `output`. If the method or target is invalid, throws an error, and `output` may end with an
+  /// incomplete line.
   package static func appendRequestLine(
     method: String, target: String, to output: inout [UInt8]
   ) throws(WireError) {
@@ -36,7 +37,8 @@ public enum HeadSerializer {
     output.append(copying: " HTTP/1.1\r\n")
   }
 
-  /// Appends a field line. If it throws, `output` may end with an incomplete line.
+  /// Appends a field line to `output`. If the name or value is invalid, throws an error, and `output` may end with an incomplete
+  /// line.
   package static func appendLine(name: String, value: String, to output: inout [UInt8]) throws(WireError) {
     let start = output.count
     output.append(copying: name)
@@ -51,8 +53,8 @@ public enum HeadSerializer {
     appendLineEnd(to: &output)
   }
 
-  /// Appends one line of `fields`, keeping the bytes of its value. If it throws, `output` may end with an incomplete
-  /// line.
+  /// Appends the field line of `fields` at `position` to `output`, with the value's bytes unchanged. If the name or value is
+  /// invalid, throws an error, and `output` may end with an incomplete line.
   package static func appendLine(
     _ position: Int, of fields: Fields, to output: inout [UInt8]
   ) throws(WireError) {

@@ -9,7 +9,7 @@ public struct RequestHead: Sendable, Equatable {
   /// The header fields, in the order in which they are sent.
   public var fields: Fields
 
-  /// Creates a head without validating it. Serialization validates it.
+  /// Creates a head without validating it. `HeadSerializer` validates it before it is sent.
   public init(method: String, target: String, fields: Fields = Fields()) {
     self.method = method
     self.target = target
@@ -19,14 +19,14 @@ public struct RequestHead: Sendable, Equatable {
 
 /// The head of a response as received.
 public struct ResponseHead: Sendable {
-  /// The minor version: 0 for HTTP/1.0, 1 for HTTP/1.1 and any later HTTP/1.x.
+  /// The minor version of HTTP: 0 for HTTP/1.0, 1 for HTTP/1.1 and any later HTTP/1.x.
   public let minorVersion: UInt8
   /// The status code, in 100...999 (RFC 9110 §15).
   public let status: Int
-  /// The header fields.
+  /// The header fields, as received.
   public let fields: Fields
-  /// Whether the client decodes the body's content codings (RFC 9110 §8.4), so that `Content-Length` isn't the length of the
-  /// delivered body. False until the client has made this decision.
+  /// Whether the client removes the content codings of the body (RFC 9110 §8.4), so that `Content-Length` isn't the length of the
+  /// delivered body. False until the client has decided this.
   public package(set) var isContentDecoded = false
 
   private let reasonRange: Range<UInt32>
@@ -58,7 +58,7 @@ public struct ResponseHead: Sendable {
   /// The size of the head on the wire, in bytes.
   public var byteCount: Int { fields.bytes.count }
 
-  /// The reason phrase, often empty. It has no meaning for clients (RFC 9112 §4).
+  /// The reason phrase of the status line, often empty. It has no meaning for clients (RFC 9112 §4).
   public var reason: String { fields.string(reasonRange) }
   /// Whether the response is interim (1xx).
   public var isInformational: Bool { status < 200 }

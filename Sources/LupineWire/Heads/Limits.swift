@@ -1,6 +1,6 @@
 // Limits: the limits of the wire layer, each with its unit and the source of its value.
 
-/// The limits for the parts of a message. If a message exceeds a limit, the connection is closed.
+/// The limits on the parts of a response. If a response exceeds a limit, the client closes the connection.
 ///
 /// The limits bound the memory that a peer can occupy. The defaults leave ample room for real servers.
 public struct Limits: Sendable, Hashable {
@@ -40,19 +40,19 @@ public struct Limits: Sendable, Hashable {
   /// RFC 9112 sets no limit. hyper accepts 16 KiB.
   public var trailerBytesMax = 16 * 1024
 
-  /// The maximum delay of a Retry-After field in seconds: 2,147,483,648, about 68 years. Longer delays are reduced to this value.
+  /// The maximum delay in a Retry-After field in seconds: 2,147,483,648, about 68 years. Longer delays are reduced to this value.
   ///
-  /// RFC 9110 §10.2.3 sets no limit; RFC 9111 §1.2.2 sets the same limit for ages. The limit
-  /// prevents overflow when the delay is added to a clock.
+  /// RFC 9110 §10.2.3 sets no limit; RFC 9111 §1.2.2 sets the same limit for ages. The limit prevents overflow when the delay is
+  /// added to a clock.
   public static let delaySecondsMax: Int64 = 1 << 31
 
-  /// The maximum number of challenges in all field lines with the same name in a head: 16. Further challenges are
+  /// The maximum number of authentication challenges in all field lines with the same name in a head: 16. Further challenges are
   /// dropped.
   ///
   /// RFC 9110 §11.6.1 sets no limit. IANA has registered about a dozen schemes, and servers offer three or four.
   public static let challengesMax = 16
 
-  /// The maximum number of parameters of a challenge: 32. Further parameters are dropped.
+  /// The maximum number of parameters of an authentication challenge: 32. Further parameters are dropped.
   ///
   /// RFC 9110 §11.2 sets no limit. Digest has the most parameters of the registered schemes, nine (RFC 7616 §3.3).
   public static let challengeParametersMax = 32

@@ -1,9 +1,9 @@
 // SectionParser: parses response heads, request heads and trailer sections, up to the empty line (RFC 9112 §2.1, §5).
 
-/// Parses an optional start line and field lines from pieces of any size.
+/// Parses a head or a trailer section from pieces of any size.
 ///
-/// Lines end with CRLF; a lone LF is accepted as well (§2.2). The parser inspects each byte once. It copies a section
-/// once, when it is complete, unless the section arrives in pieces.
+/// Lines end with CRLF; a lone LF is accepted as well (§2.2). The parser inspects each byte once. It copies a section once, when it
+/// is complete, unless the section arrives in pieces.
 package struct SectionParser: Sendable {
   package enum Kind: Sendable { case response, request, trailers }
 
@@ -11,7 +11,8 @@ package struct SectionParser: Sendable {
   package struct Section: Sendable {
     package let startLine: Range<UInt32>
     package let fields: Fields
-    /// The bytes as received, if the section had line folds. In the buffer of `fields`, line folds are replaced with spaces.
+    /// The bytes as received if the section had line folds, or nil if it had none. In the buffer of `fields`, line folds are
+    /// replaced with spaces.
     package let folded: [UInt8]?
     package let byteCount: Int
   }
@@ -21,7 +22,7 @@ package struct SectionParser: Sendable {
     case section(Section)
   }
 
-  /// The capacity reserved at a section's first field line. Most responses have fewer lines.
+  /// The number of field lines for which memory is reserved at a section's first field line. Most responses have fewer lines.
   private static let linesExpected = 16
 
   private let kind: Kind
@@ -42,11 +43,11 @@ package struct SectionParser: Sendable {
     bytesMax = min(kind == .trailers ? limits.trailerBytesMax : limits.headBytesMax, Int(UInt32.max))
   }
 
-  /// The number of bytes that have been consumed from a section that isn't complete yet.
+  /// The number of bytes consumed so far of a section that isn't complete yet.
   package var pendingCount: Int { pending.count }
 
-  /// Parses bytes from `cursor` on. Moves `cursor` to the first byte after the section, or to the end if the section is
-  /// incomplete.
+  /// Parses bytes from `cursor` on. Moves `cursor` to the first byte after the section or, if the section is incomplete, to the end
+  /// of the bytes.
   package mutating func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> Step {
     if pending.isEmpty {
       if let end = try scan(bytes.extracting(cursor..<bytes.count)) {
@@ -71,7 +72,7 @@ package struct SectionParser: Sendable {
     return .needMoreBytes
   }
 
-  /// Reads lines from `scanned` on. Returns the index after the section, or nil if the section is incomplete.
+  /// Reads the section's lines from offset `scanned` on. Returns the index after the section, or nil if the section is incomplete.
   private mutating func scan(_ bytes: borrowing Span<UInt8>) throws(WireError) -> Int? {
     if kind == .response, startLine == nil { try checkPrefix(bytes) }
     while true {
@@ -102,7 +103,7 @@ package struct SectionParser: Sendable {
     }
   }
 
-  /// Reads a line. Returns whether it is the empty line that ends the section.
+  /// Parses the line in the range `line`. Returns whether it is the empty line that ends the section.
   private mutating func readLine(
     _ bytes: borrowing Span<UInt8>, _ line: Range<Int>, next: Int
   ) throws(WireError) -> Bool {
@@ -185,7 +186,8 @@ package struct SectionParser: Sendable {
     kind == .trailers ? .trailersTooLarge(limit: bytesMax) : .headTooLarge(limit: bytesMax)
   }
 
-  /// Refuses a peer that doesn't speak HTTP as soon as its first bytes show this, because it may never send a line end.
+  /// Throws an error as soon as the first bytes show that the peer doesn't speak HTTP, because such a peer may never send a line
+  /// end.
   private func checkPrefix(_ bytes: borrowing Span<UInt8>) throws(WireError) {
     let expected: StaticString = "HTTP/"
     let agrees = expected.withUTF8Buffer { expected in

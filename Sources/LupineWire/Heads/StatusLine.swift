@@ -1,12 +1,12 @@
 // StatusLine: parses status-line = HTTP-version SP status-code SP [ reason-phrase ] (RFC 9112 §4).
 
-/// The parts of a well-formed status line.
+/// The parts of a valid status line.
 struct StatusLine {
   let minorVersion: UInt8
   let status: Int
   let reason: Range<UInt32>
 
-  /// Throws an error if the line is malformed. The space before an empty reason may be missing, because many servers
+  /// Throws an error if the status line is malformed. The space before an empty reason phrase may be missing, because many servers
   /// omit it.
   static func check(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) {
     _ = try StatusLine(bytes, line)
@@ -45,7 +45,7 @@ struct StatusLine {
 }
 
 extension ResponseHead {
-  /// Parses the status line of a complete section.
+  /// Creates the head of a response from a complete section, whose status line it parses.
   init(_ section: SectionParser.Section) throws(WireError) {
     let range = Int(section.startLine.lowerBound)..<Int(section.startLine.upperBound)
     let line = try StatusLine(section.fields.bytes.span, range)

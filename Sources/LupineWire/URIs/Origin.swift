@@ -10,9 +10,9 @@ public enum Scheme: String, Sendable, Hashable {
 
 /// An origin server. Only URLs with the same origin may share connections and credentials.
 public struct Origin: Sendable, Hashable {
-  /// The scheme, http or https.
+  /// The URI scheme: http or https.
   public let scheme: Scheme
-  /// A host name or IPv4 address in lowercase, or an IPv6 address without brackets.
+  /// The host: a name or IPv4 address in lowercase, or an IPv6 address without brackets.
   public let host: String
   /// The port, in 1...65535.
   public let port: UInt16
@@ -21,7 +21,7 @@ public struct Origin: Sendable, Hashable {
   /// Origins with different socket paths are different, even if their hosts are equal.
   public let socketPath: String?
 
-  /// Creates an origin. `host` must be lowercase.
+  /// Creates the origin of a server that listens on a TCP port. `host` must be lowercase.
   public init(scheme: Scheme, host: String, port: UInt16) {
     self.init(scheme: scheme, host: host, port: port, socketPath: nil)
   }
@@ -48,11 +48,12 @@ public struct Origin: Sendable, Hashable {
     if let socketPath { hasher.combine(socketPath) }
   }
 
-  /// The host and port in the form of URLs and the Host field. An IPv6 address is in brackets, and the default port is omitted.
+  /// The host and port in the form of URLs and of the Host field: an IPv6 address is in brackets, and the scheme's default port is
+  /// omitted.
   public var authority: String { port == scheme.defaultPort ? uriHost : "\(uriHost):\(port)" }
 
-  /// The host and port in the form of CONNECT requests (RFC 9112 §3.2.3). An IPv6 address is in brackets, and the port is
-  /// always included.
+  /// The host and port in the form of CONNECT requests (RFC 9112 §3.2.3): an IPv6 address is in brackets, and the port is always
+  /// included.
   public var authorityForm: String { "\(uriHost):\(port)" }
 
   // uri-host = IP-literal / IPv4address / reg-name
@@ -60,7 +61,7 @@ public struct Origin: Sendable, Hashable {
 }
 
 extension Origin: CustomStringConvertible {
-  /// The origin as a URL without a path. The percent-encoded path of a Unix socket takes the place of the host.
+  /// The origin as a URL without a path. For a Unix socket, the socket's percent-encoded path takes the place of the host.
   public var description: String {
     if let socketPath {
       "\(scheme.rawValue)+unix://\(PercentEncoding.encode(socketPath.utf8, keeping: .unreserved))"

@@ -2,7 +2,7 @@
 
 /// An absolute URI to which a request can be sent.
 public struct URI: Sendable, Hashable {
-  /// The scheme, host and port.
+  /// The origin server: the URI's scheme, host and port.
   public let origin: Origin
   /// The user information before "@" in the authority, percent-encoded, or nil if there is none.
   public let userInfo: String?
@@ -13,11 +13,11 @@ public struct URI: Sendable, Hashable {
 
   /// Parses an absolute URI.
   ///
-  /// Like browsers, it percent-encodes spaces, bytes above 0x7F and other characters that a path or query can't
-  /// contain. Control characters are refused.
+  /// Like browsers, this initializer percent-encodes spaces, bytes above 0x7F and other characters that a path or query can't
+  /// contain. It refuses control characters.
   ///
-  /// With the schemes `http+unix` and `https+unix`, the percent-encoded path of a Unix socket takes the place of host
-  /// and port: `http+unix://%2Frun%2Fdocker.sock/v1/info`.
+  /// With the schemes `http+unix` and `https+unix`, the percent-encoded path of a Unix socket takes the place of host and port:
+  /// `http+unix://%2Frun%2Fdocker.sock/v1/info`.
   public init(_ text: String) throws(URIError) {
     self = try URI(absolute: try Self.bytes(of: text))
   }

@@ -1,6 +1,6 @@
 // URIError: the ways in which a URI can be invalid, each with its cause and remedy.
 
-/// The reason why a request can't be sent to a URI.
+/// The reason why a text isn't a URI to which a request can be sent.
 public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The text has no scheme.
   case missingScheme(String)
@@ -8,7 +8,7 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   case unsupportedScheme(String)
   /// The host is missing, or is neither a name nor an address.
   case malformedHost(String)
-  /// The port isn't a number from 1 to 65535.
+  /// The port of the URI isn't a number from 1 to 65535.
   case malformedPort(String)
   /// The URI contains a control character.
   case forbiddenByte(UInt8)
@@ -18,12 +18,12 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   case malformedSocketPath(String)
   /// The socket path contains a NUL, at which the kernel would end the path.
   case nulInSocketPath(String)
-  /// The socket path has this number of bytes, which exceeds `Limits.socketPathBytesMax`.
+  /// The socket path has too many bytes. `byteCount` exceeds `Limits.socketPathBytesMax`.
   case socketPathTooLong(byteCount: Int)
-  /// A server's reference leads to a different Unix socket.
+  /// A URI reference from a server, such as a redirect's Location, leads to a different Unix socket.
   case foreignSocket(String)
 
-  /// A sentence that states the cause, followed by a sentence that states the remedy.
+  /// A sentence that states the cause, and another sentence that states the remedy.
   public var description: String {
     switch self {
     case .missingScheme(let text): "\(quoted(text)) has no scheme. Put http:// or https:// before it."

@@ -1,7 +1,6 @@
 // ConnectionTable: a table of values by connection ID.
 
-/// A table of values by connection ID. Each value is stored at the index of its connection's slot, so a lookup needs no
-/// search.
+/// A table of values by connection ID. It stores each value at the index of the connection's slot, so a lookup needs no search.
 struct ConnectionTable<Element> {
   private var places: [(id: ConnectionID, element: Element)?] = []
   private(set) var count = 0
@@ -9,8 +8,8 @@ struct ConnectionTable<Element> {
   var isEmpty: Bool { count == 0 }
   var values: [Element] { places.compactMap { $0?.element } }
 
-  /// The value for this connection ID. Nil if there is none, or if the ID is stale because its slot was reused. Setting nil
-  /// removes the value.
+  /// The value for this connection ID. Nil if there is none, or if the ID is stale because another connection uses its slot.
+  /// Setting nil removes the value.
   subscript(id: ConnectionID) -> Element? {
     get {
       guard id.slot < places.count, let place = places[id.slot], place.id == id else { return nil }

@@ -2,9 +2,9 @@
 
 /// The open connections of a shard.
 struct OpenConnections {
-  /// The pool's connections.
+  /// The connections that the pool manages.
   var pooled = ConnectionTable<Connection>()
-  /// Connections that have switched to another protocol and left the pool, which reuses their slots.
+  /// Connections that have switched to another protocol. They have left the pool, which reuses their slots.
   var upgraded: [ConnectionID: Connection] = [:]
 
   /// The open connection with this ID, in the pool or upgraded, or nil if there is none.

@@ -3,7 +3,7 @@
 /// The connections that a shard is opening, and the sockets that connect for them.
 struct Openings {
   private var table = ConnectionTable<Opening>()
-  /// The opening of each connecting socket, by the socket's poller token.
+  /// The ID of the connection for which each socket is connecting, by the socket's poller token.
   private(set) var candidates: [UInt64: ConnectionID] = [:]
   private var tokenCount: UInt64 = 0
 
@@ -11,16 +11,16 @@ struct Openings {
   var count: Int { table.count }
   var values: [Opening] { table.values }
 
-  /// The opening with this ID. Setting nil removes it.
+  /// The opening of the connection with this ID. Setting nil removes the opening.
   subscript(id: ConnectionID) -> Opening? {
     get { table[id] }
     set { table[id] = newValue }
   }
 
-  /// Returns the opening to which a connecting socket with this poller token belongs, or nil if there is none.
+  /// Returns the opening for which the socket with this poller token is connecting, or nil if there is none.
   func opening(connecting token: UInt64) -> Opening? { candidates[token].flatMap { table[$0] } }
 
-  /// Returns a poller token for a connecting socket. Its highest bit distinguishes it from connection IDs.
+  /// Returns a new poller token for a connecting socket. The highest bit of the token distinguishes it from connection IDs.
   mutating func makeToken() -> UInt64 {
     tokenCount += 1
     return tokenCount | 1 << 63

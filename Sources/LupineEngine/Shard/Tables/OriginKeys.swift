@@ -5,13 +5,13 @@ internal import LupineWire
 /// The pool keys of recently used origins.
 struct OriginKeys {
   private let rules: ProxyRules
-  /// The values of the environment variables that specify proxies, by name.
+  /// The values of the environment variables that specify proxies, by variable name.
   private let environment: [String: String]
   private let configuration: EngineConfiguration
   private var keys: [Origin: PoolKey] = [:]
-  /// The most recently used key.
+  /// The key that was used most recently.
   private var latest: PoolKey?
-  /// The most recently used key of a request with its own connection settings.
+  /// The key that was used most recently for a request whose connection settings replace the engine's.
   private var latestOwn: (origin: Origin, settings: ConnectionSettings, key: PoolKey)?
 
   init(_ rules: ProxyRules, _ configuration: EngineConfiguration, environment: [String: String] = [:]) {
@@ -20,10 +20,10 @@ struct OriginKeys {
     self.configuration = configuration
   }
 
-  /// Returns the pool key of an origin. Checks the latest key first, because consecutive requests often have the same
-  /// origin.
+  /// Returns the pool key of an origin, with the engine's settings. Checks the latest key first, because consecutive requests often
+  /// have the same origin.
   ///
-  /// The number of keys is limited to `originCount`, the number of the pool's origins, or to `originsRememberedMax`,
+  /// The number of stored keys is limited to `originCount`, the number of the pool's origins, or to `originsRememberedMax`,
   /// whichever is larger.
   mutating func key(for origin: Origin, originCount: Int) throws(Failure) -> PoolKey {
     if let latest, latest.origin == origin { return latest }
@@ -32,7 +32,7 @@ struct OriginKeys {
     return key
   }
 
-  /// Returns the pool key of a request with its own connection settings. Only the latest one is remembered.
+  /// Returns the pool key of a request whose connection settings replace the engine's. Only the latest such key is stored.
   mutating func key(for origin: Origin, _ settings: ConnectionSettings) throws(Failure) -> PoolKey {
     if let latestOwn, latestOwn.origin == origin, latestOwn.settings == settings { return latestOwn.key }
     let route = try route(to: origin, by: rules.replaced(by: settings.proxy, environment: environment))

@@ -1,6 +1,6 @@
 // SerialTable: a hash table with serial numbers as keys.
 
-/// A hash table whose keys are serial numbers assigned by the engine.
+/// A hash table whose keys are serial numbers that the engine assigns.
 ///
 /// Peers can't choose the keys, so the table avoids the cost of a dictionary's protection against chosen keys. The hash is the
 /// upper bits of a product, and collisions use the next free place (linear probing).
@@ -8,9 +8,10 @@ struct SerialTable<Value> {
   private var places: [(serial: UInt64, value: Value)?]
   private(set) var count = 0
 
-  /// The minimum number of places. At least a quarter of the places are always free, so a search ends soon.
+  /// The minimum number of places in the table: 16. At least a quarter of the places are always free, so a search ends soon.
   private static var placeCountMin: Int { 16 }
-  /// 2⁶⁴ divided by the golden ratio, which spreads consecutive numbers widely.
+  /// The factor by which the hash function multiplies a serial number: 2⁶⁴ divided by the golden ratio, which spreads consecutive
+  /// numbers widely.
   private static var multiplier: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
   init() {
@@ -21,7 +22,7 @@ struct SerialTable<Value> {
   var values: [Value] { places.compactMap { $0?.value } }
   var serials: [UInt64] { places.compactMap { $0?.serial } }
 
-  /// The value with this serial number, or nil if there is none. Setting nil removes the value.
+  /// The value whose key is this serial number, or nil if there is none. Setting nil removes the value.
   subscript(serial: UInt64) -> Value? {
     get {
       guard let position = position(of: serial) else { return nil }
