@@ -51,8 +51,8 @@ extension Request {
     }
   }
 
-  /// Returns a sequence that ends with the request. `build` is called when an iteration begins, and adds a handler that passes
-  /// elements to the continuation on the underlying queue.
+  /// Returns a sequence that ends when the request has finished. `build` is called when an iteration begins. It adds a handler that
+  /// passes elements to the continuation on the underlying queue.
   func stream<Element: Sendable>(
     _ bufferingPolicy: StreamOf<Element>.BufferingPolicy,
     build: @escaping @Sendable (StreamOf<Element>.Continuation) -> Void

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// An error whose description ends with a remedy. Errors that wrap such an error add no remedy.
+/// An error whose description ends with a remedy. The description of an error that wraps it adds no further remedy.
 protocol RemedyStating: Error {}
 
 extension AFError: RemedyStating {}
@@ -15,7 +15,8 @@ extension PropertyListError: RemedyStating {}
 extension URLEncodedFormEncoder.Error: RemedyStating {}
 
 extension Error {
-  /// Returns `event`, followed by this error as its cause, and by `remedy` unless the cause states one itself.
+  /// Returns a description of `event` with this error as its cause: `event`, this error's description, and `remedy` unless this
+  /// error's description already contains a remedy.
   func sentence(_ event: String, remedy: String? = nil) -> String {
     let cause = localizedDescription
     // If the cause begins with the same event, the event isn't repeated.
@@ -76,8 +77,8 @@ extension AFError: LocalizedError {
       remedy: "Check that the directory exists and is writable, and that no file is in the way.")
   }
 
-  /// The descriptions of the failures, without duplicates. There may be duplicates, because a retrier may return the error of
-  /// an earlier retrier or the original error.
+  /// The description of a request's failure and of its retriers' failures. Each description occurs once, even if a retrier returned
+  /// the original error or the error of an earlier retrier.
   private var retryDescription: String {
     let failures = retryFailures
     let others = failures.dropFirst().reduce(into: [String]()) { others, failure in
@@ -87,7 +88,7 @@ extension AFError: LocalizedError {
     return others.isEmpty ? first : "\(first) The request's retrier failed too: \(others.joined(separator: " "))"
   }
 
-  /// The original failure, followed by those of the retriers.
+  /// The descriptions of the original failure and of the retriers' failures, in this order.
   private var retryFailures: [String] {
     guard case .requestRetryFailed(let retryError, let originalError) = self else { return [localizedDescription] }
     return [originalError, retryError].flatMap { error in

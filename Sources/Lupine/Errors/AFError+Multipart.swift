@@ -31,8 +31,8 @@ extension AFError {
     /// Writing the form failed. `error` is the system's error, or an
     /// ``AFError/ForbiddenPartHeader`` if a part's header field can't be written.
     case outputStreamWriteFailed(error: any Error)
-    /// Reading a part failed. `error` is an ``AFError/UnexpectedInputStreamLength`` if the
-    /// part's length differs from the announced one.
+    /// Reading a part failed. `error` is the system's error, or an ``AFError/UnexpectedInputStreamLength`` if the part's length
+    /// differs from the announced length.
     case inputStreamReadFailed(error: any Error)
   }
 
@@ -52,8 +52,8 @@ extension AFError {
 }
 
 extension AFError {
-  /// The error for a part's header field or media type that contains CR or LF, which would end the field's line and begin another
-  /// field or the part's body. Alamofire doesn't have this error.
+  /// The error for a part of a multipart form with a header field that contains CR or LF, which would end the field's line and
+  /// begin another field or the part's body. Alamofire doesn't have this error.
   public struct ForbiddenPartHeader: LocalizedError {
     /// The field's name.
     public var name: String

@@ -6,7 +6,7 @@ public import LupineURLSession
 extension AFError {
   /// The reason why a server was not trusted.
   public enum ServerTrustFailureReason: Sendable {
-    /// The ``ServerTrustManager`` requires an evaluator for each host, but has none for this one.
+    /// The ``ServerTrustManager`` requires an evaluator for each host, but has none for `host`.
     case noRequiredEvaluator(host: String)
     /// The evaluator has no pinned certificates.
     case noCertificatesFound

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Transforms a body before it is serialized. It isn't called for an empty body.
+/// Transforms a response body before it is serialized. Not called for an empty body.
 public protocol DataPreprocessor: Sendable {
   /// Returns the data to serialize instead of `data`.
   ///
@@ -19,14 +19,15 @@ public struct PassthroughPreprocessor: DataPreprocessor {
   public func preprocess(_ data: Data) throws -> Data { data }
 }
 
-/// Removes the line `)]}',` that some services send before JSON to prevent scripts from including it.
+/// Removes the line `)]}',` which some services send before JSON so that scripts of other sites can't load the JSON (cross-site
+/// script inclusion, XSSI).
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
   private static let prefix = Data(")]}',\n".utf8)
 
   /// Creates a preprocessor.
   public init() {}
 
-  /// Returns `data` without the line, or unchanged if `data` doesn't start with the line.
+  /// Returns `data` without the line `)]}',` at its start, or unchanged if `data` doesn't start with that line.
   public func preprocess(_ data: Data) throws -> Data {
     data.starts(with: Self.prefix) ? data.dropFirst(Self.prefix.count) : data
   }
@@ -38,6 +39,6 @@ extension DataPreprocessor where Self == PassthroughPreprocessor {
 }
 
 extension DataPreprocessor where Self == GoogleXSSIPreprocessor {
-  /// Removes the line `)]}',` that some services send before JSON.
+  /// A preprocessor that removes the line `)]}',`, which some services send before JSON.
   public static var googleXSSI: GoogleXSSIPreprocessor { GoogleXSSIPreprocessor() }
 }

@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// The context of an adapter's call.
+/// The request and the session for which an adapter is called.
 public struct RequestAdapterState: Sendable {
   /// The `id` of the ``Request`` to which the `URLRequest` belongs.
   public let requestID: UUID
@@ -11,7 +11,7 @@ public struct RequestAdapterState: Sendable {
   public let session: Session
 }
 
-/// Changes a request before each attempt to send it, including retries.
+/// A type that can change a request before each attempt to send it, including retries.
 public protocol RequestAdapter: Sendable {
   /// Adapts `urlRequest`, then calls `completion` once, on any thread, with the request to send or the error with which to fail.
   ///
@@ -21,8 +21,8 @@ public protocol RequestAdapter: Sendable {
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-  /// Adapts `urlRequest`. `state` contains the request's ID and session. Sessions call this method, which by default calls
-  /// `adapt(_:for:completion:)`.
+  /// Adapts `urlRequest`, like `adapt(_:for:completion:)`, but also receives the request's ID. Sessions call this method, which by
+  /// default calls `adapt(_:for:completion:)`.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -40,7 +40,7 @@ extension RequestAdapter {
   }
 }
 
-/// Decides whether a failed request is sent again.
+/// A type that decides whether a failed request is sent again.
 public protocol RequestRetrier: Sendable {
   /// Decides whether `request` is retried, then calls `completion` once, on any thread.
   ///

@@ -8,7 +8,7 @@ public protocol ServerTrustEvaluating: Sendable {
   /// certificates. An error that isn't an ``AFError`` becomes
   /// `AFError.ServerTrustFailureReason.customEvaluationFailed(error:)`.
   ///
-  /// The method is called during a handshake, which waits for it within the handshake's time limit. It may block, because it
+  /// The method is called during a TLS handshake, which waits for it within the handshake's time limit. It may block, because it
   /// runs on a thread that serves no connections. Several threads may call it at the same time. It isn't called for resumed TLS
   /// sessions.
   func evaluate(_ trust: SecTrust, forHost host: String) throws
