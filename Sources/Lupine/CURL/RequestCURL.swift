@@ -124,8 +124,8 @@ private func escaped(_ bytes: some Sequence<UInt8>, by escape: (UInt8) -> String
   return text
 }
 
-/// Whether bash and printf treat the byte literally: printable ASCII except quotes, backslashes, percent signs,
-/// exclamation marks, and hyphens, which would start an option of printf.
+/// Returns whether bash and printf treat the byte literally. They do so for printable ASCII except quotes, backslashes, percent
+/// signs, exclamation marks, and hyphens, which would start an option of printf.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "%"), UInt8(ascii: "!"), UInt8(ascii: "-"): false

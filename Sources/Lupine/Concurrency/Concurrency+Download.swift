@@ -55,7 +55,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 }
 
 extension DownloadRequest {
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value is the file's content as `Data`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the file's content as `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -75,7 +75,8 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value is decoded from the file's content.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the file's
+  /// content.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
@@ -99,14 +100,14 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value is the file's URL.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the file's URL.
   public func serializingDownloadedFileURL(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<URL> {
     serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value is the file's content as text.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the file's content as text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -128,7 +129,8 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value `serializer` creates from the file.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
+  /// file.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
@@ -139,7 +141,8 @@ extension DownloadRequest {
     task(for: serializer, shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value `serializer` creates from the file.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
+  /// file.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.

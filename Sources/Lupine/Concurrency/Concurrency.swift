@@ -66,7 +66,7 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value is the response body as `Data`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the response body as `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -88,7 +88,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value is decoded from the response body.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the response
+  /// body.
   ///
   /// ```swift
   /// let profile = try await AF.request("https://example.org/profile")
@@ -121,7 +122,7 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value is the response body as text.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the response body as text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -145,8 +146,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value `serializer`, such as `.string`, creates
-  /// from the response body.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer`, such as `.string`,
+  /// creates from the response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
@@ -158,8 +159,8 @@ extension DataRequest {
     dataTask(using: serializer, automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is off, and returns a task whose value `serializer` creates from the response
-  /// body.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
+  /// response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
@@ -186,7 +187,7 @@ final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
   private let latch: Latch
 
-  /// Creates an empty box, to be filled on `queue`.
+  /// Creates a box without a value. The waiting tasks are resumed by `queue`.
   init(on queue: SerialQueue) { latch = Latch(queue: queue) }
 
   /// Sets the value and resumes all waiters.

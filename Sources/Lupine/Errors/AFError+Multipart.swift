@@ -55,12 +55,12 @@ extension AFError {
   /// The error for a part of a multipart form with a header field that contains CR or LF, which would end the field's line and
   /// begin another field or the part's body. Alamofire doesn't have this error.
   public struct ForbiddenPartHeader: LocalizedError {
-    /// The field's name.
+    /// The name of the rejected header field.
     public var name: String
-    /// The field's value.
+    /// The value of the rejected header field.
     public var value: String
 
-    /// Names the field, and describes how to correct it.
+    /// Names the rejected header field, and describes how to correct it.
     public var errorDescription: String? {
       // The name may contain the line break itself.
       let name = String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 ? "\u{FFFD}" : $0 }))

@@ -26,7 +26,7 @@ extension AFError {
     /// A custom evaluator failed with its own error.
     case customEvaluationFailed(error: any Error)
 
-    /// The result of a failed evaluation.
+    /// The details of a failed revocation check.
     public struct Output: Sendable {
       /// The host of the request.
       public let host: String

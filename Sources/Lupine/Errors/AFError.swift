@@ -88,9 +88,9 @@ public enum AFError: Error, Sendable {
   case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
   /// A ``ParameterEncoding`` or a JSON encoder failed.
   case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
-  /// An adapter failed.
+  /// A ``RequestAdapter`` failed.
   case requestAdaptationFailed(error: any Error)
-  /// A retrier failed when it was called for `originalError`.
+  /// A ``RequestRetrier`` failed when it was called for `originalError`.
   case requestRetryFailed(retryError: any Error, originalError: any Error)
   /// The response could not be serialized.
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)

@@ -3,7 +3,7 @@
 public import Foundation
 import LupineURLSession
 
-/// Observes requests and their tasks, for example to log them. Every method has a default implementation that does
+/// A type that observes requests and their tasks, for example to log them. Every method has a default implementation that does
 /// nothing.
 ///
 /// ```swift

@@ -24,7 +24,7 @@ open class MultipartFormData: CustomStringConvertible {
   /// The value of the form's Content-Type field.
   open var contentType: String
 
-  /// The delimiter of the parts.
+  /// The boundary that separates the parts of the form.
   public let boundary: String
 
   /// The total length of the parts' bodies in bytes, without their headers and the boundaries.
@@ -35,7 +35,7 @@ open class MultipartFormData: CustomStringConvertible {
     }
   }
 
-  /// The number of parts, the size of their bodies, and the boundary.
+  /// The number of parts, the total size of their bodies, and the boundary.
   open var description: String {
     let size = ReadableText.bytes(Int64(clamping: contentLength))
     return "\(type(of: self))(\(ReadableText.count(parts.count, "part")), \(size), boundary: \(boundary))"

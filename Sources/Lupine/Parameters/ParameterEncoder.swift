@@ -63,11 +63,11 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// The part of the request that receives the form.
   public enum Destination {
-    /// The query for GET, HEAD and DELETE; the body for other methods.
+    /// The URL's query for GET, HEAD and DELETE; the request body for other methods.
     case methodDependent
-    /// The query. The form is appended to the existing query of the URL.
+    /// The URL's query. The form is appended to the existing query.
     case queryString
-    /// The body.
+    /// The request body.
     case httpBody
 
     func isQuery(for method: HTTPMethod) -> Bool {

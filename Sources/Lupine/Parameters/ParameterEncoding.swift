@@ -23,13 +23,13 @@ public struct JSONEncoding: ParameterEncoding {
     /// A value can't be represented in JSON, or a key isn't a string.
     case invalidJSONObject
 
-    /// The failure and a remedy, in English.
+    /// A description of the failure and of a remedy, in English.
     public var errorDescription: String? {
       "One of the values can't be represented in JSON. Use strings, finite numbers, Bool, NSNull, and arrays and "
         + "dictionaries with string keys of these."
     }
 
-    /// The failure and a remedy, in English.
+    /// A description of the failure and of a remedy, in English.
     public var localizedDescription: String { errorDescription ?? "" }
   }
 

@@ -66,7 +66,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
 }
 
 extension DeflateRequestCompressor.DuplicateHeaderError: LocalizedError {
-  /// The failure and a remedy, in English.
+  /// A description of the failure and of a remedy, in English.
   public var errorDescription: String? {
     """
     The request's body was not compressed because its Content-Encoding field says that it already is. Remove the \

@@ -10,11 +10,11 @@ public import LupineURLSession
 public struct URLEncoding: ParameterEncoding {
   /// The part of the request that receives the form.
   public enum Destination: Sendable {
-    /// The query for GET, HEAD and DELETE; the body for other methods.
+    /// The URL's query for GET, HEAD and DELETE; the request body for other methods.
     case methodDependent
-    /// The query. The form is appended to the existing query of the URL.
+    /// The URL's query. The form is appended to the existing query.
     case queryString
-    /// The body.
+    /// The request body.
     case httpBody
 
     fileprivate func isQuery(for method: HTTPMethod) -> Bool {

@@ -7,7 +7,7 @@ extension Request {
   public enum State: Sendable {
     /// The request was created, but not resumed.
     case initialized
-    /// The request is running, or will run as soon as it has been built.
+    /// The request is running, or will run as soon as its task has been created.
     case resumed
     /// The request is suspended until it is resumed.
     case suspended

@@ -25,7 +25,7 @@ public class Request: @unchecked Sendable {
 
   /// The decision about a response after its head has arrived.
   public enum ResponseDisposition: Sendable {
-    /// Receives the response body.
+    /// Continues, and receives the response body.
     case allow
     /// Cancels the request.
     case cancel
@@ -263,7 +263,8 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Begins an attempt, unless the request is no longer being built. Called on the root queue.
+  /// Begins to create the task of an attempt, unless the request has been cancelled or has ended in the meantime. Called on the
+  /// root queue.
   func build(in session: (any RequestSession)?) {
     let attempt = mutableState.withLock { state in state.isBuilding(state.retryCount) ? state.retryCount : nil }
     guard let attempt else { return }

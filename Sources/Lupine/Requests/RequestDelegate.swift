@@ -31,7 +31,7 @@ protocol RequestSession: RequestDelegate {
 
   /// Keeps the request alive until `cleanup(after:)`.
   func keep(_ request: Request)
-  /// Builds the request's task. Called on the root queue.
+  /// Creates the `URLRequest` and the task for the attempt with the given number. Called on the root queue.
   func build(_ request: Request, attempt: Int)
   /// Returns whether there is a retrier to call after a failure of `request`. Returns false if the session can't create tasks any
   /// more.

@@ -5,7 +5,7 @@ import LupineURLSession
 import Synchronization
 
 // Unchecked because the superclass is. The added state is constant or protected by the Mutex.
-/// A data request that uploads a body.
+/// A data request that uploads a request body from memory, a file or a stream.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
   // Unchecked because InputStream isn't Sendable. The request owns the stream once it has received it, and BodyStream uses the
   // stream on only one queue at a time.

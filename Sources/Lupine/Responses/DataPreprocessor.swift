@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Transforms a response body before it is serialized. Not called for an empty body.
+/// A type that transforms a response body before the body is serialized. Not called for an empty body.
 public protocol DataPreprocessor: Sendable {
   /// Returns the data to serialize instead of `data`.
   ///
@@ -10,7 +10,7 @@ public protocol DataPreprocessor: Sendable {
   func preprocess(_ data: Data) throws -> Data
 }
 
-/// Returns the body unchanged.
+/// A preprocessor that returns the body unchanged.
 public struct PassthroughPreprocessor: DataPreprocessor {
   /// Creates a preprocessor.
   public init() {}
@@ -19,8 +19,8 @@ public struct PassthroughPreprocessor: DataPreprocessor {
   public func preprocess(_ data: Data) throws -> Data { data }
 }
 
-/// Removes the line `)]}',` which some services send before JSON so that scripts of other sites can't load the JSON (cross-site
-/// script inclusion, XSSI).
+/// A preprocessor that removes the line `)]}',`, which some services send before JSON so that scripts of other sites can't load the
+/// JSON (cross-site script inclusion, XSSI).
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
   private static let prefix = Data(")]}',\n".utf8)
 
@@ -34,7 +34,7 @@ public struct GoogleXSSIPreprocessor: DataPreprocessor {
 }
 
 extension DataPreprocessor where Self == PassthroughPreprocessor {
-  /// Returns the body unchanged.
+  /// A preprocessor that returns the body unchanged.
   public static var passthrough: PassthroughPreprocessor { PassthroughPreprocessor() }
 }
 

@@ -3,8 +3,8 @@
 public import Foundation
 public import LupineURLSession
 
-/// Reads the body as untyped JSON: `NSNull`, `NSNumber`, `String`, and arrays and dictionaries of these. An empty body becomes
-/// `NSNull` if the status code or the request method allows an empty body.
+/// A serializer that reads the response body as untyped JSON: `NSNull`, `NSNumber`, `String`, and arrays and dictionaries of these.
+/// An empty body becomes `NSNull` if the status code or the request method allows an empty body.
 @available(*, deprecated, message: "Use DecodableResponseSerializer, which checks the body's structure.")
 public final class JSONResponseSerializer: ResponseSerializer {
   /// Transforms the response body before it is serialized, unless the body is empty.

@@ -3,12 +3,12 @@
 public import Foundation
 public import LupineURLSession
 
-/// Converts the outcome of a data request, its response body or its error, to a value.
+/// A serializer that converts the outcome of a data request, its response body or its error, to a value.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
   /// The type of the value that the serializer creates.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the serialized value of a response.
+  /// Returns the value created from the outcome of a data request.
   ///
   /// - Parameters:
   ///   - request: The last request sent, or nil if no request could be created.

@@ -87,7 +87,7 @@ public final class StringResponseSerializer: ResponseSerializer {
 public final class DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
   /// Transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// Decodes the preprocessed body.
+  /// The decoder that decodes the preprocessed body.
   public let decoder: any DataDecoder
   /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>

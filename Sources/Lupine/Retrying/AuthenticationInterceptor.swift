@@ -6,13 +6,13 @@ import Synchronization
 
 /// A credential for requests, such as an OAuth 2 access token with its refresh token (RFC 6749 §1.4).
 public protocol AuthenticationCredential {
-  /// Whether the credential must be refreshed before it is used, for example because it expires soon.
+  /// Whether the credential must be refreshed before it is used again, for example because it expires soon.
   ///
   /// Read for each request, on any thread.
   var requiresRefresh: Bool { get }
 }
 
-/// Applies and refreshes the credentials of one authentication method, for an ``AuthenticationInterceptor``.
+/// A type that applies and refreshes the credentials of one authentication method, for an ``AuthenticationInterceptor``.
 ///
 /// Several threads may call the methods at the same time, but an interceptor doesn't call `refresh` again before the previous
 /// refresh has completed.
@@ -53,7 +53,7 @@ public enum AuthenticationError: Error {
 }
 
 extension AuthenticationError: LocalizedError {
-  /// The failure and a remedy, in English.
+  /// A description of the failure and of a remedy, in English.
   public var errorDescription: String? {
     switch self {
     case .missingCredential:
@@ -67,7 +67,8 @@ extension AuthenticationError: LocalizedError {
   }
 }
 
-/// Applies a credential to each request, and refreshes it when it has expired or a server has rejected it.
+/// An interceptor that applies a credential to each request, and that refreshes the credential when it has expired or a server has
+/// rejected it.
 ///
 /// Only one refresh runs at a time, on behalf of all requests. If the credential requires a refresh, every request waits for
 /// the refresh. If a server has rejected the credential, only the rejected requests wait; new requests are sent with the

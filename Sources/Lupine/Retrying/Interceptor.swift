@@ -23,7 +23,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
     adaptHandler(urlRequest, session, completion)
   }
 
-  /// Calls `adapt(_:for:completion:)` with the state's session.
+  /// Calls `adapt(_:for:completion:)` with the session in `state`.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,

@@ -5,7 +5,7 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// Retries requests that failed because there was no network, as soon as there is a path to other machines.
+/// A retrier that retries requests that failed because there was no network, as soon as there is a network path to other machines.
 ///
 /// ```swift
 /// let report = AF.request("https://example.com/report", interceptor: .offlineRetrier(maximumWait: .seconds(60)))
@@ -16,7 +16,7 @@ import Synchronization
 /// requests wait for the same path, their retries are spread over up to two seconds. A retry builds the request anew, so its body
 /// is sent from the start. A cancelled request isn't retried.
 public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterceptor, Sendable {
-  /// The default time to wait for a path: 5 s.
+  /// The default maximum time for which a request waits for a network path: 5 s.
   public static let defaultWait: DispatchTimeInterval = .seconds(5)
 
   /// The codes of the `URLError`s that mean that there is no network: `.notConnectedToInternet`.
@@ -62,7 +62,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   /// Creates a retrier that waits for a network path through an interface of the given type.
   ///
   /// - Parameters:
-  ///   - requiredInterfaceType: The required type of interface.
+  ///   - requiredInterfaceType: The required type of network interface.
   ///   - maximumWait: The longest time for which a request waits; 5 s by default.
   ///   - isOfflineError: Returns whether a request failed because there was no network.
   public convenience init(

@@ -15,7 +15,7 @@ public struct RequestAdapterState: Sendable {
 public protocol RequestAdapter: Sendable {
   /// Adapts `urlRequest`, then calls `completion` once, on any thread, with the request to send or the error with which to fail.
   ///
-  /// The request waits for `completion`. Further calls are ignored.
+  /// The request waits until `completion` is called. Further calls of `completion` are ignored.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -30,7 +30,7 @@ public protocol RequestAdapter: Sendable {
 }
 
 extension RequestAdapter {
-  /// Calls `adapt(_:for:completion:)` with the state's session.
+  /// Calls `adapt(_:for:completion:)` with the session in `state`.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -44,7 +44,7 @@ extension RequestAdapter {
 public protocol RequestRetrier: Sendable {
   /// Decides whether `request` is retried, then calls `completion` once, on any thread.
   ///
-  /// The request waits for `completion`. Further calls are ignored.
+  /// The request waits until `completion` is called. Further calls of `completion` are ignored.
   @preconcurrency
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,

@@ -20,7 +20,7 @@ open class Session: @unchecked Sendable {
   /// The session that ``AF`` refers to.
   public static let `default` = Session()
 
-  /// The `URLSession` that creates the tasks.
+  /// The `URLSession` that creates the requests' tasks.
   public let session: URLSession
   /// The delegate of ``session``, which passes each task's events to its request.
   public let delegate: SessionDelegate
@@ -38,9 +38,9 @@ open class Session: @unchecked Sendable {
   public let interceptor: (any RequestInterceptor)?
   /// The manager that evaluates the servers' certificates. If it is nil, the configuration's TLS settings decide.
   public let serverTrustManager: ServerTrustManager?
-  /// The handler of redirects for requests that have no such handler. If it is nil, redirects are followed.
+  /// The handler that decides about redirects, for requests without such a handler. If it is nil, redirects are followed.
   public let redirectHandler: (any RedirectHandler)?
-  /// The handler that decides how responses are cached, for requests that have no such handler.
+  /// The handler that decides how responses are cached, for requests without such a handler, or nil to cache them unchanged.
   public let cachedResponseHandler: (any CachedResponseHandler)?
   /// The monitor that notifies the session's monitors of each request's events, on the root queue.
   public let eventMonitor: CompositeEventMonitor

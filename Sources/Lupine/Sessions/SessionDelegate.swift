@@ -40,7 +40,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDelegate
 
-  /// Fails the unfinished requests with `AFError.sessionInvalidated(error:)`.
+  /// Fails the session's unfinished requests with `AFError.sessionInvalidated(error:)`.
   open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     let wiring = wiring.withLock { $0 }
     wiring.eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)

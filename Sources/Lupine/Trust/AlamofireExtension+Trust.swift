@@ -9,8 +9,8 @@ extension Array: AlamofireExtended where Element == SecCertificate {}
 extension Bundle: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == SecTrust {
-  /// The server's certificate, followed by its issuers. Each certificate is signed by the next one. A valid chain ends in a
-  /// trust anchor.
+  /// The server's certificate, followed by the certificates of its issuers. Each certificate is signed by the next one. A valid
+  /// chain ends in a trust anchor.
   public var certificates: [SecCertificate] { type.certificates }
 
   /// The DER encodings of the certificates.

@@ -2,7 +2,7 @@
 
 public import LupineURLSession
 
-/// Accepts a server whose certificate chain is valid and has no revoked certificate.
+/// An evaluator that accepts a server whose certificate chain is valid and has no revoked certificate.
 ///
 /// A certificate's revocation is checked with the stapled OCSP response, with a response from the responder that the certificate
 /// names, or with a revocation list. By default, a certificate about which there is no verified answer is accepted, for example

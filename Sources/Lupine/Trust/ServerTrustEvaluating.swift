@@ -2,7 +2,7 @@
 
 public import LupineURLSession
 
-/// Decides whether a server is trusted during the TLS handshake.
+/// A type that decides, during the TLS handshake, whether a server is trusted.
 public protocol ServerTrustEvaluating: Sendable {
   /// Throws an error to reject the server. If the method returns, the server is accepted, even if OpenSSL rejects its
   /// certificates. An error that isn't an ``AFError`` becomes

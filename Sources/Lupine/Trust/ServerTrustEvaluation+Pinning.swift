@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// Accepts a server whose certificate chain contains one of the pinned certificates.
+/// An evaluator that accepts a server whose certificate chain contains one of the pinned certificates.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
   private let certificates: [SecCertificate]
   private let acceptSelfSignedCertificates: Bool
@@ -60,8 +60,8 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
   }
 }
 
-/// Accepts a server whose certificate chain contains one of the pinned public keys. A key pin remains valid when the certificate
-/// is reissued for the same key.
+/// An evaluator that accepts a server whose certificate chain contains one of the pinned public keys. A pinned key remains valid
+/// when the certificate is reissued for the same key.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
   private let keys: [SecKey]
   private let performDefaultValidation: Bool

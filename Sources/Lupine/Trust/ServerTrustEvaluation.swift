@@ -74,7 +74,7 @@ public final class DefaultTrustEvaluator: ServerTrustEvaluating {
   }
 }
 
-/// Accepts every server, so that anyone on the network path can read and change the data. For tests only.
+/// An evaluator that accepts every server, so that anyone on the network path can read and change the data. For tests only.
 public final class DisabledTrustEvaluator: ServerTrustEvaluating {
   /// Creates an evaluator.
   public init() {}
