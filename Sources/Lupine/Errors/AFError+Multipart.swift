@@ -73,7 +73,7 @@ extension AFError.MultipartEncodingFailureReason {
   var sentence: String {
     switch self {
     case .bodyPartURLInvalid(let url):
-      "The part \(ReadableText.url(url)) is not a file URL. Download it first, or append its data."
+      "The part's URL \(ReadableText.url(url)) is not a file URL. Download the resource first, and append its data."
     case .bodyPartFilenameInvalid(let url):
       "\(ReadableText.url(url)) doesn't end in a name with an extension, so its file name and media type can't be "
         + "derived. Pass a fileName and a mimeType to append."

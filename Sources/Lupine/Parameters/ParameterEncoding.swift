@@ -25,8 +25,8 @@ public struct JSONEncoding: ParameterEncoding {
 
     /// A description of the failure and of a remedy, in English.
     public var errorDescription: String? {
-      "One of the values can't be represented in JSON. Use strings, finite numbers, Bool, NSNull, and arrays and "
-        + "dictionaries with string keys of these."
+      "One of the values can't be represented in JSON. Use only strings, finite numbers, Bool, NSNull, and arrays and "
+        + "string-keyed dictionaries of these."
     }
 
     /// A description of the failure and of a remedy, in English.

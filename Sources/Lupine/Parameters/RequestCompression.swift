@@ -69,8 +69,8 @@ extension DeflateRequestCompressor.DuplicateHeaderError: LocalizedError {
   /// A description of the failure and of a remedy, in English.
   public var errorDescription: String? {
     """
-    The request's body was not compressed because its Content-Encoding field says that it already is. Remove the \
-    field, or pass .replace or .skip as the compressor's duplicateHeaderBehavior.
+    The request's body was not compressed because the request has a Content-Encoding field, so the body may already be \
+    compressed. Remove the field, or pass .replace or .skip as the compressor's duplicateHeaderBehavior.
     """
   }
 }

@@ -57,11 +57,11 @@ extension AuthenticationError: LocalizedError {
   public var errorDescription: String? {
     switch self {
     case .missingCredential:
-      "The request could not be authenticated because there is no credential. Set the interceptor's credential first."
+      "The request could not be authenticated because the AuthenticationInterceptor has no credential. Set its credential first."
     case .excessiveRefresh:
       """
-      The credential was refreshed too often within the refresh window, and requests still fail. Check that the server \
-      accepts the authenticator's credentials, or allow more attempts.
+      The credential has already been refreshed as often as the RefreshWindow permits, and requests still fail. Check that \
+      the server accepts the authenticator's credentials, or raise the window's maximumAttempts.
       """
     }
   }
