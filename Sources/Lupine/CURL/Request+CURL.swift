@@ -4,23 +4,24 @@ public import Foundation
 import LupineURLSession
 
 extension Request {
-  /// Returns the curl command of the latest `URLRequest`. If none has been created yet, returns a message that says so.
+  /// Returns a curl command that sends the latest `URLRequest`. If no `URLRequest` has been created yet, returns a message that
+  /// says so.
   public func cURLDescription() -> String {
     lastRequest.map(description) ?? "No curl command: the request has not been built yet. Resume it first."
   }
 
-  /// Calls `handler` on `queue` with the curl command of each `URLRequest`, beginning with the latest one if there is one.
+  /// Calls `handler` on `queue` with a curl command for each `URLRequest`, beginning with the latest one if there is one.
   ///
-  /// If a request can't be adapted, the command describes the unadapted request. If a request
-  /// can't be created, `handler` receives a message.
+  /// If a `URLRequest` can't be adapted, the command describes the unadapted one. If a `URLRequest` can't be created, `handler`
+  /// receives a message that says so.
   @preconcurrency
   @discardableResult
   public func cURLDescription(on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void) -> Self {
     cURLDescription { text in queue.async { handler(text) } }
   }
 
-  /// Calls `handler` on the request's underlying queue with the curl command of each `URLRequest`, beginning with the latest one
-  /// if there is one.
+  /// Calls `handler` on the request's underlying queue with a curl command for each `URLRequest`, beginning with the latest one if
+  /// there is one.
   @preconcurrency
   @discardableResult
   public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {

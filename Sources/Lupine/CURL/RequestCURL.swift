@@ -4,10 +4,11 @@
 import Foundation
 package import LupineURLSession
 
-/// Returns the curl command for `request`. It includes the configuration's fields that the request doesn't set itself.
+/// Returns a curl command that sends `request`. The command includes the configuration's header fields that the request doesn't set
+/// itself.
 ///
-/// `credential` is the credential that answers challenges. `cookies` is the value of the Cookie field if it differs from the
-/// request's.
+/// `credential` is the credential that answers challenges. `cookies` is the value of the Cookie field that the session would send,
+/// or nil to use the request's own field.
 ///
 /// The body is an argument if possible. If it contains NUL bytes, which an argument can't contain, or has 128 KiB or more,
 /// bash's `printf` writes the body, and curl reads it through a process substitution. A body stream is omitted.
@@ -123,8 +124,8 @@ private func escaped(_ bytes: some Sequence<UInt8>, by escape: (UInt8) -> String
   return text
 }
 
-/// Whether bash and printf treat the byte literally: printable ASCII except quotes, backslashes, percent signs,
-/// exclamation marks, and hyphens, which would start an option of printf.
+/// Returns whether bash and printf treat the byte literally. They do so for printable ASCII except quotes, backslashes, percent
+/// signs, exclamation marks, and hyphens, which would start an option of printf.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "%"), UInt8(ascii: "!"), UInt8(ascii: "-"): false
@@ -132,12 +133,13 @@ private func isPlain(_ byte: UInt8) -> Bool {
   }
 }
 
-/// Returns `\xHH` for `$'…'`, always with two digits, so that a following digit isn't included.
+/// Returns `byte` as the escape `\xHH` for bash's `$'…'`, always with two hex digits, so that bash doesn't include a following
+/// digit.
 private func ansiCEscape(_ byte: UInt8) -> String {
   "\\x" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
 }
 
-/// Returns `\NNN` for a printf format, always with three octal digits.
+/// Returns `byte` as the escape `\NNN` for the format of `printf`, always with three octal digits.
 private func printfEscape(_ byte: UInt8) -> String {
   let digits = String(byte, radix: 8)
   return "\\" + String(repeating: "0", count: 3 - digits.count) + digits

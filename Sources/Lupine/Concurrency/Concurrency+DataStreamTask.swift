@@ -2,7 +2,8 @@
 
 public import Foundation
 
-/// A stream request whose pieces are read by `for await` loops. Each loop receives every piece that arrives while it runs.
+/// A stream request whose response body is read by `for await` loops, in pieces. Each loop receives every piece that arrives while
+/// the loop runs.
 ///
 /// With the policy `.unbounded`, no piece is dropped. Pieces that a loop hasn't read cause backpressure, so that at most
 /// `EngineConfiguration.windowBytes` of the body are buffered. Other policies drop elements and don't cause backpressure. They
@@ -17,11 +18,11 @@ public struct DataStreamTask: Sendable {
     self.request = request
   }
 
-  /// Returns the body's pieces as `Data`.
+  /// Returns a sequence of the response body's pieces as `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: Which unread pieces are kept. All by default.
+  ///   - bufferingPolicy: The policy that determines which unread elements are kept. All by default.
   public func streamingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Data, Never>.BufferingPolicy = .unbounded
@@ -29,11 +30,11 @@ public struct DataStreamTask: Sendable {
     stream(shouldAutomaticallyCancel, bufferingPolicy) { request.handleData(on: request.underlyingQueue, receive: $0) }
   }
 
-  /// Returns the body's pieces as UTF-8 text.
+  /// Returns a sequence of the response body's pieces as UTF-8 text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: Which unread elements are kept. All by default.
+  ///   - bufferingPolicy: The policy that determines which unread elements are kept. All by default.
   public func streamingStrings(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<String, Never>.BufferingPolicy = .unbounded
@@ -43,12 +44,12 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// Returns the body's pieces, each decoded from JSON as a `T`.
+  /// Returns a sequence of the response body's pieces, each decoded from JSON as a `T`.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: Which unread elements are kept. All by default.
+  ///   - bufferingPolicy: The policy that determines which unread elements are kept. All by default.
   public func streamingDecodables<T: Decodable & Sendable>(
     _ type: T.Type = T.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<T, AFError>.BufferingPolicy = .unbounded
@@ -58,12 +59,12 @@ public struct DataStreamTask: Sendable {
       bufferingPolicy: bufferingPolicy)
   }
 
-  /// Returns the body's pieces, each serialized by `serializer`.
+  /// Returns a sequence of the values that `serializer` creates from the response body's pieces.
   ///
   /// - Parameters:
   ///   - serializer: Serializes a piece. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: Which unread elements are kept. All by default.
+  ///   - bufferingPolicy: The policy that determines which unread elements are kept. All by default.
   public func streamingResponses<Serializer: DataStreamSerializer>(
     serializedUsing serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Serializer.SerializedObject, AFError>.BufferingPolicy = .unbounded
@@ -73,7 +74,8 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// Returns a sequence. Each of its iterations adds a handler to the request. Adding the handler may resume the request.
+  /// Returns a sequence of events. Each iteration calls `addHandler`, which adds a handler to the request and may thereby resume
+  /// it.
   private func stream<Success: Sendable, Failure>(
     _ shouldAutomaticallyCancel: Bool, _ bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
     addHandler: @escaping @Sendable (@escaping StreamHandler<Success, Failure>.Receive) -> Void
@@ -109,7 +111,7 @@ public struct DataStreamTask: Sendable {
 }
 
 extension DataStreamRequest {
-  /// Returns a task that streams the body. The request isn't resumed until a loop starts.
+  /// Returns a task whose sequences stream the response body. The request isn't resumed until a loop over such a sequence starts.
   public func streamTask() -> DataStreamTask {
     DataStreamTask(request: self)
   }

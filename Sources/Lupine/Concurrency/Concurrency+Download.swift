@@ -55,11 +55,11 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 }
 
 extension DownloadRequest {
-  /// Resumes the request and returns a task for the file's contents.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the file's content as `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   public func serializingData(
@@ -75,12 +75,13 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request and returns a task for the file's contents, decoded as a `Value`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the file's
+  /// content.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - decoder: Decodes the value. A `JSONDecoder` by default.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
@@ -99,18 +100,18 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request and returns a task for the file's URL.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the file's URL.
   public func serializingDownloadedFileURL(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<URL> {
     serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request and returns a task for the file's contents as text.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the file's content as text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
@@ -128,10 +129,11 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request and returns a task for the file, serialized by `serializer`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
+  /// file.
   ///
   /// - Parameters:
-  ///   - serializer: Converts the content. Called on the request's serialization queue.
+  ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingDownload<Serializer: ResponseSerializer>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -139,10 +141,11 @@ extension DownloadRequest {
     task(for: serializer, shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request and returns a task for the file, serialized by `serializer`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
+  /// file.
   ///
   /// - Parameters:
-  ///   - serializer: Converts the content. Called on the request's serialization queue.
+  ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true

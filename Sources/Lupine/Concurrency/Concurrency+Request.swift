@@ -4,7 +4,7 @@ public import Foundation
 public import LupineURLSession
 
 extension Request {
-  /// Returns a sequence of the upload's progress. Replaces an earlier `uploadProgress` handler.
+  /// Returns a sequence of the progress of sending the request body. Replaces an earlier `uploadProgress` handler.
   public func uploadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -13,7 +13,7 @@ extension Request {
     }
   }
 
-  /// Returns a sequence of the download's progress. Replaces an earlier `downloadProgress` handler.
+  /// Returns a sequence of the progress of receiving the response body. Replaces an earlier `downloadProgress` handler.
   public func downloadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -42,7 +42,8 @@ extension Request {
     }
   }
 
-  /// Returns a sequence of the curl commands of this request's `URLRequest`s, beginning with the latest one if there is one.
+  /// Returns a sequence of curl commands, one for each `URLRequest` created for this request, beginning with the latest one if
+  /// there is one.
   public func cURLDescriptions(
     bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
   ) -> StreamOf<String> {
@@ -51,8 +52,8 @@ extension Request {
     }
   }
 
-  /// Returns a sequence that ends with the request. `build` is called when an iteration begins, and adds a handler that passes
-  /// elements to the continuation on the underlying queue.
+  /// Returns a sequence that ends when the request has finished. `build` is called when an iteration begins. It adds a handler that
+  /// passes elements to the continuation on the underlying queue.
   func stream<Element: Sendable>(
     _ bufferingPolicy: StreamOf<Element>.BufferingPolicy,
     build: @escaping @Sendable (StreamOf<Element>.Continuation) -> Void

@@ -46,7 +46,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     get async throws { try await box.value(cancelling: requestToCancel).result.get() }
   }
 
-  /// The request if cancelling the awaiting task cancels it, or nil otherwise.
+  /// The request if it is to be cancelled with the awaiting Swift task, or nil.
   private var requestToCancel: DataRequest? { shouldAutomaticallyCancel ? request : nil }
 
   /// Cancels the request.
@@ -66,14 +66,14 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-  /// Resumes the request and returns a task for its response body as `Data`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the response body as `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   ///   - dataPreprocessor: Transforms a body before it is returned.
-  ///   - emptyResponseCodes: The status codes whose responses may be empty.
-  ///   - emptyRequestMethods: The methods whose responses may be empty.
-  /// - Returns: A task; await its `value`, `result` or `response`.
+  ///   - emptyResponseCodes: The status codes whose responses may have an empty body.
+  ///   - emptyRequestMethods: The request methods whose responses may have an empty body.
+  /// - Returns: A task, whose `value`, `result` or `response` the caller awaits.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -88,7 +88,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request and returns a task for its response body, decoded as a `Value`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the response
+  /// body.
   ///
   /// ```swift
   /// let profile = try await AF.request("https://example.org/profile")
@@ -101,9 +102,9 @@ extension DataRequest {
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   ///   - dataPreprocessor: Transforms a body before it is decoded.
   ///   - decoder: Decodes the body. A `JSONDecoder` by default.
-  ///   - emptyResponseCodes: The status codes whose responses may be empty.
-  ///   - emptyRequestMethods: The methods whose responses may be empty.
-  /// - Returns: A task; await its `value`, `result` or `response`.
+  ///   - emptyResponseCodes: The status codes whose responses may have an empty body.
+  ///   - emptyRequestMethods: The request methods whose responses may have an empty body.
+  /// - Returns: A task, whose `value`, `result` or `response` the caller awaits.
   public func serializingDecodable<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -121,11 +122,11 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request and returns a task for its response body as text.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the response body as text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
@@ -145,10 +146,11 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request and returns a task for its response body, serialized by `serializer`, such as `.string`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer`, such as `.string`,
+  /// creates from the response body.
   ///
   /// - Parameters:
-  ///   - serializer: Converts the content. Called on the request's serialization queue.
+  ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: ResponseSerializer>(
     using serializer: Serializer,
@@ -157,10 +159,11 @@ extension DataRequest {
     dataTask(using: serializer, automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request and returns a task for its response body, serialized by `serializer`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
+  /// response body.
   ///
   /// - Parameters:
-  ///   - serializer: Converts the content. Called on the request's serialization queue.
+  ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer,
@@ -178,12 +181,13 @@ extension DataRequest {
   }
 }
 
-/// A value that is set once and can be awaited any number of times. It takes two locks per request, which cost less than a task.
+/// A value that is set once and can be awaited any number of times. Setting and awaiting it takes two locks per request, which cost
+/// less than a Swift task.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
   private let latch: Latch
 
-  /// Creates an empty box, to be filled on `queue`.
+  /// Creates a box without a value. The waiting tasks are resumed by `queue`.
   init(on queue: SerialQueue) { latch = Latch(queue: queue) }
 
   /// Sets the value and resumes all waiters.
@@ -209,7 +213,7 @@ private struct Latch: ~Copyable, Sendable {
     var waiting: ShortList<CheckedContinuation<Void, Never>> = []
   }
 
-  /// The queue that resumes the waiters.
+  /// The queue that resumes the waiting tasks.
   let queue: SerialQueue
   private let state = Mutex(State())
 

@@ -3,7 +3,7 @@
 import LupineURLSession
 
 extension Session {
-  /// The task executor of the session's event loop, or of the first loop if there are several.
+  /// A task executor that runs Swift tasks on the thread of the session's event loop, or of the first loop if there are several.
   ///
   /// A server or a load generator that runs its tasks on this executor keeps them on the thread that serves their sockets:
   ///

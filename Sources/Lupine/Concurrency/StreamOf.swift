@@ -6,18 +6,19 @@ import Foundation
 ///
 /// Each iteration is independent and receives the events that occur after its start.
 public struct StreamOf<Element>: AsyncSequence {
-  /// The iterator of the sequence.
+  /// The type of the sequence's iterators.
   public typealias AsyncIterator = Iterator
   /// The policy that determines which unread elements are kept. All other unread elements are dropped.
   public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
 
-  /// An element and its piece of the body. The piece's bytes occupy the receive window until the element is read or dropped.
+  /// An element, and the piece of the response body from which it was made, or nil. The piece's bytes occupy the receive window
+  /// until the element is read or dropped.
   fileprivate struct Item {
     let element: Element
     let hold: StreamPiece?
   }
 
-  /// The source of one iteration's elements.
+  /// Receives the elements of one iteration from the code that produces them.
   struct Continuation: Sendable {
     fileprivate let items: AsyncStream<Item>.Continuation
 
@@ -54,7 +55,7 @@ public struct StreamOf<Element>: AsyncSequence {
   /// Begins an iteration.
   public func makeAsyncIterator() -> Iterator { begin() }
 
-  /// The iterator of one iteration.
+  /// An iterator over the events that occur after its creation.
   public struct Iterator: AsyncIteratorProtocol {
     /// Calls a closure when the last copy of the iterator is released: after the last element, or when the loop is left.
     fileprivate final class End: Sendable {
@@ -68,10 +69,12 @@ public struct StreamOf<Element>: AsyncSequence {
     fileprivate var items: AsyncStream<Item>.AsyncIterator
     fileprivate let end: End
 
-    /// Returns the next element, or nil at the end and when the task is cancelled. Suspends until there is an element.
+    /// Returns the next element. Suspends until there is one. Returns nil at the end of the sequence, and if the Swift task is
+    /// cancelled.
     public mutating func next() async -> Element? { await items.next()?.element }
 
-    /// Returns the next element, or nil at the end and when the task is cancelled. Suspends until there is an element.
+    /// Returns the next element. Suspends until there is one. Returns nil at the end of the sequence, and if the Swift task is
+    /// cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await items.next(isolation: actor)?.element
     }

@@ -7,7 +7,7 @@ import Synchronization
 extension DownloadRequest {
   /// Options for moving a file to its destination.
   public struct Options: OptionSet, Sendable {
-    /// Creates missing directories of the path.
+    /// Creates the missing directories of the destination's path.
     public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
     /// Replaces an existing file at the destination, but never a directory.
     public static let removePreviousFile = Options(rawValue: 1 << 1)
@@ -19,13 +19,13 @@ extension DownloadRequest {
     public init(rawValue: Int) { self.rawValue = rawValue }
   }
 
-  /// A closure that returns the destination of a complete file and the options for moving it there. Called on the underlying
-  /// queue with the file's temporary URL and the response.
+  /// A closure that returns the destination of a downloaded file and the options for moving the file there. Called on the
+  /// underlying queue with the file's temporary URL and the response.
   public typealias Destination =
     @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
-  /// Returns a destination in one of the user's directories, with the file name that the server suggests. If the directory
-  /// doesn't exist, returns the default destination.
+  /// Returns a closure that chooses a file in one of the user's directories, with the file name that the server suggests. If there
+  /// is no such directory, the closure chooses the default destination.
   ///
   /// - Parameters:
   ///   - directory: The directory. `.documentDirectory` by default.
@@ -47,7 +47,7 @@ extension DownloadRequest {
     temporaryURL.deletingLastPathComponent().appending(path: "Alamofire_\(temporaryURL.lastPathComponent)")
   }
 
-  /// Moves the complete file to its destination. Called on the underlying queue.
+  /// Moves the downloaded file from `location` to its destination. Called on the underlying queue.
   func didFinishDownloading(using task: URLSessionTask, to location: URL, _ fileManager: FileManager) {
     // A request that was cancelled without resume data must leave no file.
     guard !isCancelled || downloaded.withLock({ $0.keepsFile }) else { return }

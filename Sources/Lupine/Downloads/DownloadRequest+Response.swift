@@ -23,12 +23,12 @@ extension DownloadRequest {
     return self
   }
 
-  /// Adds a handler that receives the file serialized by `responseSerializer`.
+  /// Adds a handler that receives the value that `responseSerializer` creates from the downloaded file.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - responseSerializer: Serializes the file's content. Called on the request's serialization queue.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func response<Serializer: ResponseSerializer>(
@@ -38,12 +38,12 @@ extension DownloadRequest {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the file serialized by `responseSerializer`.
+  /// Adds a handler that receives the value that `responseSerializer` creates from the downloaded file.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - responseSerializer: Serializes the file. Called on the request's serialization queue.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func response<Serializer: DownloadResponseSerializerProtocol>(
@@ -53,8 +53,8 @@ extension DownloadRequest {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the file serialized by `responseSerializer`, such as a ``JSONResponseSerializer``. This
-  /// overload accepts a handler that takes an `AFDownloadResponse<Any>`.
+  /// Adds a handler that receives the value that `responseSerializer`, such as a ``JSONResponseSerializer``, creates from the
+  /// downloaded file. This overload accepts a handler that takes an `AFDownloadResponse<Any>`.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -101,7 +101,7 @@ extension DownloadRequest {
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func responseURL(
@@ -114,10 +114,10 @@ extension DownloadRequest {
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func responseData(
@@ -139,11 +139,11 @@ extension DownloadRequest {
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - encoding: The encoding of the text. By default, the response's charset, or ISO Latin-1 if the response names none.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func responseString(
@@ -167,11 +167,11 @@ extension DownloadRequest {
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - queue: The queue on which the handler is called. The main queue by default.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - decoder: Decodes the value. A `JSONDecoder` by default.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func responseDecodable<Value: Decodable & Sendable>(
@@ -190,16 +190,16 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Adds a handler that receives the file's content as JSON. An empty file is an error
-  /// unless the status code or the method allows it.
+  /// Adds a handler that receives the file's content as untyped JSON. An empty file is an error unless the status code or the
+  /// method allows it.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   ///   - options: The options for reading JSON.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
   @discardableResult
@@ -222,15 +222,15 @@ extension DownloadRequest {
   /// Adds a handler that receives the file's content as a property list. An empty file is an error
   /// unless the status code or the method allows it.
   ///
-  /// Alamofire 4 had this method; Alamofire 5 removed it.
+  /// Alamofire 5 has no such handler. This method has the API of Alamofire 4's `responsePropertyList`.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   ///   - options: The options for reading property lists.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func responsePropertyList(

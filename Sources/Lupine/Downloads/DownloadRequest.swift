@@ -7,14 +7,14 @@ import Synchronization
 // Unchecked because the superclass is. The added state is constant or protected by the Mutex.
 /// A request that writes its response body to a file.
 ///
-/// Create one with a `download` method of ``Session``. Without a destination, the file gets a new name in the directory for
+/// Create one with a `download` method of ``Session``. If no destination is given, the file gets a new name in the directory for
 /// temporary files.
 public final class DownloadRequest: Request, @unchecked Sendable {
-  /// Accepts or rejects a response. Called on the request's underlying queue with the request, the response head and the file's
-  /// URL, which is nil if there is no file.
+  /// A closure that accepts or rejects a response. Called on the request's underlying queue with the request, the response head and
+  /// the file's URL, which is nil if there is no file.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, URL?) -> ValidationResult
 
-  /// The source of a download.
+  /// The starting point of a download: a new request, or the resume data of an earlier download.
   public enum Downloadable {
     /// The download starts with a new request.
     case request(any URLRequestConvertible)
@@ -22,12 +22,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     case resumeData(Data)
   }
 
-  /// The mutable state of the download.
+  /// The state of a download, in addition to the state of every request.
   struct Downloaded {
     var fileURL: URL?
     var resumeData: Data?
     var validations: [Validation] = []
-    /// Whether the caller cancelled the request and asked for resume data.
+    /// Whether the caller cancelled the request and requested resume data, for which the received part of the file is kept.
     var keepsFile = false
     var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
     /// The resume data left by a failed attempt to resume a download, or nil. The next attempt uses it instead of the original
@@ -50,11 +50,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// The downloaded file at its destination, or nil before it is complete.
+  /// The URL of the downloaded file at its destination, or nil if the file hasn't been moved there yet.
   public var fileURL: URL? { downloaded.withLock { $0.fileURL } }
 
-  /// The data for resuming the download after an interruption, or after a cancellation that produced resume data. Nil if there
-  /// is none.
+  /// The data for resuming the download after an interruption or a cancellation, or nil if there is no such data.
   public var resumeData: Data? { downloaded.withLock { $0.resumeData } ?? error?.downloadResumeData }
 
   // MARK: Tasks
@@ -97,14 +96,14 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   // MARK: Cancelling
 
-  /// Cancels the request and deletes the part of the file that was received.
+  /// Cancels the request, and deletes the part of the file received so far.
   @discardableResult
   public override func cancel() -> Self { cancel(producingResumeData: false) }
 
   /// Cancels the request. Does nothing if the request was already cancelled or has finished.
   ///
-  /// - Parameter shouldProduceResumeData: Whether to keep the received part and set
-  ///   ``resumeData``, if the server supports resuming.
+  /// - Parameter shouldProduceResumeData: Whether to keep the received part of the file and set ``resumeData``, if the server
+  ///   supports resuming.
   @discardableResult
   public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
     cancel { isFirst, _ in
@@ -113,7 +112,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Cancels the request and keeps the received part, if the server supports resuming.
+  /// Cancels the request, and keeps the received part of the file if the server supports resuming.
   ///
   /// - Parameter completionHandler: Called with ``resumeData``, which may be nil, on the underlying queue, before the response
   ///   handlers are called.
@@ -153,8 +152,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a validation. Validations run in order on the underlying queue after the end of the
-  /// body, until one of them rejects the response.
+  /// Adds a closure that accepts or rejects the response. Such validations run in order on the underlying queue after the end of
+  /// the body, until one of them rejects the response.
   @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
@@ -175,7 +174,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   }
 }
 
-/// Receives the events that only downloads have.
+/// A monitor that also receives the events that only downloads have.
 protocol DownloadRequestMonitor: RequestMonitor {
   func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)

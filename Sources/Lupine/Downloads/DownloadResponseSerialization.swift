@@ -3,17 +3,17 @@
 public import Foundation
 public import LupineURLSession
 
-/// Serializes a downloaded file.
+/// A serializer that converts a downloaded file to a value.
 public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
-  /// The type of the serialized value.
+  /// The type of the value that the serializer creates.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the serialized value of a downloaded file.
+  /// Returns the value created from a downloaded file.
   ///
   /// - Parameters:
-  ///   - request: The last request sent, or nil if none could be created.
+  ///   - request: The last request sent, or nil if no request could be created.
   ///   - response: The server's response, or nil if none was received.
-  ///   - fileURL: The downloaded file, or nil if there is none.
+  ///   - fileURL: The URL of the downloaded file, or nil if there is no file.
   ///   - error: The request's error, or nil. A serializer that can't recover from the error should throw it.
   func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
@@ -21,9 +21,9 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
 }
 
 extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerProtocol {
-  /// Reads the file into memory and returns its value as serialized by `serialize(request:response:data:error:)`.
+  /// Reads the file into memory, and returns the value that `serialize(request:response:data:error:)` creates from its content.
   ///
-  /// - Throws: `error` if there is one; `AFError.responseSerializationFailed` with `.inputFileNil` if there is no file, or with
+  /// - Throws: `error` if it isn't nil; `AFError.responseSerializationFailed` with `.inputFileNil` if there is no file, or with
   ///   `.inputFileReadFailed` if the file can't be read; or the serializer's error.
   public func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
@@ -41,14 +41,14 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
   }
 }
 
-/// Returns the file's URL without reading the file.
+/// A serializer that returns the URL of the downloaded file, without reading the file.
 public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
   /// Creates a serializer.
   public init() {}
 
   /// Returns `fileURL`.
   ///
-  /// - Throws: `error` if there is one, or `AFError.responseSerializationFailed` with `.inputFileNil` if there is no file.
+  /// - Throws: `error` if it isn't nil, or `AFError.responseSerializationFailed` with `.inputFileNil` if there is no file.
   public func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
   ) throws -> URL {

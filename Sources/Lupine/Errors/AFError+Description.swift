@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// An error whose description ends with a remedy. Errors that wrap such an error add no remedy.
+/// An error whose description ends with a remedy. The description of an error that wraps it adds no further remedy.
 protocol RemedyStating: Error {}
 
 extension AFError: RemedyStating {}
@@ -15,7 +15,8 @@ extension PropertyListError: RemedyStating {}
 extension URLEncodedFormEncoder.Error: RemedyStating {}
 
 extension Error {
-  /// Returns `event`, followed by this error as its cause, and by `remedy` unless the cause states one itself.
+  /// Returns a description of `event` with this error as its cause: `event`, this error's description, and `remedy` unless this
+  /// error's description already contains a remedy.
   func sentence(_ event: String, remedy: String? = nil) -> String {
     let cause = localizedDescription
     // If the cause begins with the same event, the event isn't repeated.
@@ -30,15 +31,18 @@ extension AFError: LocalizedError {
   public var errorDescription: String? {
     switch self {
     case .createURLRequestFailed(let error):
-      error.sentence("The URL request could not be created", remedy: "Check what asURLRequest() builds it from.")
+      error.sentence(
+        "The URL request could not be created",
+        remedy: "Check the values from which asURLRequest() creates the request.")
     case .createUploadableFailed(let error):
-      error.sentence("The upload's body could not be created", remedy: "Check its source.")
+      error.sentence(
+        "The upload's body could not be created", remedy: "Check the data, file or stream from which it is created.")
     case .downloadedFileMoveFailed(let error, let source, let destination):
       moveDescription(error, source, destination)
     case .explicitlyCancelled:
       "The request was cancelled by cancel(). Create a new request to try again."
     case .invalidURL(let url):
-      "\"\(url)\" is not a valid URL. Pass one with a scheme and a host, such as https://example.org/path."
+      "\"\(url)\" is not a valid URL. Pass a URL with a scheme and a host, such as https://example.org/path."
     case .multipartEncodingFailed(let reason):
       reason.sentence
     case .parameterEncoderFailed(let reason):
@@ -46,7 +50,7 @@ extension AFError: LocalizedError {
     case .parameterEncodingFailed(let reason):
       reason.sentence
     case .requestAdaptationFailed(let error):
-      error.sentence("The request could not be adapted", remedy: "Check its adapters.")
+      error.sentence("The request could not be adapted", remedy: "Check the adapters of the request and the session.")
     case .requestRetryFailed:
       retryDescription
     case .responseSerializationFailed(let reason):
@@ -56,10 +60,10 @@ extension AFError: LocalizedError {
     case .serverTrustEvaluationFailed(let reason):
       reason.sentence
     case .sessionDeinitialized:
-      "The session was released while the request was in flight. Keep a reference to it until its requests end."
+      "The session was released while the request was in flight. Keep a reference to the session until its requests have ended."
     case .sessionInvalidated(let error):
-      error?.sentence("The session was invalidated", remedy: "Create a new one.")
-        ?? "The session was invalidated. Create a new one."
+      error?.sentence("The session was invalidated", remedy: "Create a new session.")
+        ?? "The session was invalidated. Create a new session."
     case .sessionTaskFailed(let error):
       error.sentence("The transfer failed")
     case .urlRequestValidationFailed(let reason):
@@ -76,8 +80,8 @@ extension AFError: LocalizedError {
       remedy: "Check that the directory exists and is writable, and that no file is in the way.")
   }
 
-  /// The descriptions of the failures, without duplicates. There may be duplicates, because a retrier may return the error of
-  /// an earlier retrier or the original error.
+  /// The description of a request's failure and of its retriers' failures. Each description occurs once, even if a retrier returned
+  /// the original error or the error of an earlier retrier.
   private var retryDescription: String {
     let failures = retryFailures
     let others = failures.dropFirst().reduce(into: [String]()) { others, failure in
@@ -87,7 +91,7 @@ extension AFError: LocalizedError {
     return others.isEmpty ? first : "\(first) The request's retrier failed too: \(others.joined(separator: " "))"
   }
 
-  /// The original failure, followed by those of the retriers.
+  /// The descriptions of the original failure and of the retriers' failures, in this order.
   private var retryFailures: [String] {
     guard case .requestRetryFailed(let retryError, let originalError) = self else { return [localizedDescription] }
     return [originalError, retryError].flatMap { error in
@@ -126,22 +130,23 @@ extension AFError.ResponseSerializationFailureReason {
   fileprivate var sentence: String {
     switch self {
     case .inputDataNilOrZeroLength:
-      "The response has no body. If that is allowed, add its status code to emptyResponseCodes, or its method to "
+      "The response has no body. If that is allowed, add the status code to emptyResponseCodes, or the request's method to "
         + "emptyRequestMethods."
     case .inputFileNil:
       "The download has no file to serialize. Serialize only completed downloads."
     case .inputFileReadFailed(let url):
-      "The response's body in \(url.path) can't be read. Leave the file in place until it is serialized."
+      "The downloaded file \(url.path) can't be read. Keep it in place and readable until it has been serialized."
     case .stringSerializationFailed(let encoding):
-      "The response's body is not valid text in \(encoding). Pass its actual encoding, or read it as data."
+      "The response's body is not valid text in \(encoding). Pass the body's actual encoding, or read the body as data."
     case .jsonSerializationFailed(let error):
-      error.sentence("The response's body is not valid JSON", remedy: "Read it as text to see what the server sent.")
+      error.sentence(
+        "The response's body is not valid JSON", remedy: "Read the body as text to see what the server sent.")
     case .decodingFailed(let error):
-      error.sentence("The response's body could not be decoded", remedy: "Compare it with the type to decode.")
+      error.sentence("The response's body could not be decoded", remedy: "Compare the body with the type to decode.")
     case .customSerializationFailed(let error):
       error.sentence("The response serializer failed")
     case .invalidEmptyResponse(let type):
-      "The response has no body, and \(type) has no empty value. Conform it to EmptyResponse, or decode Empty."
+      "The response has no body, and \(type) has no empty value. Conform the type to EmptyResponse, or decode Empty."
     }
   }
 }
@@ -152,20 +157,21 @@ extension AFError.ResponseValidationFailureReason {
     case .dataFileNil:
       "The download has no file to validate. Validate only completed downloads."
     case .dataFileReadFailed(let url):
-      "The downloaded file \(url.path) can't be read. Leave it in place until it is validated."
+      "The downloaded file \(url.path) can't be read. Keep it in place and readable until it has been validated."
     case .missingContentType(let types):
       "The response has no Content-Type; acceptable types are \(types.joined(separator: ", ")). "
-        + "Add */* to the acceptable types to allow responses without one."
+        + "Add */* to the acceptable types to allow responses without a Content-Type."
     case .unacceptableContentType(let types, let type):
       "Unacceptable content type \(type); acceptable types are \(types.joined(separator: ", ")). "
-        + "Add it if it is correct."
+        + "If the response is correct, add its type to the acceptable types."
     case .unacceptableStatusCode(401):
       "Unacceptable status code 401: the server requires a credential, or rejected the one that it received. "
-        + "authenticate(username:password:) supports Basic, Digest, NTLM and Negotiate; debugPrint(response) shows what the server "
-        + "offers."
+        + "Call authenticate(username:password:), which supports Basic, Digest, NTLM and Negotiate; debugPrint(response) "
+        + "shows which of them the server offers."
     case .unacceptableStatusCode(407):
       "Unacceptable status code 407: the proxy requires a credential, or rejected the one in its URL. "
-        + "Basic, Digest, NTLM and Negotiate are supported; debugPrint(response) shows what the proxy offers."
+        + "Put a valid user name and password into the proxy's URL; Basic, Digest, NTLM and Negotiate are supported, and "
+        + "debugPrint(response) shows which of them the proxy offers."
     case .unacceptableStatusCode(let code):
       "Unacceptable status code \(code). The response body may explain it."
     case .customValidationFailed(let error):

@@ -31,8 +31,8 @@ extension AFError {
     /// Writing the form failed. `error` is the system's error, or an
     /// ``AFError/ForbiddenPartHeader`` if a part's header field can't be written.
     case outputStreamWriteFailed(error: any Error)
-    /// Reading a part failed. `error` is an ``AFError/UnexpectedInputStreamLength`` if the
-    /// part's length differs from the announced one.
+    /// Reading a part failed. `error` is the system's error, or an ``AFError/UnexpectedInputStreamLength`` if the part's length
+    /// differs from the announced length.
     case inputStreamReadFailed(error: any Error)
   }
 
@@ -52,15 +52,15 @@ extension AFError {
 }
 
 extension AFError {
-  /// The error for a part's header field or media type that contains CR or LF, which would end the field's line and begin another
-  /// field or the part's body. Alamofire doesn't have this error.
+  /// The error for a part of a multipart form with a header field that contains CR or LF, which would end the field's line and
+  /// begin another field or the part's body. Alamofire doesn't have this error.
   public struct ForbiddenPartHeader: LocalizedError {
-    /// The field's name.
+    /// The name of the rejected header field.
     public var name: String
-    /// The field's value.
+    /// The value of the rejected header field.
     public var value: String
 
-    /// Names the field, and describes how to correct it.
+    /// Names the rejected header field, and describes how to correct it.
     public var errorDescription: String? {
       // The name may contain the line break itself.
       let name = String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 ? "\u{FFFD}" : $0 }))
@@ -73,7 +73,7 @@ extension AFError.MultipartEncodingFailureReason {
   var sentence: String {
     switch self {
     case .bodyPartURLInvalid(let url):
-      "The part \(ReadableText.url(url)) is not a file URL. Download it first, or append its data."
+      "The part's URL \(ReadableText.url(url)) is not a file URL. Download the resource first, and append its data."
     case .bodyPartFilenameInvalid(let url):
       "\(ReadableText.url(url)) doesn't end in a name with an extension, so its file name and media type can't be "
         + "derived. Pass a fileName and a mimeType to append."

@@ -4,82 +4,82 @@ public import Foundation
 import LupineURLSession
 
 extension AFError {
-  /// Whether this is ``createURLRequestFailed(error:)``.
+  /// Whether this error is ``createURLRequestFailed(error:)``.
   public var isCreateURLRequestError: Bool {
     if case .createURLRequestFailed = self { true } else { false }
   }
 
-  /// Whether this is ``createUploadableFailed(error:)``.
+  /// Whether this error is ``createUploadableFailed(error:)``.
   public var isCreateUploadableError: Bool {
     if case .createUploadableFailed = self { true } else { false }
   }
 
-  /// Whether this is ``downloadedFileMoveFailed(error:source:destination:)``.
+  /// Whether this error is ``downloadedFileMoveFailed(error:source:destination:)``.
   public var isDownloadedFileMoveError: Bool {
     if case .downloadedFileMoveFailed = self { true } else { false }
   }
 
-  /// Whether this is ``explicitlyCancelled``.
+  /// Whether this error is ``explicitlyCancelled``.
   public var isExplicitlyCancelledError: Bool {
     if case .explicitlyCancelled = self { true } else { false }
   }
 
-  /// Whether this is ``invalidURL(url:)``.
+  /// Whether this error is ``invalidURL(url:)``.
   public var isInvalidURLError: Bool {
     if case .invalidURL = self { true } else { false }
   }
 
-  /// Whether this is ``multipartEncodingFailed(reason:)``.
+  /// Whether this error is ``multipartEncodingFailed(reason:)``.
   public var isMultipartEncodingError: Bool {
     if case .multipartEncodingFailed = self { true } else { false }
   }
 
-  /// Whether this is ``parameterEncoderFailed(reason:)``.
+  /// Whether this error is ``parameterEncoderFailed(reason:)``.
   public var isParameterEncoderError: Bool {
     if case .parameterEncoderFailed = self { true } else { false }
   }
 
-  /// Whether this is ``parameterEncodingFailed(reason:)``.
+  /// Whether this error is ``parameterEncodingFailed(reason:)``.
   public var isParameterEncodingError: Bool {
     if case .parameterEncodingFailed = self { true } else { false }
   }
 
-  /// Whether this is ``requestAdaptationFailed(error:)``.
+  /// Whether this error is ``requestAdaptationFailed(error:)``.
   public var isRequestAdaptationError: Bool {
     if case .requestAdaptationFailed = self { true } else { false }
   }
 
-  /// Whether this is ``requestRetryFailed(retryError:originalError:)``.
+  /// Whether this error is ``requestRetryFailed(retryError:originalError:)``.
   public var isRequestRetryError: Bool {
     if case .requestRetryFailed = self { true } else { false }
   }
 
-  /// Whether this is ``responseSerializationFailed(reason:)``.
+  /// Whether this error is ``responseSerializationFailed(reason:)``.
   public var isResponseSerializationError: Bool {
     if case .responseSerializationFailed = self { true } else { false }
   }
 
-  /// Whether this is ``responseValidationFailed(reason:)``.
+  /// Whether this error is ``responseValidationFailed(reason:)``.
   public var isResponseValidationError: Bool {
     if case .responseValidationFailed = self { true } else { false }
   }
 
-  /// Whether this is ``serverTrustEvaluationFailed(reason:)``.
+  /// Whether this error is ``serverTrustEvaluationFailed(reason:)``.
   public var isServerTrustEvaluationError: Bool {
     if case .serverTrustEvaluationFailed = self { true } else { false }
   }
 
-  /// Whether this is ``sessionDeinitialized``.
+  /// Whether this error is ``sessionDeinitialized``.
   public var isSessionDeinitializedError: Bool {
     if case .sessionDeinitialized = self { true } else { false }
   }
 
-  /// Whether this is ``sessionInvalidated(error:)``.
+  /// Whether this error is ``sessionInvalidated(error:)``.
   public var isSessionInvalidatedError: Bool {
     if case .sessionInvalidated = self { true } else { false }
   }
 
-  /// Whether this is ``sessionTaskFailed(error:)``.
+  /// Whether this error is ``sessionTaskFailed(error:)``.
   public var isSessionTaskError: Bool {
     if case .sessionTaskFailed = self { true } else { false }
   }
@@ -105,8 +105,8 @@ extension AFError {
     if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
   }
 
-  /// The error that this error wraps, or nil if there is none. For
-  /// ``requestRetryFailed(retryError:originalError:)``, this is the retrier's error.
+  /// The error that this error wraps, or nil if it wraps none. For ``requestRetryFailed(retryError:originalError:)``, the retrier's
+  /// error.
   public var underlyingError: (any Error)? {
     switch self {
     case .createUploadableFailed(let error), .createURLRequestFailed(let error), .requestAdaptationFailed(let error),

@@ -6,7 +6,7 @@ public import LupineURLSession
 extension AFError {
   /// The reason why a server was not trusted.
   public enum ServerTrustFailureReason: Sendable {
-    /// The ``ServerTrustManager`` requires an evaluator for each host, but has none for this one.
+    /// The ``ServerTrustManager`` requires an evaluator for each host, but has none for `host`.
     case noRequiredEvaluator(host: String)
     /// The evaluator has no pinned certificates.
     case noCertificatesFound
@@ -26,7 +26,7 @@ extension AFError {
     /// A custom evaluator failed with its own error.
     case customEvaluationFailed(error: any Error)
 
-    /// The result of a failed evaluation.
+    /// The details of a failed revocation check.
     public struct Output: Sendable {
       /// The host of the request.
       public let host: String
@@ -51,29 +51,31 @@ extension AFError.ServerTrustFailureReason {
   var sentence: String {
     switch self {
     case .noRequiredEvaluator(let host):
-      "\(host) was not trusted because it has no evaluator. Add one to the ServerTrustManager, or create it with "
+      "\(host) was not trusted because the ServerTrustManager has no evaluator for it. Add one, or create the manager with "
         + "allHostsMustBeEvaluated: false."
     case .noCertificatesFound:
-      "The server was not trusted because there are no pinned certificates. Pass some, or add them to the main bundle "
-        + "as DER-encoded .cer files."
+      "The server was not trusted because there are no pinned certificates. Pass certificates to the evaluator, or add them to "
+        + "the main bundle as DER-encoded .cer files."
     case .noPublicKeysFound:
-      "The server was not trusted because there are no pinned keys. Pass some, or add certificates with them to the "
-        + "main bundle as DER-encoded .cer files."
+      "The server was not trusted because there are no pinned keys. Pass keys to the evaluator, or add certificates with these "
+        + "keys to the main bundle as DER-encoded .cer files."
     case .trustEvaluationFailed(let error):
-      error?.sentence("The server was not trusted") ?? "The server was not trusted: its certificates were rejected."
+      error?.sentence("The server was not trusted")
+        ?? "The server was not trusted: its certificates were rejected. Inspect them with openssl s_client -showcerts."
     case .certificatePinningFailed(let host, _, let pinned, let shown):
-      "\(host) was not trusted because none of the \(shown.count) certificates in its chain is among the "
-        + "\(pinned.count) pinned ones. If the server's certificate was renewed, pin the new one; otherwise, an "
+      "\(host) was not trusted because none of the \(shown.count) certificates in its chain is pinned (pinned "
+        + "certificates: \(pinned.count)). If the server's certificate was renewed, pin the new certificate; otherwise, an "
         + "attacker may be intercepting the connection."
     case .publicKeyPinningFailed(let host, _, let pinned, let shown):
-      "\(host) was not trusted because none of the \(shown.count) keys in its chain is among the \(pinned.count) "
-        + "pinned ones. If the server's key was changed, pin the new one; otherwise, an attacker "
+      "\(host) was not trusted because none of the \(shown.count) keys in its chain is pinned (pinned keys: "
+        + "\(pinned.count)). If the server's key was changed, pin the new key; otherwise, an attacker "
         + "may be intercepting the connection."
     case .revocationCheckFailed(let output, _):
       output.trust.revocationFailure.map { "\(output.host) was not trusted: \($0.description)" }
         ?? "\(output.host) was not trusted: its certificates failed the revocation check."
     case .revocationPolicyCreationFailed:
-      "The server was not trusted because the options of the revocation check can't be used. Add .ocsp, .crl or .any."
+      "The server was not trusted because the options of the revocation check contain no method, or an unknown flag. "
+        + "Pass .ocsp, .crl or .any."
     case .customEvaluationFailed(let error):
       error.sentence("The trust evaluator rejected the server")
     }

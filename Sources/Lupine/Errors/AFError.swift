@@ -54,7 +54,7 @@ public enum AFError: Error, Sendable {
     case inputFileNil
     /// The file of a download can't be read.
     case inputFileReadFailed(at: URL)
-    /// The body isn't valid text in this encoding.
+    /// The body isn't valid text in `encoding`.
     case stringSerializationFailed(encoding: String.Encoding)
     /// The body isn't valid JSON.
     case jsonSerializationFailed(error: any Error)
@@ -88,9 +88,9 @@ public enum AFError: Error, Sendable {
   case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
   /// A ``ParameterEncoding`` or a JSON encoder failed.
   case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
-  /// An adapter failed.
+  /// A ``RequestAdapter`` failed.
   case requestAdaptationFailed(error: any Error)
-  /// A retrier failed when it was called for `originalError`.
+  /// A ``RequestRetrier`` failed when it was called for `originalError`.
   case requestRetryFailed(retryError: any Error, originalError: any Error)
   /// The response could not be serialized.
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)
@@ -104,7 +104,7 @@ public enum AFError: Error, Sendable {
   case sessionInvalidated(error: (any Error)?)
   /// The transfer failed, usually with a `URLError`.
   case sessionTaskFailed(error: any Error)
-  /// The request was rejected before it was sent.
+  /// The request was rejected before it was sent, such as a GET request with a body.
   case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 }
 

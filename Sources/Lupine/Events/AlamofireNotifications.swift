@@ -7,7 +7,7 @@ import Synchronization
 /// Posts a notification when a request or its task has been resumed, suspended or cancelled, and when it has ended.
 ///
 /// The names are constants of ``Request``. The object of each notification is nil; `Notification/request` is the request. Every
-/// session has such a monitor, unless it is created with other monitors.
+/// session has such a monitor by default. A session that is created with other `eventMonitors` has only those.
 ///
 /// Notifications are posted synchronously on the request's `underlyingQueue`, in order, and not on the main queue. A hop to
 /// another queue would slow down every request, and most programs have no observers. Observers should return quickly, because the
@@ -31,8 +31,8 @@ public final class AlamofireNotifications: EventMonitor {
 
   // Unchecked because AnyHashable isn't Sendable. The only key is a String, which is Sendable. Only one thread at a time has the
   // value.
-  /// One dictionary that serves all notifications, because creating a dictionary costs as much as posting a notification.
-  /// Replacing the value avoids hashing the key again. An observer that keeps the dictionary has a copy of it.
+  /// A user info dictionary that is reused for all notifications, because creating a dictionary costs as much as posting a
+  /// notification. Replacing the value avoids hashing the key again. An observer that retains the dictionary has its own copy.
   private struct UserInfo: @unchecked Sendable {
     private(set) var values: [AnyHashable: Any]
     private let index: Dictionary<AnyHashable, Any>.Index
@@ -101,7 +101,7 @@ extension Request {
 }
 
 extension Notification {
-  /// The request that a notification is about, or nil for notifications that requests don't post.
+  /// The request that this notification is about, or nil if the notification isn't about a request.
   public var request: Request? { userInfo?[Notification.requestKey] as? Request }
 
   fileprivate static let requestKey = "org.alamofire.notification.key.request"

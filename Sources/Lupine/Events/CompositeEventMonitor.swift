@@ -6,15 +6,15 @@ public import LupineURLSession
 /// Notifies several monitors in order, each on its own queue. Monitors of the type ``AlamofireNotifications`` are called
 /// synchronously.
 public final class CompositeEventMonitor: EventMonitor {
-  /// The queue on which a session's events occur.
+  /// The queue on which the session calls this monitor.
   public let queue: DispatchQueue
   /// The monitors, in the order in which they are notified.
   public let monitors: [any EventMonitor]
 
-  /// The monitors that are notified on their own queues.
+  /// The monitors that are notified asynchronously, each on its own queue.
   private let listeners: [any EventMonitor]
-  /// The monitors that are called synchronously. Every session has one by default, and calling it on another queue would slow
-  /// down every request.
+  /// The monitors that are called synchronously. Every session has one such monitor by default, and calling it on another queue
+  /// would slow down every request.
   private let notifications: [AlamofireNotifications]
 
   init(queue: DispatchQueue, monitors: [any EventMonitor]) {
@@ -24,7 +24,8 @@ public final class CompositeEventMonitor: EventMonitor {
     notifications = monitors.compactMap { $0 as? AlamofireNotifications }
   }
 
-  /// Whether any monitor receives the events that aren't posted as notifications.
+  /// Whether there is a monitor other than ``AlamofireNotifications``, which ignores the events that aren't posted as
+  /// notifications.
   var hasListeners: Bool { !listeners.isEmpty }
 
   // Inlined in each of the 50 events, these two functions would double the size of this file's code.
@@ -34,7 +35,7 @@ public final class CompositeEventMonitor: EventMonitor {
     for monitor in listeners { monitor.queue.async { event(monitor) } }
   }
 
-  /// Notifies the listeners and posts notifications. If there are no listeners, no closure is passed to another queue.
+  /// Passes `event` to the monitors that post notifications, synchronously, and then to the others, on their own queues.
   @inline(never)
   private func post(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
     for monitor in notifications { event(monitor) }
@@ -43,18 +44,18 @@ public final class CompositeEventMonitor: EventMonitor {
 
   // MARK: URLSession's events
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     tell { $0.urlSession(session, didBecomeInvalidWithError: error) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
   {
     tell { $0.urlSession(session, task: task, didReceive: challenge) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -66,12 +67,12 @@ public final class CompositeEventMonitor: EventMonitor {
     }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
     tell { $0.urlSession(session, taskNeedsNewBodyStream: task) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest
@@ -79,41 +80,41 @@ public final class CompositeEventMonitor: EventMonitor {
     tell { $0.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
     tell { $0.urlSession(session, task: task, didFinishCollecting: metrics) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     tell { $0.urlSession(session, task: task, didCompleteWithError: error) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
     tell { $0.urlSession(session, taskIsWaitingForConnectivity: task) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
     tell { $0.urlSession(session, dataTask: dataTask, didReceive: response) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     tell { $0.urlSession(session, dataTask: dataTask, didReceive: data) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
   ) {
     tell { $0.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
@@ -124,7 +125,7 @@ public final class CompositeEventMonitor: EventMonitor {
     }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -136,7 +137,7 @@ public final class CompositeEventMonitor: EventMonitor {
     }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
@@ -145,105 +146,105 @@ public final class CompositeEventMonitor: EventMonitor {
 
   // MARK: Events of every request
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
     tell { $0.request(request, didCreateInitialURLRequest: urlRequest) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
     tell { $0.request(request, didFailToCreateURLRequestWithError: error) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(
     _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
   ) {
     tell { $0.request(request, didAdaptInitialRequest: initialRequest, to: adaptedRequest) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
   {
     tell { $0.request(request, didFailToAdaptURLRequest: initialRequest, withError: error) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
     tell { $0.request(request, didCreateURLRequest: urlRequest) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didCreateTask task: URLSessionTask) {
     tell { $0.request(request, didCreateTask: task) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
     tell { $0.request(request, didGatherMetrics: metrics) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
     tell { $0.request(request, didFailTask: task, earlyWithError: error) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
     for monitor in notifications { monitor.request(request, didCompleteTask: task, with: error) }
     guard hasListeners else { return }
     tell { $0.request(request, didCompleteTask: task, with: error) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func requestIsRetrying(_ request: Request) {
     tell { $0.requestIsRetrying(request) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func requestDidFinish(_ request: Request) {
     for monitor in notifications { monitor.requestDidFinish(request) }
     guard hasListeners else { return }
     tell { $0.requestDidFinish(request) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func requestDidResume(_ request: Request) {
     for monitor in notifications { monitor.requestDidResume(request) }
     guard hasListeners else { return }
     tell { $0.requestDidResume(request) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didResumeTask task: URLSessionTask) {
     for monitor in notifications { monitor.request(request, didResumeTask: task) }
     guard hasListeners else { return }
     tell { $0.request(request, didResumeTask: task) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func requestDidSuspend(_ request: Request) {
     post { $0.requestDidSuspend(request) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
     post { $0.request(request, didSuspendTask: task) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func requestDidCancel(_ request: Request) {
     post { $0.requestDidCancel(request) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: Request, didCancelTask task: URLSessionTask) {
     post { $0.request(request, didCancelTask: task) }
   }
 
   // MARK: Events of data requests
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult
@@ -251,12 +252,12 @@ public final class CompositeEventMonitor: EventMonitor {
     tell { $0.request(request, didValidateRequest: urlRequest, response: response, data: data, withResult: result) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
     tell { $0.request(request, didParseResponse: response) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
   {
     tell { $0.request(request, didParseResponse: response) }
@@ -264,7 +265,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
   // MARK: Events of stream requests
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult
@@ -272,24 +273,24 @@ public final class CompositeEventMonitor: EventMonitor {
     tell { $0.request(request, didValidateRequest: urlRequest, response: response, withResult: result) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {
     tell { $0.request(request, didParseStream: result) }
   }
 
   // MARK: Events of upload requests
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
     tell { $0.request(request, didCreateUploadable: uploadable) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
     tell { $0.request(request, didFailToCreateUploadableWithError: error) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
     let stream = BodyStream.box(stream)
     tell { $0.request(request, didProvideInputStream: stream.stream) }
@@ -297,19 +298,19 @@ public final class CompositeEventMonitor: EventMonitor {
 
   // MARK: Events of download requests
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
   ) {
     tell { $0.request(request, didFinishDownloadingUsing: task, with: result) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
     tell { $0.request(request, didCreateDestinationURL: url) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult
@@ -319,12 +320,12 @@ public final class CompositeEventMonitor: EventMonitor {
     }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
     tell { $0.request(request, didParseResponse: response) }
   }
 
-  /// Notifies the monitors.
+  /// Passes this event to each of the monitors.
   public func request<Value: Sendable>(
     _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
   ) {

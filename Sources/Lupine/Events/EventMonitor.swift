@@ -3,7 +3,7 @@
 public import Foundation
 import LupineURLSession
 
-/// Observes requests and their tasks, for example to log them. Every method has a default implementation that does
+/// A type that observes requests and their tasks, for example to log them. Every method has a default implementation that does
 /// nothing.
 ///
 /// ```swift
@@ -21,15 +21,15 @@ public protocol EventMonitor: Sendable {
 
   // MARK: URLSession's events, only for a session's monitors
 
-  /// Called when the session has been invalidated.
+  /// Called when the `URLSession` has been invalidated.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
-  /// Called when a server requires a credential.
+  /// Called when a server or a proxy requires a credential, or when a server requests a client certificate.
   func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
-  /// Called when part of the request body has been sent. Counts are in bytes. The expected total is -1 if it is unknown.
+  /// Called when part of the request body has been sent. Counts are in bytes. The expected total is -1 if the length is unknown.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64)
-  /// Called when a task needs the stream of its request body.
+  /// Called when an upload task needs the stream from which it sends its request body.
   func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask)
   /// Called when a server redirects the request.
   func urlSession(
@@ -52,7 +52,8 @@ public protocol EventMonitor: Sendable {
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64)
-  /// Called when part of a download has been written. Counts are in bytes. The expected total is -1 if it is unknown.
+  /// Called when part of a download has been written to its file. Counts are in bytes. The expected total is -1 if the length is
+  /// unknown.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
@@ -69,9 +70,9 @@ public protocol EventMonitor: Sendable {
   func request(_ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest)
   /// Called when an adapter has failed.
   func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
-  /// Called when the final `URLRequest` is available.
+  /// Called when the `URLRequest` to send is final: after the adapters have run and before the task is created.
   func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest)
-  /// Called when the task has been created.
+  /// Called when the task that sends the request has been created.
   func request(_ request: Request, didCreateTask task: URLSessionTask)
   /// Called when the request has received the task's metrics.
   func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
@@ -106,7 +107,7 @@ public protocol EventMonitor: Sendable {
     withResult result: Request.ValidationResult)
   /// Called when the response for a handler without a serializer is complete, before the handler is called.
   func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
-  /// Called when the body has been serialized.
+  /// Called when the response body has been serialized for a handler, before the handler is called.
   func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
 
   // MARK: Events of stream requests
@@ -115,24 +116,24 @@ public protocol EventMonitor: Sendable {
   func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult)
-  /// Called when a piece of the body has been serialized.
+  /// Called when a piece of the response body has been serialized for a handler, before the handler is called.
   func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>)
 
   // MARK: Events of upload requests
 
-  /// Called when the upload's body is available.
+  /// Called when the body of the upload has been created.
   func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable)
-  /// Called when the upload's body could not be created.
+  /// Called when the body of the upload could not be created.
   func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)
-  /// Called when the stream of the body has been passed to the task.
+  /// Called when the stream of the request body is passed to the task.
   func request(_ request: UploadRequest, didProvideInputStream stream: InputStream)
 
   // MARK: Events of download requests
 
-  /// Called when the file has been moved to its destination, or could not be moved.
+  /// Called when the downloaded file has been moved to its destination, or could not be moved.
   func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)
-  /// Called when the destination has been chosen.
+  /// Called when the destination of the downloaded file has been chosen, before the file is moved.
   func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
   /// Called after each validation of the response.
   func request(
@@ -140,6 +141,6 @@ public protocol EventMonitor: Sendable {
     withResult result: Request.ValidationResult)
   /// Called when the response for a handler without a serializer is complete, before the handler is called.
   func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
-  /// Called when the file has been serialized.
+  /// Called when the downloaded file has been serialized for a handler, before the handler is called.
   func request<Value: Sendable>(_ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)
 }

@@ -3,7 +3,7 @@
 import Foundation
 
 extension DispatchQueue {
-  /// The queue itself if it is the main queue. Otherwise, a new serial queue that targets this queue.
+  /// This queue if it is the main queue. Otherwise, a new serial queue that targets this queue, which may be concurrent.
   var serialized: DispatchQueue {
     // Compares labels instead of objects, because `DispatchQueue.main` returns a different object at each access on Linux.
     label == DispatchQueue.main.label ? self : DispatchQueue(label: label, target: self)

@@ -9,17 +9,19 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeader {
-  /// The supported content codings, in order of preference.
+  /// An `Accept-Encoding` field with the supported content codings, in order of preference.
   public static let defaultAcceptEncoding = acceptEncoding(EngineClient.acceptEncoding)
 
-  /// The languages from the process's environment, at most six.
+  /// An `Accept-Language` field with the languages from the process's environment: at most six, or `en` if the environment names
+  /// none.
   ///
   /// The languages come from the first of the variables `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. The
   /// environment is read once.
   public static let defaultAcceptLanguage = acceptLanguage(
     qualityEncoded(acceptedLanguages(environment: ProcessInfo.processInfo.environment)))
 
-  /// The program and its system, such as `tool/1.2 (org.example.tool; build:7; Linux 6.8.0) Lupine/0.1.0`.
+  /// A `User-Agent` field that names the program and the system, such as `tool/1.2 (org.example.tool; build:7; Linux 6.8.0)
+  /// Lupine/0.1.0`.
   ///
   /// Values that the main bundle lacks are written as `Unknown`. On Linux, the bundle usually has only the program's name.
   public static let defaultUserAgent = userAgent(
@@ -28,7 +30,7 @@ extension HTTPHeader {
       executablePath: ProcessInfo.processInfo.arguments.first,
       system: ProcessInfo.processInfo.operatingSystemVersion))
 
-  /// Returns the languages in order of preference, as RFC 5646 tags.
+  /// Returns the languages that `environment` names, in order of preference, as RFC 5646 tags. If it names none, returns `en`.
   static func acceptedLanguages(environment: [String: String]) -> [String] {
     let setting = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].lazy
       .compactMap { environment[$0] }
@@ -41,7 +43,8 @@ extension HTTPHeader {
     return tags.isEmpty ? ["en"] : Array(tags.prefix(acceptedLanguagesMax))
   }
 
-  /// Returns a list of the elements, with qualities that decrease by 0.1 from 1.0 (RFC 9110 §12.4.2).
+  /// Returns a comma-separated list of the elements, with quality values that decrease from 1.0 in steps of 0.1, to 0.1 at least
+  /// (RFC 9110 §12.4.2).
   static func qualityEncoded(_ elements: [String]) -> String {
     elements.enumerated()
       .map { index, element in index == 0 ? "\(element);q=1.0" : "\(element);q=0.\(max(1, 10 - index))" }
@@ -67,7 +70,8 @@ extension HTTPHeader {
   /// The maximum number of languages in Accept-Language: 6, as in Alamofire. The quality decreases by 0.1 for each language.
   private static let acceptedLanguagesMax = 6
 
-  /// Converts `language[_territory][.codeset][@modifier]` (POSIX XBD §8.2) to a language tag. Returns nil if it isn't a locale.
+  /// Converts `language[_territory][.codeset][@modifier]` (POSIX XBD §8.2) to a language tag. Returns nil if `locale` doesn't have
+  /// this form.
   private static func languageTag(locale: Substring) -> String? {
     let name = locale.prefix { $0 != "." && $0 != "@" }
     if name == "C" || name == "POSIX" { return "en" }

@@ -25,27 +25,28 @@ public struct HTTPHeaders: Hashable, Sendable {
     self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPHeader(name: $0.key, value: $0.value) })
   }
 
-  /// Creates a set of fields whose names are known to be unique. This avoids comparing the names of a long response head.
+  /// Creates a set of fields whose names are known to be unique. Doesn't compare the names, which would be slow for a long response
+  /// head.
   init(unique fields: [HTTPHeader]) {
     self.fields = fields
   }
 
-  /// Adds a field, or replaces the field with the same name.
+  /// Adds a field, or replaces the field whose name is the same regardless of case.
   public mutating func add(name: String, value: String) {
     update(HTTPHeader(name: name, value: value))
   }
 
-  /// Adds a field, or replaces the field with the same name.
+  /// Adds a field, or replaces the field whose name is the same regardless of case.
   public mutating func add(_ header: HTTPHeader) {
     update(header)
   }
 
-  /// Adds a field, or replaces the field with the same name.
+  /// Adds a field, or replaces the field whose name is the same regardless of case.
   public mutating func update(name: String, value: String) {
     update(HTTPHeader(name: name, value: value))
   }
 
-  /// Adds a field, or replaces the field with the same name.
+  /// Adds a field, or replaces the field whose name is the same regardless of case.
   public mutating func update(_ header: HTTPHeader) {
     guard let position = position(of: header.name) else {
       fields.append(header)
@@ -54,7 +55,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     fields[position] = header
   }
 
-  /// Removes the field with this name, if there is one.
+  /// Removes the field with the given name, regardless of case, if there is one.
   public mutating func remove(name: String) {
     guard let position = position(of: name) else { return }
     fields.remove(at: position)
@@ -65,19 +66,20 @@ public struct HTTPHeaders: Hashable, Sendable {
     fields.sort { $0.name.lowercased() < $1.name.lowercased() }
   }
 
-  /// Returns a copy sorted by name without regard to case.
+  /// Returns a copy whose fields are sorted by name without regard to case.
   public func sorted() -> HTTPHeaders {
     var copy = self
     copy.sort()
     return copy
   }
 
-  /// Returns the value of the field with this name, or nil if there is none.
+  /// Returns the value of the field with the given name, regardless of case, or nil if there is no such field.
   public func value(for name: String) -> String? {
     position(of: name).map { fields[$0].value }
   }
 
-  /// The value of the field with this name. Setting it to nil removes the field.
+  /// The value of the field with the given name, regardless of case, or nil if there is no such field. Setting nil removes the
+  /// field.
   public subscript(_ name: String) -> String? {
     get { value(for: name) }
     set {
@@ -89,7 +91,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
   }
 
-  /// The fields as a dictionary, which loses their order.
+  /// The fields as a dictionary of values by name, which doesn't preserve the order.
   public var dictionary: [String: String] {
     Dictionary(fields.lazy.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
   }
@@ -129,7 +131,7 @@ extension HTTPHeaders: Collection {
     fields.endIndex
   }
 
-  /// The field at a valid position.
+  /// The field at `position`, which must be valid.
   public subscript(position: Int) -> HTTPHeader {
     fields[position]
   }
@@ -148,12 +150,12 @@ extension HTTPHeaders: CustomStringConvertible {
 }
 
 extension HTTPHeaders {
-  /// Creates a set of the fields of a section in which each name occurs once.
+  /// Creates a set of the fields of a field section in which each name occurs only once.
   init(_ fields: Fields) {
     self.init(unique: fields.map { HTTPHeader(name: $0.name, value: $0.value) })
   }
 
-  /// The fields as the engine sends them.
+  /// The fields as a field section, the form in which the engine sends them.
   var section: Fields {
     var section = Fields()
     for field in fields { section.append(name: field.name, value: field.value) }

@@ -23,7 +23,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
   /// `TRACE`.
   public static let trace = HTTPMethod(rawValue: "TRACE")
 
-  /// The method as sent in the request line.
+  /// The method's name, as sent in the request line.
   public let rawValue: String
 
   /// Creates a method with any name.

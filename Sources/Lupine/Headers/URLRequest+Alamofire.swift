@@ -3,13 +3,13 @@
 import LupineURLSession
 
 extension URLRequest {
-  /// The method. Setting it to nil sets GET.
+  /// The request method. Setting nil sets GET.
   public var method: HTTPMethod? {
     get { httpMethod.map(HTTPMethod.init(rawValue:)) }
     set { httpMethod = newValue?.rawValue }
   }
 
-  /// Checks that the request can be sent.
+  /// Checks that the request can be sent: a GET request must not have a body.
   ///
   /// - Throws: ``AFError/urlRequestValidationFailed(reason:)`` if a GET request has a body.
   public func validate() throws {

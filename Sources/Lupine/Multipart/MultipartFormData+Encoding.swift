@@ -37,7 +37,7 @@ extension MultipartFormData {
     }
   }
 
-  /// Writes the form and closes the file. Some file systems report a failed write only when the file is closed.
+  /// Writes the form to `file` and closes the file, because some file systems report a failed write only then.
   func write(to file: FileHandle) throws(AFError) {
     func checked(_ change: () throws -> Void) throws(AFError) {
       do {
@@ -105,7 +105,7 @@ struct MultipartBodyPart {
     return forbidden.map { AFError.ForbiddenPartHeader(name: $0.name, value: $0.value) }
   }
 
-  /// Passes `length` bytes of the body to `output` in pieces. If `refusingMore` is true, throws an error if there are further
+  /// Passes the part's body, `length` bytes, to `output` in pieces. If `refusingMore` is true, throws an error if there are further
   /// bytes. If it is false, doesn't read further bytes.
   func copyBody(refusingMore: Bool, to output: (Data) throws(AFError) -> Void) throws(AFError) {
     switch body {

@@ -18,13 +18,13 @@ import LupineURLSession
 /// In names and file names, `"`, CR and LF are written as `%22`, `%0D` and `%0A`, as browsers do (HTML standard,
 /// multipart/form-data encoding algorithm). A media type or header field with CR or LF is an error.
 open class MultipartFormData: CustomStringConvertible {
-  /// The size in bytes from which an upload encodes a form to a file rather than in memory: 10 MB, as in Alamofire.
+  /// The size, in bytes, from which an upload encodes a form to a temporary file instead of memory: 10 MB, as in Alamofire.
   public static let encodingMemoryThreshold: UInt64 = 10_000_000
 
   /// The value of the form's Content-Type field.
   open var contentType: String
 
-  /// The delimiter of the parts.
+  /// The boundary that separates the parts of the form.
   public let boundary: String
 
   /// The total length of the parts' bodies in bytes, without their headers and the boundaries.
@@ -35,7 +35,7 @@ open class MultipartFormData: CustomStringConvertible {
     }
   }
 
-  /// The number of parts, the size of their bodies, and the boundary.
+  /// The number of parts, the total size of their bodies, and the boundary.
   open var description: String {
     let size = ReadableText.bytes(Int64(clamping: contentLength))
     return "\(type(of: self))(\(ReadableText.count(parts.count, "part")), \(size), boundary: \(boundary))"
@@ -57,7 +57,7 @@ open class MultipartFormData: CustomStringConvertible {
     contentType = "multipart/form-data; boundary=\(self.boundary)"
   }
 
-  /// Appends data.
+  /// Appends a part whose body is `data`.
   ///
   /// - Parameters:
   ///   - data: The part's body.
@@ -72,7 +72,7 @@ open class MultipartFormData: CustomStringConvertible {
         body: .data(data)))
   }
 
-  /// Appends a file. Its name is the URL's last component, and its media type depends on the extension.
+  /// Appends a part whose body is a file. The file name is the URL's last component, and the media type depends on its extension.
   ///
   /// Media types come from `/etc/mime.types`, or from a built-in table if that file is missing. For an unknown extension, the
   /// type is application/octet-stream. The file is read when the form is encoded.
@@ -89,7 +89,7 @@ open class MultipartFormData: CustomStringConvertible {
       mimeType: MediaTypeTable.system.type(forExtension: fileExtension))
   }
 
-  /// Appends a file, which is read when the form is encoded.
+  /// Appends a part whose body is a file. The file is read when the form is encoded.
   ///
   /// Encoding fails with `.bodyPartURLInvalid`, `.bodyPartFileNotReachable`, `.bodyPartFileNotReachableWithError`,
   /// `.bodyPartFileIsDirectory`, `.bodyPartFileSizeNotAvailable` or `.bodyPartFileSizeQueryFailedWithError` unless the URL refers
@@ -112,7 +112,7 @@ open class MultipartFormData: CustomStringConvertible {
     }
   }
 
-  /// Appends a stream as a file.
+  /// Appends a part whose body is read from a stream, and which has a file name.
   ///
   /// - Parameters:
   ///   - stream: The stream, which is read and closed when the form is encoded.
@@ -127,7 +127,7 @@ open class MultipartFormData: CustomStringConvertible {
       stream, withLength: length, headers: Self.headers(name: name, fileName: fileName, mimeType: mimeType))
   }
 
-  /// Appends a stream with custom headers, which are written unchanged.
+  /// Appends a part whose body is read from a stream, with custom header fields, which are written unchanged.
   ///
   /// Encoding fails with `.outputStreamWriteFailed` and an ``AFError/ForbiddenPartHeader`` if a name or value contains CR
   /// or LF.
@@ -152,7 +152,7 @@ open class MultipartFormData: CustomStringConvertible {
     appendError = appendError ?? error
   }
 
-  /// Returns the file's current length in bytes.
+  /// Returns the file's current length in bytes. Throws an error unless the URL refers to a readable regular file.
   private func readableFileLength(_ fileURL: URL) throws(AFError) -> UInt64 {
     guard fileURL.isFileURL else { throw .multipartEncodingFailed(reason: .bodyPartURLInvalid(url: fileURL)) }
 
@@ -180,7 +180,7 @@ open class MultipartFormData: CustomStringConvertible {
     return size.uint64Value
   }
 
-  /// Returns Content-Disposition (RFC 7578 §4.2) and Content-Type (§4.4), in this order.
+  /// Returns the header fields of a part: Content-Disposition (RFC 7578 §4.2) and, if `mimeType` isn't nil, Content-Type (§4.4).
   private static func headers(name: String, fileName: String?, mimeType: String?) -> HTTPHeaders {
     var disposition = "form-data; name=\"\(escaped(name))\""
     if let fileName { disposition += "; filename=\"\(escaped(fileName))\"" }
@@ -189,7 +189,7 @@ open class MultipartFormData: CustomStringConvertible {
     return headers
   }
 
-  /// Escapes the characters that would end a quoted name or its line, as the HTML standard specifies.
+  /// Returns `name` with the characters escaped that would end a quoted string or its line, as the HTML standard specifies.
   private static func escaped(_ name: String) -> String {
     var escaped = String.UnicodeScalarView()
     // The text is escaped by scalars, because CR and LF together are a single Character.

@@ -11,7 +11,7 @@ import Synchronization
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
   private let form: MultipartFormData
   private let request: any URLRequestConvertible
-  /// The size in bytes from which the form is encoded to a file.
+  /// The size, in bytes, from which the form is encoded to a file instead of memory.
   private let memoryThreshold: UInt64
   private let fileManager: FileManager
   /// The result of encoding, or nil before the form is encoded. The result is kept, because a stream in the form can be read
@@ -52,10 +52,10 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
   }
 }
 
-/// The directory for forms that are sent from a file.
+/// The directory of the temporary files to which multipart forms are encoded.
 package enum MultipartFolder {
-  /// Creates a directory that belongs to the current user. If a directory with the default name belongs to another user, as in a
-  /// shared temporary directory, uses another name.
+  /// Creates a directory that belongs to the current user, and returns its URL. If a directory with the default name belongs to
+  /// another user, as in a shared temporary directory, uses another name.
   package static func make(_ fileManager: FileManager) throws -> URL {
     let base = fileManager.temporaryDirectory
     var failure: any Error = CocoaError(.fileWriteNoPermission, userInfo: [NSFilePathErrorKey: base.path])

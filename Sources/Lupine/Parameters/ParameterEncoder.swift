@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// A type that encodes parameters into a request: into its URL's query, its body, or both.
+/// A type that encodes parameters into a request: into the URL's query, the body, or both.
 public protocol ParameterEncoder: Sendable {
   /// Returns `request` with `parameters` encoded into it, or unchanged if they are nil.
   ///
@@ -16,7 +16,7 @@ public protocol ParameterEncoder: Sendable {
 ///
 /// Marked `@unchecked` because the class is open. The encoder is immutable, and JSONEncoder is Sendable.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
-  /// An encoder with a default `JSONEncoder`.
+  /// An encoder that writes JSON with a `JSONEncoder` in its default configuration.
   public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
 
   /// An encoder whose JSON is indented.
@@ -63,11 +63,11 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// The part of the request that receives the form.
   public enum Destination {
-    /// The query for GET, HEAD and DELETE; the body for other methods.
+    /// The URL's query for GET, HEAD and DELETE; the request body for other methods.
     case methodDependent
-    /// The query. The form is appended to the existing query of the URL.
+    /// The URL's query. The form is appended to the existing query.
     case queryString
-    /// The body.
+    /// The request body.
     case httpBody
 
     func isQuery(for method: HTTPMethod) -> Bool {

@@ -6,7 +6,7 @@ public import LupineURLSession
 /// A request's parameters by name, for a ``ParameterEncoding``.
 public typealias Parameters = [String: any Sendable]
 
-/// A type that encodes a dictionary of parameters into a request: into its URL's query, its body, or both.
+/// A type that encodes a dictionary of parameters into a request: into the URL's query, the body, or both.
 ///
 /// For your own `Encodable` types, prefer a ``ParameterEncoder``.
 public protocol ParameterEncoding: Sendable {
@@ -23,13 +23,13 @@ public struct JSONEncoding: ParameterEncoding {
     /// A value can't be represented in JSON, or a key isn't a string.
     case invalidJSONObject
 
-    /// The failure and a remedy, in English.
+    /// A description of the failure and of a remedy, in English.
     public var errorDescription: String? {
-      "One of the values can't be represented in JSON. Use strings, finite numbers, Bool, NSNull, and arrays and "
-        + "dictionaries with string keys of these."
+      "One of the values can't be represented in JSON. Use only strings, finite numbers, Bool, NSNull, and arrays and "
+        + "string-keyed dictionaries of these."
     }
 
-    /// The failure and a remedy, in English.
+    /// A description of the failure and of a remedy, in English.
     public var localizedDescription: String { errorDescription ?? "" }
   }
 
@@ -86,9 +86,10 @@ public struct JSONEncoding: ParameterEncoding {
 
 /// Encodes parameters as a property list, which becomes the request's body.
 ///
-/// Alamofire 5 has no such encoding. This one has the same API as Alamofire 4's.
+/// Alamofire 5 has no such encoding. This type has the API of Alamofire 4's `PropertyListEncoding`.
 public struct PropertyListEncoding: ParameterEncoding {
-  /// The formats that Foundation can write. The old OpenStep format is read-only, and Foundation would trap when writing it.
+  /// The property list formats that Foundation can write. The old OpenStep format isn't among them: Foundation can only read it,
+  /// and would trap when writing it.
   public enum Format: Sendable {
     /// Human-readable text.
     case xml
@@ -105,10 +106,10 @@ public struct PropertyListEncoding: ParameterEncoding {
   /// An encoding that writes the binary format.
   public static var binary: PropertyListEncoding { PropertyListEncoding(format: .binary) }
 
-  /// The format to write.
+  /// The property list format that the encoding writes.
   public let format: Format
 
-  /// Creates an encoding that writes this format.
+  /// Creates an encoding that writes the given format.
   public init(format: Format = .xml) {
     self.format = format
   }

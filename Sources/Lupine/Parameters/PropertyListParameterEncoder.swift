@@ -18,12 +18,12 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// The encoder that writes the property list.
   public let encoder: PropertyListEncoder
 
-  /// Creates an encoder that uses `encoder` and its format.
+  /// Creates an encoder that writes property lists with `encoder`, in the encoder's output format.
   public init(encoder: PropertyListEncoder) {
     self.encoder = encoder
   }
 
-  /// Creates an encoder that writes `format`.
+  /// Creates an encoder that writes property lists in `format`.
   public convenience init(format: PropertyListEncoding.Format = .xml) {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = format == .xml ? .xml : .binary
@@ -54,7 +54,7 @@ extension ParameterEncoder where Self == PropertyListParameterEncoder {
   /// A property list encoder that writes XML.
   public static var propertyList: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-  /// A property list encoder that uses `encoder` and its format.
+  /// An encoder that writes property lists with `encoder`, in the encoder's output format.
   public static func propertyList(encoder: PropertyListEncoder) -> PropertyListParameterEncoder {
     PropertyListParameterEncoder(encoder: encoder)
   }

@@ -3,9 +3,9 @@
 public import Foundation
 public import LupineURLSession
 
-/// An adapter that sends bodies with the content coding `deflate`, the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
+/// An adapter that compresses request bodies with the content coding `deflate`, the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
 ///
-/// Use it only for servers that are known to decode request bodies. Many servers don't decode them, and servers don't announce
+/// Use it only for servers that are known to decode compressed request bodies. Many servers don't, and servers don't announce
 /// whether they do.
 public struct DeflateRequestCompressor: RequestInterceptor {
   /// The action for a request that already has a Content-Encoding field.
@@ -23,7 +23,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
 
   /// The action for a request that already has a Content-Encoding field.
   public let duplicateHeaderBehavior: DuplicateHeaderBehavior
-  /// Returns whether to compress a body. Called on an internal queue.
+  /// Returns whether to compress the body of a request. Called on an internal queue.
   public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
   /// Creates a compressor. By default, it compresses every body, and fails requests that already have a Content-Encoding field.
@@ -39,7 +39,8 @@ public struct DeflateRequestCompressor: RequestInterceptor {
   /// Calls `completion` synchronously with the request and its compressed `httpBody`. The request is unchanged if it has no body
   /// or if ``shouldCompressBodyData`` returns false.
   ///
-  /// Fails with ``DuplicateHeaderError``, or if memory is exhausted.
+  /// The result is a failure if memory is exhausted, or, with the behavior `.error`, if the request already has a Content-Encoding
+  /// field (``DuplicateHeaderError``).
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -65,11 +66,11 @@ public struct DeflateRequestCompressor: RequestInterceptor {
 }
 
 extension DeflateRequestCompressor.DuplicateHeaderError: LocalizedError {
-  /// The failure and a remedy, in English.
+  /// A description of the failure and of a remedy, in English.
   public var errorDescription: String? {
     """
-    The request's body was not compressed because its Content-Encoding field says that it already is. Remove the \
-    field, or pass .replace or .skip as the compressor's duplicateHeaderBehavior.
+    The request's body was not compressed because the request has a Content-Encoding field, so the body may already be \
+    compressed. Remove the field, or pass .replace or .skip as the compressor's duplicateHeaderBehavior.
     """
   }
 }

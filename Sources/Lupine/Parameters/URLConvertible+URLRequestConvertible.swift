@@ -48,7 +48,7 @@ public protocol URLRequestConvertible: Sendable {
 }
 
 extension URLRequestConvertible {
-  /// The request, or nil if it can't be created.
+  /// The request that this value represents, or nil if `asURLRequest()` throws an error.
   public var urlRequest: URLRequest? {
     try? asURLRequest()
   }

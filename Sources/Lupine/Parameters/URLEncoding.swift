@@ -10,11 +10,11 @@ public import LupineURLSession
 public struct URLEncoding: ParameterEncoding {
   /// The part of the request that receives the form.
   public enum Destination: Sendable {
-    /// The query for GET, HEAD and DELETE; the body for other methods.
+    /// The URL's query for GET, HEAD and DELETE; the request body for other methods.
     case methodDependent
-    /// The query. The form is appended to the existing query of the URL.
+    /// The URL's query. The form is appended to the existing query.
     case queryString
-    /// The body.
+    /// The request body.
     case httpBody
 
     fileprivate func isQuery(for method: HTTPMethod) -> Bool {
@@ -34,7 +34,7 @@ public struct URLEncoding: ParameterEncoding {
     case noBrackets
     /// `key[0]`, `key[1]` and so on.
     case indexInBrackets
-    /// The result of the closure, which is called with the array's key and the element's index, counted from 0.
+    /// The key that the closure returns. The closure is called with the array's key and the element's index, counted from 0.
     case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
     fileprivate func key(_ key: String, at index: Int) -> String {
@@ -65,10 +65,10 @@ public struct URLEncoding: ParameterEncoding {
   /// An encoding with the default options. The request's method determines the destination.
   public static var `default`: URLEncoding { URLEncoding() }
 
-  /// An encoding into the query.
+  /// An encoding that writes the form to the URL's query, whatever the request's method.
   public static var queryString: URLEncoding { URLEncoding(destination: .queryString) }
 
-  /// An encoding into the body.
+  /// An encoding that writes the form to the request's body, whatever the request's method.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
   /// The part of the request that receives the form.

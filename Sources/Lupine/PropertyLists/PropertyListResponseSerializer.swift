@@ -3,14 +3,14 @@
 public import Foundation
 public import LupineURLSession
 
-/// Reads the body as an XML or binary property list: `String`, `NSNumber`, `Date`, `Data`, and arrays and dictionaries of these.
-/// If an empty body is allowed, it becomes `NSNull`.
+/// A serializer that reads the response body as an XML or binary property list: `String`, `NSNumber`, `Date`, `Data`, and arrays
+/// and dictionaries of these. An empty body becomes `NSNull` if the status code or the request method allows an empty body.
 public final class PropertyListResponseSerializer: ResponseSerializer {
-  /// Transforms a body that isn't empty.
+  /// Transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// The status codes whose responses may be empty.
+  /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
-  /// The methods whose responses may be empty.
+  /// The request methods whose responses may have an empty body.
   public let emptyRequestMethods: Set<HTTPMethod>
   /// Foundation's reading options. The delivered values are always immutable, regardless of the options.
   public let options: PropertyListSerialization.ReadOptions
@@ -28,11 +28,12 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
     self.options = options
   }
 
-  /// Returns the property list in the preprocessed body.
+  /// Parses the preprocessed body as a property list, and returns the value.
   ///
-  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error;
-  ///   or `.customSerializationFailed`, with a ``PropertyListError`` if the body is unsafe or contains a value that only archives
-  ///   have, or with Foundation's error if the body isn't a property list.
+  /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error; or
+  ///   `.customSerializationFailed`, with a ``PropertyListError`` if Foundation could crash, hang or run out of memory on the body,
+  ///   or if the body contains a value that occurs only in keyed archives; or with Foundation's error if the body isn't a property
+  ///   list.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> any Sendable {
@@ -57,15 +58,15 @@ extension DataRequest {
   /// Adds a handler that receives the body as a property list. An empty body is an error
   /// unless the method or the status code allows it.
   ///
-  /// Alamofire 5 has no such handler. This one has the same API as Alamofire 4's.
+  /// Alamofire 5 has no such handler. This method has the API of Alamofire 4's `responsePropertyList`.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   ///   - options: The options for reading property lists.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func responsePropertyList(
@@ -102,9 +103,9 @@ private func sendable(_ list: Any) throws -> any Sendable {
 
 extension PropertyListDecoder: DataDecoder {
   // The method isn't named `decode`, because a direct call would be ambiguous between it and the decoder's own method.
-  /// Checks `data`, then decodes a value from it.
+  /// Checks that Foundation can read `data` safely, then decodes a value from it.
   ///
-  /// - Throws: ``PropertyListError`` for unsafe data, or the decoder's error.
+  /// - Throws: ``PropertyListError`` if Foundation could crash, hang or run out of memory on `data`, or the decoder's error.
   @_disfavoredOverload
   @_implements(DataDecoder,decode(_:from:))
   public func decodeChecked<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {

@@ -65,7 +65,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// The queue on which changes are processed before the listener is called on its own queue.
   public let reachabilityQueue = DispatchQueue(label: "org.alamofire.reachabilityQueue")
 
-  /// The current state as flags, or nil if it can't be read.
+  /// The host's current reachability as flags, or nil if the network's state can't be read.
   ///
   /// Blocks while it looks up a host's name, unless the manager is listening. Don't use it on a queue that must not block.
   open var flags: SCNetworkReachabilityFlags? { SCNetworkReachabilityFlags(reachability.current()) }
@@ -79,7 +79,8 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     var listener: Listener?
     var queue: DispatchQueue?
     var previousStatus: NetworkReachabilityStatus?
-    /// The number of calls of `startListening` so far, by which late reports to an earlier listener are recognized.
+    /// A number that changes when listening starts or stops, so that a late report for an earlier listener isn't passed to the
+    /// current one.
     var generation = 0
   }
 
@@ -107,7 +108,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     stopListening()
   }
 
-  /// Calls the listener with the current status and after each change, and replaces an earlier listener.
+  /// Starts to call `listener`: once with the current status, and again after each change. Replaces an earlier listener.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the listener is called. The main queue by default.

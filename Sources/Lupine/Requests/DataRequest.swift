@@ -9,11 +9,11 @@ import Synchronization
 ///
 /// Create one with a `request` method of ``Session``.
 public class DataRequest: Request, @unchecked Sendable {
-  /// Accepts or rejects a response. Called on the request's underlying queue with the request, the response head and the body,
-  /// which is nil if it is empty.
+  /// A closure that accepts or rejects a response. Called on the request's underlying queue with the request, the response head and
+  /// the body, which is nil if it is empty.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-  /// The value that is converted to the `URLRequest`.
+  /// The value from which each attempt creates the `URLRequest`.
   public let convertible: any URLRequestConvertible
 
   private struct Received {
@@ -58,7 +58,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
   // MARK: The response head
 
-  /// Adds a handler that allows or cancels the response after its head has arrived.
+  /// Adds a handler that decides, after the response head has arrived, whether to continue with the response or to cancel the
+  /// request.
   ///
   /// - Parameters:
   ///   - queue: The queue on which `handler` is called. The main queue by default.
@@ -91,8 +92,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a validation. Validations run in order on the underlying queue after the end of the
-  /// body, until one of them rejects the response.
+  /// Adds a closure that accepts or rejects the response. Such validations run in order on the underlying queue after the end of
+  /// the body, until one of them rejects the response.
   ///
   /// A rejected response fails with the validation's error, unless a retrier decides to retry the request:
   ///
@@ -121,7 +122,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
   // MARK: Responses
 
-  /// Adds a handler that receives the body unchanged, or nil if it is empty.
+  /// Adds a handler that receives the response body unchanged, or nil if the body is empty.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
@@ -143,12 +144,12 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Adds a handler that receives the body serialized by `responseSerializer`.
+  /// Adds a handler that receives the value that `responseSerializer` creates from the response body.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - responseSerializer: Serializes the body. Called on the request's serialization queue.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func response<Serializer: ResponseSerializer>(
@@ -158,12 +159,12 @@ public class DataRequest: Request, @unchecked Sendable {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the body serialized by `responseSerializer`.
+  /// Adds a handler that receives the value that `responseSerializer` creates from the response body.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
   ///   - responseSerializer: Serializes the body. Called on the request's serialization queue.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func response<Serializer: DataResponseSerializerProtocol>(
@@ -173,8 +174,8 @@ public class DataRequest: Request, @unchecked Sendable {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Adds a handler that receives the body serialized by `responseSerializer`, such as a ``JSONResponseSerializer``. This
-  /// overload accepts a handler that takes an `AFDataResponse<Any>`.
+  /// Adds a handler that receives the value that `responseSerializer`, such as a ``JSONResponseSerializer``, creates from the
+  /// response body. This overload accepts a handler that takes an `AFDataResponse<Any>`.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -278,7 +279,7 @@ public class DataRequest: Request, @unchecked Sendable {
   ///   - decoder: Decodes the value. A `JSONDecoder` by default.
   ///   - emptyResponseCodes: The status codes that allow an empty body. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow an empty body. `HEAD` by default.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @discardableResult
   public func responseDecodable<Value: Decodable & Sendable>(
@@ -298,7 +299,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 }
 
-/// Receives the events that only data requests have.
+/// A monitor that also receives the events that only data requests have.
 protocol DataRequestMonitor: RequestMonitor {
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,

@@ -27,7 +27,7 @@ extension Request {
     resume()
   }
 
-  /// Runs the validations in order, and returns the error of the first one that rejects the response.
+  /// Runs the validations in order, and returns the error of the first validation that rejects the response, or nil if none does.
   func refusal<Validation>(of validations: [Validation], _ ask: (Validation) -> ValidationResult) -> AFError? {
     for validation in validations {
       if case .failure(let error) = ask(validation) {
@@ -37,7 +37,7 @@ extension Request {
     return nil
   }
 
-  /// Runs a serializer. Returns its result, and the time that it took in seconds.
+  /// Calls `body`, which serializes a response. Returns its result, and the time that it took in seconds.
   func serialized<Value>(_ body: () throws -> Value) -> (result: AFResult<Value>, duration: TimeInterval) {
     let start = DispatchTime.now().uptimeNanoseconds
     let result: AFResult<Value>
@@ -51,7 +51,7 @@ extension Request {
     return (result, TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
   }
 
-  /// Calls a completion handler on its queue. Called on the underlying queue.
+  /// Calls `completionHandler` with `response` on `queue`. Must be called on the underlying queue.
   func deliver<Response: Sendable>(
     _ response: Response, on queue: DispatchQueue, to completionHandler: @escaping @Sendable (Response) -> Void
   ) {
@@ -59,7 +59,8 @@ extension Request {
     if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
   }
 
-  /// Calls `handler` after the response handlers have run, or immediately if they have already run.
+  /// Calls `handler` after the response handlers have been called or enqueued on their queues, or immediately if this has already
+  /// happened.
   func onFinish(_ handler: @escaping @Sendable () -> Void) {
     let isOver = mutableState.withLock { state in
       if case .done = state.stage { return true }

@@ -45,14 +45,14 @@ extension Request {
       })
   }
 
-  /// Sets the handler of this request's redirects. It is used instead of the session's handler.
+  /// Sets the handler that decides about this request's redirects, in place of the session's handler.
   @discardableResult
   public func redirect(using handler: any RedirectHandler) -> Self {
     set(\.redirectHandler, to: handler)
     return self
   }
 
-  /// Sets the handler that decides whether this request's response is stored. It is used instead of the session's handler.
+  /// Sets the handler that decides whether this request's response is cached, in place of the session's handler.
   @discardableResult
   public func cacheResponse(using handler: any CachedResponseHandler) -> Self {
     set(\.cachedResponseHandler, to: handler)
@@ -82,7 +82,8 @@ extension Request {
     return self
   }
 
-  /// Sets an option. Releases the old value after releasing the lock, because the value's `deinit` may access the request.
+  /// Sets the property at `path`. Releases the old value after releasing the lock, because the value's `deinit` may access the
+  /// request.
   func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
     _ = mutableState.withLock { state in
       let old = state[keyPath: path]
@@ -106,8 +107,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on `queue` with each `URLRequest` created for this request, before it is sent. If there already is one,
-  /// calls `handler` immediately with the latest.
+  /// Calls `handler` on `queue` with each `URLRequest` created for this request, before it is sent. If `URLRequest`s have already
+  /// been created, calls `handler` immediately with the latest one.
   @preconcurrency
   @discardableResult
   public func onURLRequestCreation(
@@ -119,8 +120,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on `queue` with each task created for this request, before it is resumed. If there already is one, calls
-  /// `handler` immediately with the latest.
+  /// Calls `handler` on `queue` with each task created for this request, before the task is resumed. If tasks have already been
+  /// created, calls `handler` immediately with the latest one.
   @preconcurrency
   @discardableResult
   public func onURLSessionTaskCreation(

@@ -29,12 +29,12 @@ extension Request {
     return self
   }
 
-  /// The handler of the upload progress and its queue, or nil if there is none.
+  /// The handler that receives the upload progress, and the queue on which it is called. Nil if there is no handler.
   public var uploadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
     mutableState.withLock { $0.uploadProgress }?.currentHandler
   }
 
-  /// The handler of the download progress and its queue, or nil if there is none.
+  /// The handler that receives the download progress, and the queue on which it is called. Nil if there is no handler.
   public var downloadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
     mutableState.withLock { $0.downloadProgress }?.currentHandler
   }
@@ -49,7 +49,8 @@ extension Request {
     mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total())
   }
 
-  /// Reports the final counts to handlers that were set while the task was running.
+  /// Reports the task's final byte counts to the progress handlers. A handler that was set while the task was running may have
+  /// missed earlier reports.
   func finishProgress(_ task: URLSessionTask) {
     guard mutableState.withLock({ $0.uploadProgress != nil || $0.downloadProgress != nil }) else { return }
     let (sent, received) = (sentBytes(of: task), receivedBytes(of: task))
@@ -69,7 +70,7 @@ extension Request {
     return (count, known(total, of: task, orElse: count))
   }
 
-  /// Returns `total`. If it is unknown and the task has ended without an error, returns `count`.
+  /// Returns `total` or, if `total` is unknown and the task has ended without an error, `count`.
   private func known(_ total: Int64, of task: URLSessionTask, orElse count: Int64) -> Int64 {
     let isComplete = task.state == .completed && task.error == nil && error == nil
     return isComplete && total <= 0 ? count : total

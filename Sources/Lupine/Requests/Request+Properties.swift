@@ -16,7 +16,7 @@ extension Request {
     }
   }
 
-  /// The state of the request as set by the caller.
+  /// The state of the request: `.initialized`, the state that `resume()`, `suspend()` or `cancel()` has set, or `.finished`.
   public var state: State { mutableState.withLock { $0.state } }
   /// The error of the request, or nil if there is none so far.
   public var error: AFError? { mutableState.withLock { $0.error } }
@@ -33,7 +33,7 @@ extension Request {
   public var lastRequest: URLRequest? { mutableState.withLock { $0.requests.last } }
   /// The last `URLRequest` in `requests`, which doesn't include redirects. Nil if there is none.
   public var request: URLRequest? { lastRequest }
-  /// The last request that each task sent, after redirects.
+  /// The last request that each task sent. If a server redirected the task, this is the request after the last redirect.
   public var performedRequests: [URLRequest] { tasks.compactMap(\.currentRequest) }
 
   /// All tasks of the request, in order. Each retry adds a task.
@@ -60,8 +60,8 @@ extension Request {
 
   // MARK: Options
 
-  /// The adapters and retriers of the request, combined in one interceptor, or nil if there are none. Those of the session
-  /// aren't included.
+  /// The adapters and retriers that were added to the request, combined in one interceptor, or nil if there are none. The session's
+  /// interceptor isn't included.
   public var interceptor: (any RequestInterceptor)? {
     let interceptors = interceptors
     return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
@@ -71,25 +71,25 @@ extension Request {
   public var eventMonitor: (any EventMonitor)? {
     mutableState.withLock { $0.eventMonitor } as? CompositeEventMonitor
   }
-  /// The handler of this request's redirects, or nil to use the session's handler.
+  /// The handler that decides about this request's redirects, or nil to use the session's handler.
   public var redirectHandler: (any RedirectHandler)? { mutableState.withLock { $0.redirectHandler } }
-  /// The handler that decides whether this request's response is stored, or nil to use the session's handler.
+  /// The handler that decides whether this request's response is cached, or nil to use the session's handler.
   public var cachedResponseHandler: (any CachedResponseHandler)? {
     mutableState.withLock { $0.cachedResponseHandler }
   }
   /// The credential for servers that request authentication, or nil if none was set.
   public var credential: URLCredential? { mutableState.withLock { $0.credential } }
 
-  /// The closure that allows or cancels the response after its head has arrived, or nil if there is none.
+  /// The closure that decides, after the response head has arrived, whether to continue with the response. Nil if there is none.
   var responseDecision: ResponseDecision? { mutableState.withLock { $0.responseDecision } }
 
-  /// The receiver of all events, or nil if there are no monitors or only monitors that post notifications.
+  /// The monitor that receives all events of the request, or nil if there are no monitors or only monitors that post notifications.
   var monitors: (any RequestMonitor)? { mutableState.withLock { $0.listeningMonitors } }
-  /// The receiver of the events that are also posted as notifications, or nil if there are no monitors.
+  /// The monitor that receives the events that are also posted as notifications, or nil if there are no monitors.
   var notifiedMonitors: (any RequestMonitor)? { mutableState.withLock { $0.eventMonitor } }
 }
 
 extension Request.MutableState {
-  /// The monitor if it must receive all events, or nil. `Request.monitors` returns this value.
+  /// The request's monitor if it must receive all events. Nil if there are no monitors or only monitors that post notifications.
   var listeningMonitors: (any RequestMonitor)? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
 }

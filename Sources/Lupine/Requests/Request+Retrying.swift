@@ -19,7 +19,7 @@ extension Request {
     if !isAsked { finish() }
   }
 
-  /// Calls the retriers for a failure. Returns false if there is no retrier or the request is cancelled.
+  /// Calls the retriers after a failure. Returns false, and calls nothing, if there is no retrier or the request is cancelled.
   ///
   /// `proceed` is called once, on the underlying queue, with the retriers' decision. If the request is cancelled or its session
   /// is released before the retriers decide, the decision is `.doNotRetry`.
@@ -58,7 +58,7 @@ extension Request {
     }
   }
 
-  /// Starts another attempt after `delay` seconds.
+  /// Starts another attempt after `delay` seconds, or immediately if `delay` is nil.
   func retry(after delay: TimeInterval?) {
     enum Next { case another, finish, nothing }
     let next = mutableState.withLock { state -> Next in

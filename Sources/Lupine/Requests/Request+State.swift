@@ -7,17 +7,17 @@ extension Request {
   public enum State: Sendable {
     /// The request was created, but not resumed.
     case initialized
-    /// The request is running, or will run as soon as it has been built.
+    /// The request is running, or will run as soon as its task has been created.
     case resumed
     /// The request is suspended until it is resumed.
     case suspended
     /// The request was cancelled. This state is final.
     case cancelled
-    /// The request has completed, and its response handlers have run. This state is final, unless another response handler is
-    /// added.
+    /// The request has completed, and its response handlers are being called or have been called. This state is final, unless
+    /// another response handler is added.
     case finished
 
-    /// Returns whether the transition is allowed. Cancelled and finished requests keep their states.
+    /// Returns whether a request may change from this state to `state`. Cancelled and finished requests keep their states.
     func canTransition(to state: State) -> Bool {
       switch (self, state) {
       case (.initialized, _): state != .initialized
@@ -39,10 +39,10 @@ extension Request {
     /// The task has ended, or couldn't be created. `pendingRetry` is the decision for which the request waits, or nil if it
     /// doesn't wait for a decision.
     case completing(pendingRetry: PendingRetry?)
-    /// The request waits for the delay before another attempt.
+    /// The request waits for the retriers' delay to pass before another attempt.
     case waiting
-    /// The response handlers are running. If a response couldn't be serialized, `pendingRetry` is the decision for which the
-    /// request waits. Otherwise it is nil.
+    /// The response is being serialized for the response handlers. If it couldn't be serialized, `pendingRetry` is the decision for
+    /// which the request waits. Otherwise `pendingRetry` is nil.
     case finishing(pendingRetry: PendingRetry?)
     case done
   }
@@ -67,7 +67,7 @@ extension Request.MutableState {
     if case .done = stage { true } else { false }
   }
 
-  /// Returns whether the attempt with this number is building its task.
+  /// Returns whether the attempt with the number `attempt` is the current one and is creating its task.
   func isBuilding(_ attempt: Int) -> Bool {
     if case .building = stage { retryCount == attempt } else { false }
   }
@@ -95,7 +95,7 @@ extension Request.MutableState {
   }
 }
 
-/// A decision that the retriers haven't made yet, with the continuation that receives it.
+/// A decision of the retriers for which a request waits. `proceed` receives the decision.
 final class PendingRetry: Sendable {
   let proceed: @Sendable (RetryResult) -> Void
 

@@ -18,14 +18,14 @@ import Synchronization
 /// request.cancel()
 /// ```
 public class Request: @unchecked Sendable {
-  /// Called with the progress of a transfer.
+  /// A closure that is called with the progress of a transfer.
   public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
   /// The outcome of a validation.
   public typealias ValidationResult = Result<Void, any Error>
 
-  /// The decision about a response whose head has arrived.
+  /// The decision about a response after its head has arrived.
   public enum ResponseDisposition: Sendable {
-    /// Receives the response body.
+    /// Continues, and receives the response body.
     case allow
     /// Cancels the request.
     case cancel
@@ -71,7 +71,7 @@ public class Request: @unchecked Sendable {
     var metrics: ShortList<URLSessionTaskMetrics> = []
 
     var responses = ResponseHandlers()
-    /// Whether a response handler was ever added.
+    /// Whether a response handler has been added since the request was created.
     var hasHadHandler = false
     /// The request's interceptors. Only the session accesses them; see `InterceptorList`.
     var interceptors: (any Sendable)?
@@ -97,7 +97,7 @@ public class Request: @unchecked Sendable {
   /// Whether the first response handler resumes the request, or nil to use the session's setting.
   public let shouldAutomaticallyResume: Bool?
 
-  /// Performs all work on the underlying queue, in a defined order.
+  /// Performs the request's work on the underlying queue, in the order in which it is submitted.
   let root: SerialQueue
   let mutableState: Mutex<MutableState>
   @usableFromInline package let registrySlot = RegistrySlot()
@@ -127,10 +127,11 @@ public class Request: @unchecked Sendable {
     preconditionFailure("subclasses must override this method")
   }
 
-  /// Creates the task of a request that needs no `URLRequest`, or returns nil. Called on the underlying queue in each attempt.
+  /// Creates the task if the request needs no `URLRequest` for it, as when it resumes a download; otherwise returns nil. Called on
+  /// the underlying queue in each attempt.
   func makeReadyTask(in session: URLSession) -> URLSessionTask? { nil }
 
-  /// Cancels the task. Overridden by types of requests that cancel differently.
+  /// Cancels the task. Overridden by subclasses that cancel their tasks in another way.
   func cancelTask(_ task: URLSessionTask) { task.cancel() }
 
   /// Called when the task has ended, before validation. Called on the underlying queue.
@@ -148,7 +149,7 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Releases resources after the response handlers have run.
+  /// Releases resources that the finished request no longer needs. Called before the response handlers are called.
   func cleanup() {}
 
   // MARK: Control
@@ -199,8 +200,8 @@ public class Request: @unchecked Sendable {
     return self
   }
 
-  /// Cancels the request. Calls `note` under the lock. `isFirst` tells whether the request wasn't cancelled before this call,
-  /// and `isRunning` whether its task is running.
+  /// Cancels the request. Calls `note` while holding the lock. `isFirst` tells whether the request wasn't cancelled before this
+  /// call, and `isRunning` whether its task is running.
   func cancel(noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void) {
     move { state in
       let (isFirst, task) = (state.state.canTransition(to: .cancelled), state.runningTask)
@@ -216,7 +217,8 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Calls `change` under the lock, and makes the transition that it returns, if any.
+  /// Calls `change` while holding the lock. If it returns a transition, changes the state accordingly, reports the transition, and
+  /// resumes, suspends or cancels the task.
   private func move(_ change: (inout MutableState) -> Transition?) {
     let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
       guard let transition = change(&state) else { return (nil, false) }
@@ -261,7 +263,8 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Begins an attempt, unless the request is no longer being built. Called on the root queue.
+  /// Begins to create the task of an attempt, unless the request has been cancelled or has ended in the meantime. Called on the
+  /// root queue.
   func build(in session: (any RequestSession)?) {
     let attempt = mutableState.withLock { state in state.isBuilding(state.retryCount) ? state.retryCount : nil }
     guard let attempt else { return }

@@ -53,7 +53,7 @@ struct RequestBuild: Sendable {
     }
   }
 
-  /// Receives the adapters' result. Called on any thread.
+  /// Receives the adapters' result, and continues with the adapted request or fails. Called on any thread.
   private func didAdapt(_ initialRequest: URLRequest, _ result: Result<URLRequest, any Error>) {
     let urlRequest: URLRequest
     do {
@@ -186,6 +186,6 @@ struct RequestBuild: Sendable {
 }
 
 extension Session {
-  /// Whether requests are built on the root queue, like the rest of their work.
+  /// Whether the requests' `URLRequest`s are created on the root queue, like the rest of their work.
   fileprivate var buildsOnRootQueue: Bool { requestQueue === rootQueue }
 }

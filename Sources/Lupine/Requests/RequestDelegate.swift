@@ -7,11 +7,11 @@ import LupineURLSession
 public protocol RequestDelegate: AnyObject, Sendable {
   /// The configuration of the session.
   var sessionConfiguration: URLSessionConfiguration { get }
-  /// Whether adding the first response handler resumes a request.
+  /// Whether a request is resumed when its first response handler is added.
   var startImmediately: Bool { get }
-  /// Called before a request is built.
+  /// Called before the request's task is created.
   func readyToPerform(request: Request)
-  /// Called when the request has ended and its response handlers have run.
+  /// Called when the request has ended, before its response handlers are called.
   func cleanup(after request: Request)
   /// Decides whether a failed request is retried. Calls `completion` once, on any thread.
   func retryResult(for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
@@ -24,17 +24,18 @@ public protocol RequestDelegate: AnyObject, Sendable {
 protocol RequestSession: RequestDelegate {
   var rootQueue: DispatchQueue { get }
   var serializationQueue: DispatchQueue { get }
-  /// Performs work on the root queue.
+  /// The queue that performs the requests' work on the root queue, in the order in which it is submitted.
   var root: SerialQueue { get }
   /// The session's monitors, or nil if there are none.
   var requestMonitor: (any RequestMonitor)? { get }
 
   /// Keeps the request alive until `cleanup(after:)`.
   func keep(_ request: Request)
-  /// Builds the request's task. Called on the root queue.
+  /// Creates the `URLRequest` and the task for the attempt with the given number. Called on the root queue.
   func build(_ request: Request, attempt: Int)
-  /// Returns whether there is a retrier to call for a failure. Returns false if no further task could be created.
+  /// Returns whether there is a retrier to call after a failure of `request`. Returns false if the session can't create tasks any
+  /// more.
   func hasRetrier(for request: Request) -> Bool
-  /// Calls the retriers for a failure. Their decision is passed to `completion` once, on any thread.
+  /// Calls the retriers after a failure of `request`. Their decision is passed to `completion` once, on any thread.
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
 }

@@ -6,7 +6,8 @@ import LupineURLSession
 /// Receives the events of all types of requests. Requests use this protocol instead of ``EventMonitor``, because
 /// ``EventMonitor`` refers to all types of requests. Each type of request declares a further protocol for its specific events.
 protocol RequestMonitor: AnyObject, Sendable {
-  /// Whether any monitor receives the events that aren't posted as notifications.
+  /// Whether there is a monitor other than ``AlamofireNotifications``, which ignores the events that aren't posted as
+  /// notifications.
   var hasListeners: Bool { get }
 
   func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)

@@ -3,7 +3,7 @@
 import Foundation
 import LupineURLSession
 
-/// Calls a closure, on the caller's queue, that decides whether to receive a response's body.
+/// The caller's closure, called on the caller's queue, that decides after a response head has arrived whether to receive the body.
 struct ResponseDecision: Sendable {
   let queue: DispatchQueue
   let decide: @Sendable (HTTPURLResponse, @escaping @Sendable (Request.ResponseDisposition) -> Void) -> Void

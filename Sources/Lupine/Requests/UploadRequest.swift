@@ -5,18 +5,18 @@ import LupineURLSession
 import Synchronization
 
 // Unchecked because the superclass is. The added state is constant or protected by the Mutex.
-/// A data request that uploads a body.
+/// A data request that uploads a request body from memory, a file or a stream.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
   // Unchecked because InputStream isn't Sendable. The request owns the stream once it has received it, and BodyStream uses the
   // stream on only one queue at a time.
-  /// The source of a body.
+  /// The source of a request body to upload.
   public enum Uploadable: @unchecked Sendable {
     /// Data in memory.
     case data(Data)
     /// A file. If `shouldRemove` is true, the file is deleted when the request has finished.
     case file(URL, shouldRemove: Bool)
-    /// A stream that isn't open yet. The caller must not use the stream afterward. The stream is read once, so a request that
-    /// must be sent again fails, unless a stream of this class can be opened again after closing.
+    /// A stream that isn't open yet. The caller must not use the stream afterward. The stream is read once, so a request that must
+    /// be sent again fails, unless the stream's class allows opening the stream again after closing it.
     case stream(InputStream)
   }
 
@@ -27,7 +27,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     var isCleanedUp = false
   }
 
-  /// The value that each attempt converts to the body.
+  /// The value that each attempt converts to the request body.
   public let upload: any UploadableConvertible
   /// The file manager that deletes files that are no longer needed.
   public let fileManager: FileManager
@@ -43,7 +43,8 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     super.init(convertible, session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// The body, or nil before it is created. Setting a new value has an effect only before the task is created.
+  /// The source of the request body, or nil before it has been created. Setting a new value has an effect only before the task is
+  /// created.
   public var uploadable: Uploadable? {
     get { body.withLock { $0.uploadable } }
     set { use(newValue) }
@@ -81,14 +82,14 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     }
   }
 
-  /// Returns the body's stream from its start, or nil if the body isn't a stream. Called on the underlying queue.
+  /// Returns the stream of the request body, or nil if the body isn't a stream. Called on the underlying queue.
   func inputStream() -> InputStream? {
     guard case .stream(let stream) = uploadable else { return nil }
     uploadMonitors?.request(self, didProvideInputStream: stream)
     return stream
   }
 
-  /// Deletes the files that were to be removed after the upload.
+  /// Deletes the uploaded files that are to be removed after the upload.
   public override func cleanup() {
     super.cleanup()
     let files = body.withLock { body in
@@ -99,7 +100,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
   }
 }
 
-/// A value that can be converted to a body.
+/// A value that can be converted to the body of an upload.
 public protocol UploadableConvertible: Sendable {
   /// Creates the body. Called on the session's request queue in each attempt, after the adapters have run.
   ///
@@ -112,10 +113,10 @@ extension UploadRequest.Uploadable: UploadableConvertible {
   public func createUploadable() -> UploadRequest.Uploadable { self }
 }
 
-/// A value that can be converted to both a request and its body.
+/// A value that can be converted to both a `URLRequest` and the body to upload with it.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
 
-/// Receives the events that only uploads have.
+/// A monitor that also receives the events that only uploads have.
 protocol UploadRequestMonitor: RequestMonitor {
   func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable)
   func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Transforms a body before it is serialized. It isn't called for an empty body.
+/// A type that transforms a response body before the body is serialized. Not called for an empty body.
 public protocol DataPreprocessor: Sendable {
   /// Returns the data to serialize instead of `data`.
   ///
@@ -10,7 +10,7 @@ public protocol DataPreprocessor: Sendable {
   func preprocess(_ data: Data) throws -> Data
 }
 
-/// Returns the body unchanged.
+/// A preprocessor that returns the body unchanged.
 public struct PassthroughPreprocessor: DataPreprocessor {
   /// Creates a preprocessor.
   public init() {}
@@ -19,25 +19,26 @@ public struct PassthroughPreprocessor: DataPreprocessor {
   public func preprocess(_ data: Data) throws -> Data { data }
 }
 
-/// Removes the line `)]}',` that some services send before JSON to prevent scripts from including it.
+/// A preprocessor that removes the line `)]}',`, which some services send before JSON so that scripts of other sites can't load the
+/// JSON (cross-site script inclusion, XSSI).
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
   private static let prefix = Data(")]}',\n".utf8)
 
   /// Creates a preprocessor.
   public init() {}
 
-  /// Returns `data` without the line, or unchanged if `data` doesn't start with the line.
+  /// Returns `data` without the line `)]}',` at its start, or unchanged if `data` doesn't start with that line.
   public func preprocess(_ data: Data) throws -> Data {
     data.starts(with: Self.prefix) ? data.dropFirst(Self.prefix.count) : data
   }
 }
 
 extension DataPreprocessor where Self == PassthroughPreprocessor {
-  /// Returns the body unchanged.
+  /// A preprocessor that returns the body unchanged.
   public static var passthrough: PassthroughPreprocessor { PassthroughPreprocessor() }
 }
 
 extension DataPreprocessor where Self == GoogleXSSIPreprocessor {
-  /// Removes the line `)]}',` that some services send before JSON.
+  /// A preprocessor that removes the line `)]}',`, which some services send before JSON.
   public static var googleXSSI: GoogleXSSIPreprocessor { GoogleXSSIPreprocessor() }
 }

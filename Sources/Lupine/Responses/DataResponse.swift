@@ -11,20 +11,20 @@ public typealias AFResult<Success> = Result<Success, AFError>
 
 /// The outcome of a data request: the serialized value or an error, with the request, the response and the metrics.
 public struct DataResponse<Success, Failure: Error> {
-  /// The last request sent, after adaptation, or nil if none could be created.
+  /// The last request sent, as the adapters returned it, or nil if no request could be created.
   public let request: URLRequest?
   /// The server's response, or nil if none was received.
   public let response: HTTPURLResponse?
-  /// The body after its content coding was removed, or nil if it was empty.
+  /// The response body after its content coding was removed, or nil if the body was empty.
   public let data: Data?
-  /// The metrics of the request's last task, or nil if there are none.
+  /// The metrics of the request's last task, or nil if no task has produced metrics.
   public let metrics: URLSessionTaskMetrics?
-  /// The duration of serialization in seconds.
+  /// The time that the serializer took, in seconds.
   public let serializationDuration: TimeInterval
   /// The serialized value, or the error of the request.
   public let result: Result<Success, Failure>
 
-  /// Creates a response. `serializationDuration` is in seconds.
+  /// Creates a response with the given values. `serializationDuration` is in seconds.
   public init(
     request: URLRequest?,
     response: HTTPURLResponse?,
@@ -51,26 +51,26 @@ public struct DataResponse<Success, Failure: Error> {
     if case .failure(let error) = result { error } else { nil }
   }
 
-  /// Returns a response in which `transform` is applied to the successful value.
+  /// Returns this response with its success value replaced by the result of `transform`. A failure stays unchanged.
   public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
     replacingResult(with: result.map(transform))
   }
 
-  /// Returns a response in which `transform` is applied to the successful value. If `transform`
-  /// throws an error, the error becomes the failure.
+  /// Returns this response with its success value replaced by the result of `transform`, or by a failure with the error that
+  /// `transform` throws. An earlier failure stays unchanged.
   public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DataResponse<NewSuccess, any Error> {
     replacingResult(with: Result { try transform(result.get()) })
   }
 
-  /// Returns a response in which `transform` is applied to the failure.
+  /// Returns this response with its error replaced by the result of `transform`. A success stays unchanged.
   public func mapError<NewFailure: Error>(_ transform: (Failure) -> NewFailure) -> DataResponse<Success, NewFailure> {
     replacingResult(with: result.mapError(transform))
   }
 
-  /// Returns a response in which `transform` is applied to the failure. If `transform`
-  /// throws an error, the error becomes the failure.
+  /// Returns this response with its error replaced by the result of `transform`, or by the error that `transform` throws. A success
+  /// stays unchanged.
   public func tryMapError<NewFailure: Error>(
     _ transform: (Failure) throws -> NewFailure
   ) -> DataResponse<Success, any Error> {

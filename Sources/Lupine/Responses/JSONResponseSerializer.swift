@@ -3,15 +3,15 @@
 public import Foundation
 public import LupineURLSession
 
-/// Reads the body as untyped JSON: `NSNull`, `NSNumber`, `String`, and arrays and dictionaries of these. If an empty body is
-/// allowed, it becomes `NSNull`.
+/// A serializer that reads the response body as untyped JSON: `NSNull`, `NSNumber`, `String`, and arrays and dictionaries of these.
+/// An empty body becomes `NSNull` if the status code or the request method allows an empty body.
 @available(*, deprecated, message: "Use DecodableResponseSerializer, which checks the body's structure.")
 public final class JSONResponseSerializer: ResponseSerializer {
-  /// Transforms a body that isn't empty.
+  /// Transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// The status codes whose responses may be empty.
+  /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
-  /// The methods whose responses may be empty.
+  /// The request methods whose responses may have an empty body.
   public let emptyRequestMethods: Set<HTTPMethod>
   /// The options for reading JSON.
   public let options: JSONSerialization.ReadingOptions
@@ -19,9 +19,9 @@ public final class JSONResponseSerializer: ResponseSerializer {
   /// Creates a serializer.
   ///
   /// - Parameters:
-  ///   - dataPreprocessor: Transforms a body that isn't empty.
-  ///   - emptyResponseCodes: The status codes whose responses may be empty.
-  ///   - emptyRequestMethods: The methods whose responses may be empty.
+  ///   - dataPreprocessor: Transforms the response body before it is serialized, unless the body is empty.
+  ///   - emptyResponseCodes: The status codes whose responses may have an empty body.
+  ///   - emptyRequestMethods: The request methods whose responses may have an empty body.
   ///   - options: The options for reading JSON. By default, the top level may be a single value (RFC 8259 §2).
   public init(
     dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
@@ -35,10 +35,10 @@ public final class JSONResponseSerializer: ResponseSerializer {
     self.options = options
   }
 
-  /// Returns the JSON of the preprocessed body.
+  /// Parses the preprocessed body as JSON, and returns the value.
   ///
-  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the
-  ///   preprocessor's error; or `.jsonSerializationFailed` if the body isn't JSON or is nested deeper than 512 levels.
+  /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error; or
+  ///   `.jsonSerializationFailed` if the body isn't JSON or is nested deeper than 512 levels.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> any Sendable {
@@ -54,15 +54,16 @@ public final class JSONResponseSerializer: ResponseSerializer {
 }
 
 extension DataRequest {
-  /// Adds a handler that receives the body as JSON. An empty body is an error unless the method or the status code allows it.
+  /// Adds a handler that receives the response body as untyped JSON. An empty body is an error unless the method or the status code
+  /// allows it.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
-  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - dataPreprocessor: Transforms the content before it is serialized, unless the content is empty.
   ///   - emptyResponseCodes: The status codes that allow empty content. 204 and 205 by default.
   ///   - emptyRequestMethods: The request methods that allow empty content. `HEAD` by default.
   ///   - options: The options for reading JSON.
-  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
+  ///   - completionHandler: Called once, after the last attempt, with the response, which contains the value or the error.
   @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
   @discardableResult

@@ -19,8 +19,8 @@ struct ResponseHandlers {
   private var handlers: ShortList<ResponseHandler> = []
   private(set) var deliveries: ShortList<Delivery> = []
 
-  /// A closure that delivers a response. The frequent case is `asSerialized`, which stores an existing closure without wrapping
-  /// it in another.
+  /// A closure that passes a serialized response to its handler. The frequent case is `asSerialized`, which stores an existing
+  /// closure without wrapping it in another.
   enum Delivery: Sendable {
     /// The response is delivered as it was serialized. The closure is called with nil.
     case asSerialized(@Sendable (AFError?) -> Void)
@@ -40,17 +40,17 @@ struct ResponseHandlers {
 
   mutating func append(_ handler: @escaping ResponseHandler) { handlers.append(handler) }
 
-  /// Adds the delivery of the next handler's response.
+  /// Adds the closure that delivers the response serialized for the handler `next`.
   mutating func add(_ delivery: Delivery) { deliveries.append(delivery) }
 
-  /// Removes the responses, because another attempt follows. Returns them, so that the caller can release them outside the
+  /// Removes and returns the serialized responses, because another attempt follows. The caller releases them after releasing the
   /// lock.
   mutating func restart() -> ShortList<Delivery> {
     defer { deliveries = [] }
     return deliveries
   }
 
-  /// Removes and returns all handlers and responses.
+  /// Removes and returns all handlers and their serialized responses.
   mutating func take() -> ResponseHandlers {
     defer { self = ResponseHandlers() }
     return self

@@ -3,15 +3,15 @@
 public import Foundation
 public import LupineURLSession
 
-/// Serializes the outcome of a data request.
+/// A serializer that converts the outcome of a data request, its response body or its error, to a value.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
-  /// The type of the serialized value.
+  /// The type of the value that the serializer creates.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the serialized value of a response.
+  /// Returns the value created from the outcome of a data request.
   ///
   /// - Parameters:
-  ///   - request: The last request sent, or nil if none could be created.
+  ///   - request: The last request sent, or nil if no request could be created.
   ///   - response: The server's response, or nil if none was received.
   ///   - data: The body, or nil if it is empty.
   ///   - error: The request's error, or nil. A serializer that can't recover from the error should throw it.
@@ -20,34 +20,34 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
   ) throws -> SerializedObject
 }
 
-/// A serializer that preprocesses the body and knows which responses may be empty.
+/// A serializer that preprocesses the response body, and that accepts an empty body only for some status codes and request methods.
 public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol, DownloadResponseSerializerProtocol
 {
-  /// Transforms a body that isn't empty.
+  /// Transforms the response body before it is serialized, unless the body is empty.
   var dataPreprocessor: any DataPreprocessor { get }
-  /// The methods whose responses may be empty.
+  /// The request methods whose responses may have an empty body.
   var emptyRequestMethods: Set<HTTPMethod> { get }
-  /// The status codes whose responses may be empty.
+  /// The status codes whose responses may have an empty body.
   var emptyResponseCodes: Set<Int> { get }
 }
 
 extension ResponseSerializer {
-  /// The default preprocessor, which returns the body unchanged.
+  /// The default of `dataPreprocessor`, which returns the body unchanged.
   public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
 
-  /// HEAD, because responses to HEAD never have a body (RFC 9110 §9.3.2).
+  /// The default of `emptyRequestMethods`: HEAD, because responses to HEAD never have a body (RFC 9110 §9.3.2).
   public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyResponseDefaults.methods }
 
-  /// 204 and 205, because they have no content (RFC 9110 §15.3.5 and §15.3.6).
+  /// The default of `emptyResponseCodes`: 204 and 205, whose responses have no content (RFC 9110 §15.3.5 and §15.3.6).
   public static var defaultEmptyResponseCodes: Set<Int> { EmptyResponseDefaults.codes }
 
-  /// Transforms a body that isn't empty. By default, returns the body unchanged.
+  /// Transforms the response body before it is serialized, unless the body is empty. By default, returns the body unchanged.
   public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
 
-  /// The methods whose responses may be empty. HEAD by default.
+  /// The request methods whose responses may have an empty body. HEAD by default.
   public var emptyRequestMethods: Set<HTTPMethod> { Self.defaultEmptyRequestMethods }
 
-  /// The status codes whose responses may be empty. 204 and 205 by default.
+  /// The status codes whose responses may have an empty body. 204 and 205 by default.
   public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
 
   /// Returns whether the method of `request` allows an empty body, or nil if there is no request.
@@ -60,15 +60,15 @@ extension ResponseSerializer {
     response.map { emptyResponseCodes.contains($0.statusCode) }
   }
 
-  /// Returns whether the method or the status code allows an empty body.
+  /// Returns whether the method of `request` or the status code of `response` allows an empty body.
   public func emptyResponseAllowed(forRequest request: URLRequest?, response: HTTPURLResponse?) -> Bool {
     requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
   }
 
   /// Returns the preprocessed body, or nil if the body is empty and an empty body is allowed.
   ///
-  /// - Throws: `error` if there is one; `AFError.responseSerializationFailed` with `.inputDataNilOrZeroLength` for a body that
-  ///   must not be empty; or the preprocessor's error.
+  /// - Throws: `error` if it isn't nil; `AFError.responseSerializationFailed` with `.inputDataNilOrZeroLength` for a body that must
+  ///   not be empty; or the preprocessor's error.
   func preparedData(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> Data? {
@@ -81,7 +81,8 @@ extension ResponseSerializer {
   }
 }
 
-/// The responses that may be empty by default. The sets are created only once.
+/// The request methods and status codes whose responses may have an empty body by default. The sets are static, so that they are
+/// created only once.
 private enum EmptyResponseDefaults {
   static let methods: Set<HTTPMethod> = [.head]
   static let codes: Set<Int> = [204, 205]
@@ -140,7 +141,7 @@ extension ResponseSerializer {
   }
 }
 
-/// Decodes values from data.
+/// A decoder of response bodies, such as `JSONDecoder`.
 public protocol DataDecoder: Sendable {
   /// Decodes a value of type `D` from `data`.
   ///
@@ -150,13 +151,13 @@ public protocol DataDecoder: Sendable {
 
 extension JSONDecoder: DataDecoder {}
 
-/// A type with a value for responses without a body.
+/// A type that has a value to represent responses without a body.
 public protocol EmptyResponse: Sendable {
   /// Returns the value for a response without a body.
   static func emptyValue() -> Self
 }
 
-/// The value of a response whose body is empty or ignored.
+/// The value of a response whose body is empty or is ignored.
 public struct Empty: Codable, Hashable, Sendable {
   /// The only value of the type.
   public static let value = Empty()

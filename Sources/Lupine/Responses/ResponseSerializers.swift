@@ -3,13 +3,14 @@
 public import Foundation
 public import LupineURLSession
 
-/// Returns the body as bytes. If an empty body is allowed, returns empty `Data` for it.
+/// A serializer that returns the response body as bytes. An empty body becomes empty `Data` if the status code or the request
+/// method allows an empty body.
 public final class DataResponseSerializer: ResponseSerializer {
-  /// Transforms a body that isn't empty.
+  /// Transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// The status codes whose responses may be empty.
+  /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
-  /// The methods whose responses may be empty.
+  /// The request methods whose responses may have an empty body.
   public let emptyRequestMethods: Set<HTTPMethod>
 
   /// Creates a serializer.
@@ -25,8 +26,7 @@ public final class DataResponseSerializer: ResponseSerializer {
 
   /// Returns the preprocessed body.
   ///
-  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; or the
-  ///   preprocessor's error.
+  /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; or the preprocessor's error.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> Data {
@@ -34,15 +34,16 @@ public final class DataResponseSerializer: ResponseSerializer {
   }
 }
 
-/// Reads the body as text. If an empty body is allowed, returns an empty string for it.
+/// A serializer that reads the response body as text. An empty body becomes an empty string if the status code or the request
+/// method allows an empty body.
 public final class StringResponseSerializer: ResponseSerializer {
-  /// Transforms a body that isn't empty.
+  /// Transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
   /// The encoding of the body, or nil to use the response's charset.
   public let encoding: String.Encoding?
-  /// The status codes whose responses may be empty.
+  /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
-  /// The methods whose responses may be empty.
+  /// The request methods whose responses may have an empty body.
   public let emptyRequestMethods: Set<HTTPMethod>
 
   /// Creates a serializer.
@@ -58,14 +59,14 @@ public final class StringResponseSerializer: ResponseSerializer {
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the preprocessed body as text. Its encoding is ``encoding`` if that is set, or else the response's charset, or
-  /// else ISO Latin-1.
+  /// Returns the preprocessed body as text. Reads it in ``encoding`` or, if that is nil, in the response's charset or, if the
+  /// response names no known charset, in ISO Latin-1.
   ///
-  /// An unknown charset is ignored. EUC-JP is known, but Foundation on Linux can't decode it, so it always results in an error.
-  /// In that case, have the server send UTF-8, or decode `Data` with a library.
+  /// EUC-JP is a known charset, but Foundation on Linux can't decode it, so text in EUC-JP always results in an error. In that
+  /// case, have the server send UTF-8, or decode `Data` with a library.
   ///
-  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error;
-  ///   or `.stringSerializationFailed` if the body isn't valid text in that encoding.
+  /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error; or
+  ///   `.stringSerializationFailed` if the body isn't valid text in that encoding.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> String {
@@ -81,15 +82,16 @@ public final class StringResponseSerializer: ResponseSerializer {
   }
 }
 
-/// Decodes the body as a `T`. If an empty body is allowed, returns the empty value of an `EmptyResponse`.
+/// A serializer that decodes the response body as a `T`. If the status code or the request method allows an empty body, and `T` is
+/// an `EmptyResponse`, an empty body becomes the type's empty value.
 public final class DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
-  /// Transforms a body that isn't empty.
+  /// Transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// Decodes the preprocessed body.
+  /// The decoder that decodes the preprocessed body.
   public let decoder: any DataDecoder
-  /// The status codes whose responses may be empty.
+  /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
-  /// The methods whose responses may be empty.
+  /// The request methods whose responses may have an empty body.
   public let emptyRequestMethods: Set<HTTPMethod>
 
   /// Creates a serializer.
@@ -107,9 +109,8 @@ public final class DecodableResponseSerializer<T: Decodable & Sendable>: Respons
 
   /// Returns the value decoded from the preprocessed body.
   ///
-  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty;
-  ///   `.invalidEmptyResponse` if `T` has no empty value; the preprocessor's error; or `.decodingFailed` with the
-  ///   decoder's error.
+  /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; `.invalidEmptyResponse` if
+  ///   `T` has no empty value; the preprocessor's error; or `.decodingFailed` with the decoder's error.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> T {

@@ -4,7 +4,7 @@
 package import Foundation
 
 extension String.Encoding {
-  /// Creates the encoding of an IANA charset name, ignoring case. Returns nil for an unknown name.
+  /// Creates the encoding with the given IANA charset name, regardless of case. Returns nil for an unknown name.
   ///
   /// EUC-JP is included although Foundation on Linux can't decode it, so that text in EUC-JP results in an error rather than in
   /// wrong characters.

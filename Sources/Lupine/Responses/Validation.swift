@@ -3,7 +3,8 @@
 import Foundation
 
 extension DataRequest {
-  /// Accepts only these status codes. Any other status code fails the request with `.unacceptableStatusCode`.
+  /// Accepts only responses with one of the given status codes. Any other status code fails the request with
+  /// `.unacceptableStatusCode`.
   @discardableResult
   public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response, _ in
@@ -11,8 +12,9 @@ extension DataRequest {
     }
   }
 
-  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Any other type fails the request with
-  /// `.unacceptableContentType`. A missing type fails it with `.missingContentType`, unless `*/*` is acceptable.
+  /// Accepts only responses with one of the given media types, written as `type/subtype` with `*` as a wildcard. Any other type
+  /// fails the request with `.unacceptableContentType`. A missing type fails the request with `.missingContentType`, unless `*/*`
+  /// is acceptable.
   ///
   /// `acceptableContentTypes` is evaluated after the response has arrived. A response without a body is accepted.
   @preconcurrency
@@ -25,7 +27,7 @@ extension DataRequest {
     }
   }
 
-  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
+  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
   ///
   /// Without a validation, a request succeeds with any status code.
   ///
@@ -45,7 +47,8 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-  /// Accepts only these status codes. Any other status code fails the request with `.unacceptableStatusCode`.
+  /// Accepts only responses with one of the given status codes. Any other status code fails the request with
+  /// `.unacceptableStatusCode`.
   @discardableResult
   public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response, _ in
@@ -53,8 +56,9 @@ extension DownloadRequest {
     }
   }
 
-  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Any other type fails the request with
-  /// `.unacceptableContentType`. A missing type fails it with `.missingContentType`, unless `*/*` is acceptable.
+  /// Accepts only responses with one of the given media types, written as `type/subtype` with `*` as a wildcard. Any other type
+  /// fails the request with `.unacceptableContentType`. A missing type fails the request with `.missingContentType`, unless `*/*`
+  /// is acceptable.
   ///
   /// `acceptableContentTypes` is evaluated after the response has arrived. An empty file is accepted. The request fails with
   /// `.dataFileNil` if there is no file, and with `.dataFileReadFailed` if the file can't be opened.
@@ -68,7 +72,7 @@ extension DownloadRequest {
     }
   }
 
-  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
+  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response, fileURL in
@@ -80,7 +84,8 @@ extension DownloadRequest {
 }
 
 extension DataStreamRequest {
-  /// Accepts only these status codes. Any other status code fails the request with `.unacceptableStatusCode`.
+  /// Accepts only responses with one of the given status codes. Any other status code fails the request with
+  /// `.unacceptableStatusCode`.
   @discardableResult
   public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response in
@@ -88,8 +93,9 @@ extension DataStreamRequest {
     }
   }
 
-  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Any other type fails the request with
-  /// `.unacceptableContentType`. A missing type fails it with `.missingContentType`, unless `*/*` is acceptable.
+  /// Accepts only responses with one of the given media types, written as `type/subtype` with `*` as a wildcard. Any other type
+  /// fails the request with `.unacceptableContentType`. A missing type fails the request with `.missingContentType`, unless `*/*`
+  /// is acceptable.
   ///
   /// `acceptableContentTypes` is evaluated after the end of the body. The body isn't
   /// stored, so the rule also applies to empty bodies.
@@ -103,7 +109,7 @@ extension DataStreamRequest {
     }
   }
 
-  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
+  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response in
@@ -116,7 +122,7 @@ extension DataStreamRequest {
 
 /// The validation rules, independent of requests.
 package enum ResponseRules {
-  /// The 2xx class (RFC 9110 §15.3).
+  /// The status codes of successful responses, the class 2xx (RFC 9110 §15.3).
   package static let successfulStatusCodes = 200..<300
 
   static func validate(
@@ -136,7 +142,7 @@ package enum ResponseRules {
     validate(contentType: contentType(), ofBody: data?.isEmpty == false, in: acceptable())
   }
 
-  /// Validates the media type of a body. Succeeds without evaluating the other arguments if `hasBody` is false.
+  /// Validates the media type of a body. If `hasBody` is false, succeeds without evaluating the other arguments.
   static func validate(
     contentType: @autoclosure () -> String?, ofBody hasBody: Bool, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
@@ -173,7 +179,7 @@ package enum ResponseRules {
     return validate(contentType: contentType(), ofBody: hasBody, in: acceptable())
   }
 
-  /// Returns the media types of an Accept field, or `*/*` if there is no field.
+  /// Returns the media types that an Accept field names, or `*/*` if `accept` is nil.
   package static func acceptableContentTypes(accept: String?) -> [String] {
     accept.map { $0.split(separator: ",").map(\.trimmingBlanks) } ?? ["*/*"]
   }
@@ -183,7 +189,7 @@ package enum ResponseRules {
 ///
 /// media-range = ( "*/*" / ( type "/" "*" ) / ( type "/" subtype ) ) parameters (RFC 9110 §12.5.1)
 ///
-/// Parameters are dropped. Type and subtype are in lowercase, because they are case-insensitive.
+/// Parameters aren't stored. Type and subtype are in lowercase, because they are case-insensitive.
 package struct MediaRange: Equatable {
   package let type: String
   package let subtype: String
@@ -198,7 +204,7 @@ package struct MediaRange: Equatable {
     if type.isEmpty || subtype.isEmpty { return nil }
   }
 
-  /// Whether this is `*/*`.
+  /// Whether this is the range `*/*`, which every media type matches.
   package var isAny: Bool { type == "*" && subtype == "*" }
 
   /// Returns whether the types and subtypes are equal. `*` on either side equals everything.

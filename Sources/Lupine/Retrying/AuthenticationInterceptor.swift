@@ -6,15 +6,16 @@ import Synchronization
 
 /// A credential for requests, such as an OAuth 2 access token with its refresh token (RFC 6749 §1.4).
 public protocol AuthenticationCredential {
-  /// Whether the credential must be refreshed before it is used, for example because it expires soon.
+  /// Whether the credential must be refreshed before it is used again, for example because it expires soon.
   ///
   /// Read for each request, on any thread.
   var requiresRefresh: Bool { get }
 }
 
-/// Applies and refreshes the credentials of one authentication method, for an ``AuthenticationInterceptor``.
+/// A type that applies and refreshes the credentials of one authentication method, for an ``AuthenticationInterceptor``.
 ///
-/// The methods may be called on several threads, but not while a call of `refresh` is in progress.
+/// Several threads may call the methods at the same time, but an interceptor doesn't call `refresh` again before the previous
+/// refresh has completed.
 public protocol Authenticator: Sendable {
   /// The type of the credential.
   associatedtype Credential: AuthenticationCredential & Sendable
@@ -24,14 +25,16 @@ public protocol Authenticator: Sendable {
 
   /// Obtains a new credential to replace `credential`, then calls `completion` once, on any thread.
   ///
-  /// Requests wait for `completion`, so call it in every case, if necessary after a time limit. Further calls are ignored. A
-  /// request sent by this method must not use this interceptor, because it would wait for itself.
+  /// Requests wait for `completion`, so call it in every case, if necessary after a time limit. Second and later calls of
+  /// `completion` are ignored. A request that this method sends must not use this interceptor, because the request would wait for
+  /// its own refresh.
   @preconcurrency
   func refresh(
     _ credential: Credential, for session: Session,
     completion: @escaping @Sendable (_ result: Result<Credential, any Error>) -> Void)
 
-  /// Returns whether the server rejected the request's credential, for example with status 401 (RFC 9110 §15.5.2).
+  /// Returns whether `response` means that the server rejected the request's credential, for example with status 401 (RFC 9110
+  /// §15.5.2).
   func didRequest(
     _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
   ) -> Bool
@@ -50,21 +53,22 @@ public enum AuthenticationError: Error {
 }
 
 extension AuthenticationError: LocalizedError {
-  /// The failure and a remedy, in English.
+  /// A description of the failure and of a remedy, in English.
   public var errorDescription: String? {
     switch self {
     case .missingCredential:
-      "The request could not be authenticated because there is no credential. Set the interceptor's credential first."
+      "The request could not be authenticated because the AuthenticationInterceptor has no credential. Set its credential first."
     case .excessiveRefresh:
       """
-      The credential was refreshed too often within the refresh window, and requests still fail. Check that the server \
-      accepts the authenticator's credentials, or allow more attempts.
+      The credential has already been refreshed as often as the RefreshWindow permits, and requests still fail. Check that \
+      the server accepts the authenticator's credentials, or raise the window's maximumAttempts.
       """
     }
   }
 }
 
-/// Applies a credential to each request, and refreshes it when it has expired or a server has rejected it.
+/// An interceptor that applies a credential to each request, and that refreshes the credential when it has expired or a server has
+/// rejected it.
 ///
 /// Only one refresh runs at a time, on behalf of all requests. If the credential requires a refresh, every request waits for
 /// the refresh. If a server has rejected the credential, only the rejected requests wait; new requests are sent with the
@@ -76,14 +80,14 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   /// The type of the credential.
   public typealias Credential = AuthenticatorType.Credential
 
-  /// The maximum number of refreshes in an interval. Further refreshes in the interval fail with `.excessiveRefresh`.
+  /// A limit on how often the credential is refreshed. A refresh beyond the limit fails with `.excessiveRefresh`.
   public struct RefreshWindow: Sendable {
-    /// The length of the interval in seconds. The interval always ends at the current time.
+    /// The length, in seconds, of the interval in which refreshes are counted. The interval always ends at the current time.
     public let interval: TimeInterval
     /// The maximum number of refreshes that may begin in the interval.
     public let maximumAttempts: Int
 
-    /// Creates a window. By default, it allows five refreshes in 30 seconds.
+    /// Creates a limit. By default, it allows five refreshes in 30 seconds.
     public init(interval: TimeInterval = 30.0, maximumAttempts: Int = 5) {
       self.interval = interval
       self.maximumAttempts = maximumAttempts
@@ -102,8 +106,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   private let authenticator: AuthenticatorType
   /// Returns the time of a monotonic clock in seconds.
   private let uptime: @Sendable () -> TimeInterval
-  /// The queue on which `refresh` is called and waiting requests continue, so that neither happens within another call or while
-  /// the lock is held.
+  /// The queue on which the interceptor calls `refresh` and resumes waiting requests, so that it never does so within another call
+  /// or while it holds the lock.
   private let queue = DispatchQueue(label: "lupine.authentication")
   private let state: Mutex<AuthenticationState<Credential, Waiter>>
 
@@ -133,8 +137,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         credential: credential, window: refreshWindow.map { ($0.interval, $0.maximumAttempts) }))
   }
 
-  /// The current credential. It may be set at any time. When a refresh in progress succeeds, the refreshed credential replaces
-  /// this one.
+  /// The current credential. It may be set at any time. If a refresh is in progress then and succeeds, the refreshed credential
+  /// replaces the one that was set.
   public var credential: Credential? {
     get { state.withLock { $0.current?.credential } }
     set { state.withLock { $0.replaceCredential(newValue) } }
@@ -142,7 +146,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 
   /// Calls `completion` with the authenticated request, after a refresh if the credential requires one.
   ///
-  /// Fails with an ``AuthenticationError`` or with the error of the authenticator's `refresh`.
+  /// If no valid credential is available, calls `completion` with an ``AuthenticationError``, or with the error of the
+  /// authenticator's `refresh`.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -194,7 +199,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     return authenticated
   }
 
-  /// Adds a waiter for a refresh, and begins a refresh if none is running. Returns false if `credential` isn't current.
+  /// Makes `waiter` wait for a refresh of `credential`, and begins the refresh unless one is running. If the refresh is refused,
+  /// answers the waiter with the error. Returns false, and ignores the waiter, if `credential` is no longer the current one.
   private func join(_ waiter: Waiter, after credential: Numbered<Credential>, for session: Session) -> Bool {
     let now = uptime()
     switch state.withLock({ $0.join(waiter, isAdapt: waiter.isAdapt, after: credential, now: now) }) {

@@ -23,17 +23,17 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     case begin(Int)
     case waiting
     case refused(any Error)
-    /// The credential has been replaced in the meantime, so a refresh may not be needed.
+    /// The credential has been replaced in the meantime, so the caller may not need a refresh.
     case outdated
   }
 
   private struct Refresh {
     let number: Int
-    /// The number of the credential when the refresh began.
+    /// The number of the credential that was current when the refresh began.
     let credentialNumber: Int
-    /// Whether unsent requests wait for the refresh. If so, further unsent requests wait too.
+    /// Whether requests that haven't been sent yet wait for the refresh. If so, further such requests wait too.
     var holdsAdapts = false
-    /// Whether rejected requests wait for the refresh.
+    /// Whether requests whose credential a server has rejected wait for the refresh.
     var holdsRetries = false
   }
 
@@ -45,8 +45,8 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
   private var failure: (any Error)?
   private var waiters: [Waiter] = []
 
-  /// The limit on refreshes: the length of the interval in seconds, and the maximum number of refreshes in it. Nil means no
-  /// limit.
+  /// The limit on refreshes: the length of the interval in seconds, and the maximum number of refreshes that may begin in the
+  /// interval. Nil means no limit.
   private let window: (interval: TimeInterval, attemptsMax: Int)?
   /// The times in seconds at which the refreshes of the current interval began.
   private var beginnings: [TimeInterval] = []
@@ -62,8 +62,8 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     failure = nil
   }
 
-  /// Decides whether a request that is about to be sent must wait for a refresh. It must if other unsent requests are already
-  /// waiting.
+  /// Admits a request that is about to be sent. If other unsent requests already wait for a refresh, adds `waiter` to them.
+  /// Otherwise returns the current credential, or `.missing` if there is none.
   mutating func admit(_ waiter: Waiter) -> Admission {
     if refresh?.holdsAdapts == true {
       waiters.append(waiter)
@@ -72,14 +72,14 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return current.map { .current($0) } ?? .missing
   }
 
-  /// Clears the failure of the last refresh, because another request is being sent with the credential. If the server rejects
-  /// that request, another refresh is justified.
+  /// Clears the failure of the last refresh, because another request is being sent with `credential`. If the server rejects that
+  /// request, another refresh is justified.
   mutating func clearFailure(of credential: Numbered<Credential>) {
     if current?.number == credential.number { failure = nil }
   }
 
-  /// Adds a waiter for a credential newer than `credential`. `isAdapt` is true before a
-  /// request is sent, and false after a rejection.
+  /// Adds a request that waits for a credential newer than `credential`, if a refresh is running or may begin. `isAdapt` is true if
+  /// the request hasn't been sent yet, and false if a server has rejected it. `now` is the time in seconds.
   mutating func join(
     _ waiter: Waiter, isAdapt: Bool, after credential: Numbered<Credential>, now: TimeInterval
   ) -> Joining {
@@ -98,7 +98,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return .begin(refreshCount)
   }
 
-  /// Ends the refresh with this number and returns its waiters. Returns an empty array if it had already ended.
+  /// Ends the refresh with this number and returns its waiters. Returns an empty array if that refresh had already ended.
   mutating func finishRefresh(_ number: Int, _ result: Result<Credential, any Error>) -> [Waiter] {
     guard let ended = refresh, ended.number == number else { return [] }
     refresh = nil

@@ -14,7 +14,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
     self.adaptHandler = adaptHandler
   }
 
-  /// Calls the closure.
+  /// Calls the closure that was passed to the initializer.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -23,7 +23,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
     adaptHandler(urlRequest, session, completion)
   }
 
-  /// Calls `adapt(_:for:completion:)` with the state's session.
+  /// Calls `adapt(_:for:completion:)` with the session in `state`.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -44,7 +44,7 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
     self.retryHandler = retryHandler
   }
 
-  /// Calls the closure.
+  /// Calls the closure that was passed to the initializer.
   @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -55,11 +55,11 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
 }
 
 // Unchecked because the class is open. All state is constant.
-/// A sequence of adapters and a sequence of retriers.
+/// An interceptor that calls a sequence of adapters and a sequence of retriers.
 ///
 /// Each adapter receives the request that the previous adapter returned. The first failure ends the sequence. The first retrier
 /// that answers anything but ``RetryResult/doNotRetry`` decides. Only the first answer of each adapter or retrier has an effect.
-/// The next one is called on the thread on which the previous one answered. The sequences may have any length.
+/// Each adapter or retrier is called on the thread on which the previous one answered. The sequences may have any length.
 open class Interceptor: RequestInterceptor, @unchecked Sendable {
   /// The adapters in the order in which they are called.
   public let adapters: [any RequestAdapter]
@@ -121,7 +121,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     ).run(from: .success(urlRequest), completion: completion)
   }
 
-  /// Calls the retriers in order, until one decides.
+  /// Calls the retriers in order, until one of them answers anything but ``RetryResult/doNotRetry``.
   @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -151,7 +151,7 @@ extension RequestRetrier where Self == Retrier {
 }
 
 extension RequestInterceptor where Self == Interceptor {
-  /// An interceptor from two closures.
+  /// An interceptor that calls the closure `adapter` to adapt requests, and `retrier` to decide about retries.
   @preconcurrency
   public static func interceptor(
     adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler
@@ -159,13 +159,13 @@ extension RequestInterceptor where Self == Interceptor {
     Interceptor(adaptHandler: adapter, retryHandler: retrier)
   }
 
-  /// An interceptor from an adapter and a retrier.
+  /// An interceptor that consists of an adapter and a retrier.
   public static func interceptor(adapter: any RequestAdapter, retrier: any RequestRetrier) -> Interceptor {
     Interceptor(adapter: adapter, retrier: retrier)
   }
 
-  /// An interceptor from any number of adapters, retriers and interceptors. `interceptors` are called after `adapters` and
-  /// `retriers`.
+  /// An interceptor that consists of any number of adapters, retriers and interceptors. `interceptors` are called after `adapters`
+  /// and `retriers`.
   public static func interceptor(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []
@@ -181,7 +181,7 @@ struct InterceptorList: Sendable {
 }
 
 extension Request.MutableState {
-  /// Adds an interceptor after the others.
+  /// Appends `interceptor` to the request's interceptors.
   mutating func append(_ interceptor: any RequestInterceptor) {
     var list = interceptors as? InterceptorList ?? InterceptorList()
     list.members.append(interceptor)
@@ -190,7 +190,7 @@ extension Request.MutableState {
 }
 
 extension Request {
-  /// The request's interceptors, without the session's.
+  /// The interceptors that were added to this request, in order. The session's interceptor isn't among them.
   var interceptors: [any RequestInterceptor] {
     guard let interceptors = mutableState.withLock({ $0.interceptors }) else { return [] }
     return (interceptors as? InterceptorList)?.members ?? []

@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// Calls the members of a chain, which are adapters or retriers, in order. Stops when an answer ends the chain or when all
-/// members have been called.
+/// A chain of adapters or of retriers, its members, which are called in order until an answer ends the chain or all members have
+/// been called.
 ///
 /// Members that answer synchronously are called in a loop, so that a long chain doesn't overflow the stack. Only a member's
 /// first answer has an effect, so that the rest of the chain runs only once.
@@ -11,7 +11,7 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   typealias Completion = @Sendable (Answer) -> Void
 
   let members: [Member]
-  /// Calls a member, which passes its answer to the completion.
+  /// Calls a member with its input. The member passes its answer to the completion.
   let ask: @Sendable (Member, Value, @escaping Completion) -> Void
   /// Returns the input of the next member, or nil if the answer ends the chain.
   let nextInput: @Sendable (Answer) -> Value?
@@ -40,13 +40,13 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   }
 }
 
-/// The state of one member's call. If the member answers while `ask` is running, the loop takes the answer. If the member answers
-/// later, the call of its completion continues the chain.
+/// The state of one call of an adapter or retrier. If it answers while `ask` is running, the loop in `advance` takes the answer. If
+/// it answers later, its call of the completion continues the chain.
 private final class MemberCall<Answer: Sendable>: Sendable {
   private enum State {
     case asked
     case answered(Answer)
-    /// The loop has stopped, so the answer must continue the chain.
+    /// The loop has stopped without an answer, so the call that brings the answer must continue the chain.
     case left
     case over
   }
@@ -69,7 +69,7 @@ private final class MemberCall<Answer: Sendable>: Sendable {
     }
   }
 
-  /// Returns the answer if there is one. Otherwise returns nil, and the loop must stop.
+  /// Returns the answer if the adapter or retrier has already answered. Otherwise returns nil, and the loop must stop.
   func takeAnswer() -> Answer? {
     state.withLock { state in
       guard case .answered(let answer) = state else {

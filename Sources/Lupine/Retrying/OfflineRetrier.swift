@@ -5,21 +5,21 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// Retries requests that failed because there was no network, as soon as there is a path to other machines.
+/// A retrier that retries requests that failed because there was no network, as soon as there is a network path to other machines.
 ///
 /// ```swift
 /// let report = AF.request("https://example.com/report", interceptor: .offlineRetrier(maximumWait: .seconds(60)))
 /// ```
 ///
-/// A request is retried when the kernel reports a usable default route. If that takes longer than `maximumWait`, the request
-/// isn't retried. If a retried request fails again, it waits again, after a pause that grows from 100 ms to 10 s. If many
+/// A request is retried when the kernel reports a usable default route. If that takes longer than `maximumWait`, the request isn't
+/// retried. If a retried request fails again, it waits again for a path, after a pause that grows from 100 ms to 10 s. If many
 /// requests wait for the same path, their retries are spread over up to two seconds. A retry builds the request anew, so its body
 /// is sent from the start. A cancelled request isn't retried.
 public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterceptor, Sendable {
-  /// The default time to wait for a path: 5 s.
+  /// The default maximum time for which a request waits for a network path: 5 s.
   public static let defaultWait: DispatchTimeInterval = .seconds(5)
 
-  /// The codes of the errors that a missing network causes.
+  /// The codes of the `URLError`s that mean that there is no network: `.notConnectedToInternet`.
   public static let defaultURLErrorOfflineCodes: Set<URLError.Code> = [.notConnectedToInternet]
 
   /// Whether an error is a `URLError` with one of ``defaultURLErrorOfflineCodes``, or an ``AFError`` with such an underlying
@@ -30,7 +30,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   }
 
   private struct State {
-    /// The waits in progress, by number. Releasing a wait ends it.
+    /// The waits of requests for a network path, by number. Releasing a `PathWait` ends the wait.
     var waits: [UInt64: PathWait] = [:]
     var latest: UInt64 = 0
   }
@@ -41,10 +41,10 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   private let isOfflineError: @Sendable (_ error: any Error) -> Bool
   private let state = Mutex(State())
 
-  /// Creates a retrier that waits for the paths of a monitor.
+  /// Creates a retrier that waits until a monitor reports a usable network path.
   ///
   /// - Parameters:
-  ///   - monitor: The monitor. By default, a monitor of all interfaces. It needn't be started.
+  ///   - monitor: Reports the network paths. By default, a monitor of all interfaces. The monitor needn't be started.
   ///   - maximumWait: The maximum time for which a request waits. 5 s by default. `.never` means no limit.
   ///   - isOfflineError: Returns whether a request failed because there was no network.
   public init(
@@ -59,10 +59,10 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
     self.isOfflineError = isOfflineError
   }
 
-  /// Creates a retrier that waits for a path through an interface of one type.
+  /// Creates a retrier that waits for a network path through an interface of the given type.
   ///
   /// - Parameters:
-  ///   - requiredInterfaceType: The required type of interface.
+  ///   - requiredInterfaceType: The required type of network interface.
   ///   - maximumWait: The longest time for which a request waits; 5 s by default.
   ///   - isOfflineError: Returns whether a request failed because there was no network.
   public convenience init(
@@ -74,7 +74,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
       isOfflineError: isOfflineError)
   }
 
-  /// Creates a retrier that waits for a path through an interface of any type except those given.
+  /// Creates a retrier that waits for a network path through an interface of any type except the given ones.
   ///
   /// - Parameters:
   ///   - prohibitedInterfaceTypes: The excluded types of interfaces.
@@ -90,8 +90,8 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
       isOfflineError: isOfflineError)
   }
 
-  /// Calls `completion` with `.retry` when there is a path, and with `.doNotRetry` for other errors, for cancelled requests, and
-  /// after the maximum wait.
+  /// Calls `completion` with `.retry` when there is a usable network path. Calls it with `.doNotRetry` if the maximum wait is over,
+  /// if the request is cancelled, or if `error` doesn't mean that there is no network.
   public func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (RetryResult) -> Void
@@ -133,7 +133,8 @@ extension Duration {
 }
 
 extension RequestInterceptor where Self == OfflineRetrier {
-  /// A retrier that waits for the paths of a monitor. See ``OfflineRetrier/init(monitor:maximumWait:isOfflineError:)``.
+  /// A retrier that waits until a monitor reports a usable network path. See
+  /// ``OfflineRetrier/init(monitor:maximumWait:isOfflineError:)``.
   public static func offlineRetrier(
     monitor: @autoclosure () -> NWPathMonitor = NWPathMonitor(),
     maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
@@ -142,7 +143,7 @@ extension RequestInterceptor where Self == OfflineRetrier {
     OfflineRetrier(monitor: monitor(), maximumWait: maximumWait, isOfflineError: isOfflineError)
   }
 
-  /// A retrier that waits for a path through an interface of one type.
+  /// A retrier that waits for a network path through an interface of the given type.
   public static func offlineRetrier(
     requiredInterfaceType: NWInterface.InterfaceType, maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,
     isOfflineError: @escaping @Sendable (_ error: any Error) -> Bool = OfflineRetrier.defaultIsOfflineError
@@ -151,7 +152,7 @@ extension RequestInterceptor where Self == OfflineRetrier {
       requiredInterfaceType: requiredInterfaceType, maximumWait: maximumWait, isOfflineError: isOfflineError)
   }
 
-  /// A retrier that waits for a path through an interface of any type except those given.
+  /// A retrier that waits for a network path through an interface of any type except the given ones.
   public static func offlineRetrier(
     prohibitedInterfaceTypes: [NWInterface.InterfaceType],
     maximumWait: DispatchTimeInterval = OfflineRetrier.defaultWait,

@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// The context of an adapter's call.
+/// The request and the session for which an adapter is called.
 public struct RequestAdapterState: Sendable {
   /// The `id` of the ``Request`` to which the `URLRequest` belongs.
   public let requestID: UUID
@@ -11,18 +11,18 @@ public struct RequestAdapterState: Sendable {
   public let session: Session
 }
 
-/// Changes a request before each attempt to send it, including retries.
+/// A type that can change a request before each attempt to send it, including retries.
 public protocol RequestAdapter: Sendable {
   /// Adapts `urlRequest`, then calls `completion` once, on any thread, with the request to send or the error with which to fail.
   ///
-  /// The request waits for `completion`. Further calls are ignored.
+  /// The request waits until `completion` is called. Further calls of `completion` are ignored.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-  /// Adapts `urlRequest`. `state` contains the request's ID and session. Sessions call this method, which by default calls
-  /// `adapt(_:for:completion:)`.
+  /// Adapts `urlRequest`, like `adapt(_:for:completion:)`, but also receives the request's ID. Sessions call this method, which by
+  /// default calls `adapt(_:for:completion:)`.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -30,7 +30,7 @@ public protocol RequestAdapter: Sendable {
 }
 
 extension RequestAdapter {
-  /// Calls `adapt(_:for:completion:)` with the state's session.
+  /// Calls `adapt(_:for:completion:)` with the session in `state`.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -40,11 +40,11 @@ extension RequestAdapter {
   }
 }
 
-/// Decides whether a failed request is sent again.
+/// A type that decides whether a failed request is sent again.
 public protocol RequestRetrier: Sendable {
   /// Decides whether `request` is retried, then calls `completion` once, on any thread.
   ///
-  /// The request waits for `completion`. Further calls are ignored.
+  /// The request waits until `completion` is called. Further calls of `completion` are ignored.
   @preconcurrency
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,

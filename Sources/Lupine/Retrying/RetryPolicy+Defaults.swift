@@ -3,23 +3,25 @@
 public import Foundation
 
 extension RetryPolicy {
-  /// The maximum number of retries: 2, which means at most three attempts.
+  /// The default maximum number of retries per request: 2, which means at most three attempts.
   public static let defaultRetryLimit: UInt = 2
 
-  /// The base of the delays: 2, so that each delay is twice the previous one.
+  /// The default factor between two consecutive delays: 2.
   public static let defaultExponentialBackoffBase: UInt = 2
 
-  /// The delay before the first retry: half a second.
+  /// The default delay before the first retry, in seconds: 0.5.
   public static let defaultExponentialBackoffScale: Double = 0.5
 
-  /// The idempotent methods (RFC 9110 §9.2.2).
+  /// The methods that are retried by default: the idempotent methods (RFC 9110 §9.2.2).
   public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
 
-  /// 408 (Request Timeout), and the server errors that are often transient (RFC 9110 §15.5.9 and §15.6).
+  /// The status codes after which a request is retried by default: 408 (Request Timeout), and those of server errors that are often
+  /// transient (RFC 9110 §15.5.9 and §15.6).
   public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
 
-  /// Errors of the network, the name service or the server that are often transient. Errors that a retry can't correct,
-  /// such as `.badURL`, `.cancelled` and `.serverCertificateUntrusted`, aren't included.
+  /// The transfer errors after which a request is retried by default: errors of the network, the name service or the server that
+  /// are often transient. Errors that a retry can't correct, such as `.badURL`, `.cancelled` and `.serverCertificateUntrusted`,
+  /// aren't included.
   public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
     .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse, .callIsActive,
     .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed, .dnsLookupFailed,

@@ -3,7 +3,7 @@
 public import Foundation
 
 // Unchecked because the class is open. All state is constant.
-/// Retries requests after transient failures, with exponentially increasing delays.
+/// A retrier that retries requests after transient failures, with exponentially increasing delays.
 ///
 /// By default, only idempotent methods are retried; see ``shouldRetry(request:dueTo:)``.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
@@ -47,8 +47,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     self.retryableURLErrorCodes = retryableURLErrorCodes
   }
 
-  /// Calls `completion` with ``RetryResult/retryWithDelay(_:)`` if the limit isn't reached and ``shouldRetry(request:dueTo:)``
-  /// returns true, and with ``RetryResult/doNotRetry`` otherwise.
+  /// Calls `completion` with ``RetryResult/retryWithDelay(_:)`` if the request may be retried again according to ``retryLimit`` and
+  /// ``shouldRetry(request:dueTo:)`` returns true, and with ``RetryResult/doNotRetry`` otherwise.
   ///
   /// The delay is `exponentialBackoffScale * pow(exponentialBackoffBase, retryCount)` seconds.
   @preconcurrency
@@ -72,13 +72,15 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     return Self.urlErrorCode(of: error).map(retryableURLErrorCodes.contains) ?? false
   }
 
-  /// Returns the delay before the next retry, in seconds, or nil if the limit is reached.
+  /// Returns the delay, in seconds, before the next retry of a request that was already retried `count` times, or nil if
+  /// ``retryLimit`` is reached.
   func delay(afterRetries count: Int) -> TimeInterval? {
     guard count < retryLimit else { return nil }
     return pow(Double(exponentialBackoffBase), Double(count)) * exponentialBackoffScale
   }
 
-  /// Returns the code of `error` if it is a `URLError`, or the code of the `URLError` that it wraps, or nil.
+  /// Returns the code of `error` if it is a `URLError`, or of the `URLError` that the ``AFError`` `error` wraps. Otherwise returns
+  /// nil.
   private static func urlErrorCode(of error: any Error) -> URLError.Code? {
     var innermost = error
     while let underlying = innermost.asAFError?.underlyingError { innermost = underlying }
@@ -87,7 +89,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
 }
 
 // Unchecked for the same reason as the superclass. This class adds no state.
-/// Retries requests whose connection was lost, as RFC 9110 §9.2.2 allows for idempotent methods.
+/// A retrier that retries requests whose connection was lost, as RFC 9110 §9.2.2 allows for idempotent methods.
 open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
   /// Creates a policy that retries only after `URLError.networkConnectionLost`. In all
   /// other respects, it behaves like ``RetryPolicy``.

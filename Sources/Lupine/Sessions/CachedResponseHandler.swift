@@ -3,7 +3,7 @@
 import Foundation
 public import LupineURLSession
 
-/// Decides whether and in which form a response is cached, when it has arrived completely from the server.
+/// A type that decides whether and in which form a response is cached, after the response has arrived completely from the server.
 ///
 /// The handler isn't called for a response from the cache. A response that HTTP's rules forbid to store is never stored.
 public protocol CachedResponseHandler: Sendable {
@@ -26,9 +26,9 @@ public struct ResponseCacher: CachedResponseHandler {
     case modify(@Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?)
   }
 
-  /// Caches every response unchanged.
+  /// A handler that caches every response unchanged.
   public static let cache = ResponseCacher(behavior: .cache)
-  /// Caches no response.
+  /// A handler that caches no response.
   public static let doNotCache = ResponseCacher(behavior: .doNotCache)
 
   /// The way in which responses are handled.
@@ -58,7 +58,7 @@ extension CachedResponseHandler where Self == ResponseCacher {
   public static var cache: ResponseCacher { .init(behavior: .cache) }
   /// A handler that caches no response.
   public static var doNotCache: ResponseCacher { .init(behavior: .doNotCache) }
-  /// A handler that caches the result of `closure`.
+  /// A handler that caches the response that `closure` returns, or nothing if `closure` returns nil.
   @preconcurrency
   public static func modify(
     using closure: @escaping @Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?

@@ -2,14 +2,14 @@
 
 public import LupineURLSession
 
-/// Decides about a redirect before it is followed.
+/// A type that decides whether a redirect is followed, and with which request.
 public protocol RedirectHandler: Sendable {
   /// Decides about a redirect, then calls `completion` once, on any thread, with the request to send. With nil, the redirect
   /// isn't followed, and its response becomes the task's response.
   ///
-  /// A redirect from https to http, or to a Unix socket, is refused. It remains refused if the handler changes anything but the
-  /// scheme: adding a query, for example, isn't a decision to send the request unencrypted. It is followed only if the handler
-  /// itself changes another scheme to http.
+  /// A server's redirect from https to http, or to a Unix socket, is refused even if the handler returns a request with another
+  /// path or query, because that isn't a decision to send the request unencrypted or to a socket. If the proposed request has
+  /// another scheme and the handler itself changes it to http, the redirect is followed.
   ///
   /// - Parameters:
   ///   - task: The redirected task, which waits for `completion`.
@@ -33,9 +33,9 @@ public struct Redirector: RedirectHandler {
     case modify(@Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?)
   }
 
-  /// Follows every redirect, which is also the behavior without a handler.
+  /// A handler that follows every redirect, which is also the behavior without a handler.
   public static let follow = Redirector(behavior: .follow)
-  /// Follows no redirect.
+  /// A handler that follows no redirect.
   public static let doNotFollow = Redirector(behavior: .doNotFollow)
 
   /// The way in which redirects are handled.
@@ -66,7 +66,8 @@ extension RedirectHandler where Self == Redirector {
   /// A handler that follows no redirect. The redirect's response is the task's response.
   public static var doNotFollow: Redirector { Redirector(behavior: .doNotFollow) }
 
-  /// A handler that follows redirects with the request that `closure` returns. If it returns nil, the redirect isn't followed.
+  /// A handler that follows redirects with the request that `closure` returns. If `closure` returns nil, the redirect isn't
+  /// followed.
   @preconcurrency
   public static func modify(
     using closure:

@@ -1,12 +1,13 @@
-// Session+ActiveRequests: the active requests of a session, which it retains from their first
-// attempt until their response handlers have run.
+// Session+ActiveRequests: the active requests of a session, which it retains from their first attempt until their response handlers
+// are called.
 
 public import Foundation
 import LupineURLSession
 import Synchronization
 
 extension Session {
-  /// Calls `action` on the root queue with all active requests.
+  /// Calls `action` on the root queue with all active requests: those that have started and whose response handlers haven't been
+  /// called yet.
   @preconcurrency
   public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
     root.perform { action(Set(self.activeRequests.withLock { $0.members })) }
@@ -40,12 +41,13 @@ extension Session {
     for request in activeRequests.withLock({ $0.members }) { request.end(with: error) }
   }
 
-  /// Retains the request until it has finished.
+  /// Retains the request until `cleanup(after:)` releases it.
   func keep(_ request: Request) {
     activeRequests.withLock { $0.insert(request) }
   }
 
-  /// Sets up a new request: adds its interceptor, and builds it immediately if `requestSetup` is `.eager`.
+  /// Sets up a new request and returns it: adds the interceptor to it, and creates its task immediately if `requestSetup` is
+  /// `.eager`.
   func made<Made: Request>(_ request: Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
     if let interceptor { request.interceptor(interceptor) }
     if requestSetup == .eager { request.prepareEagerly(in: self) }

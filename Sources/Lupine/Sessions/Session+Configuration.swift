@@ -4,15 +4,16 @@ public import Foundation
 public import LupineURLSession
 
 extension Session {
-  /// When a request's `URLRequest` is created: immediately or on the first resume.
+  /// The time at which a request's `URLRequest` is created: immediately, or when the request is first resumed.
   public enum RequestSetup: Sendable {
-    /// Created as soon as the request is created. The task still starts only when the request is resumed.
+    /// The `URLRequest` is created as soon as the request is created. The task still starts only when the request is resumed.
     case eager
-    /// Created when the request is first resumed.
+    /// The `URLRequest` is created when the request is first resumed.
     case lazy
   }
 
-  /// Changes a `URLRequest` before its parameters are encoded. An error that it throws fails the request.
+  /// A closure that changes a `URLRequest` before the parameters are encoded. If the closure throws an error, the request fails
+  /// with it.
   public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
   /// Creates a session with a new `URLSession`.
@@ -21,7 +22,7 @@ extension Session {
   ///   - configuration: The configuration, which is copied.
   ///   - delegate: The delegate of the new `URLSession`. A delegate can serve only one `Session`.
   ///   - rootQueue: The queue for internal work. If it is concurrent, the session uses a serial queue that targets it.
-  ///   - startRequestsImmediately: Whether adding the first response handler resumes a request.
+  ///   - startRequestsImmediately: Whether a request is resumed when its first response handler is added.
   ///   - requestSetup: When `URLRequest`s are created.
   ///   - requestQueue: The queue on which `URLRequest`s are created, or nil for the root queue.
   ///   - serializationQueue: The queue on which responses are serialized, or nil for the root queue.
@@ -54,7 +55,7 @@ extension Session {
       cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors)
   }
 
-  /// The monitors of a session that is created without monitors.
+  /// The event monitors that a session has if none are passed to its initializer.
   @available(*, deprecated, message: "Pass all monitors to the initializer. It uses these by default, and no others.")
   public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
 }

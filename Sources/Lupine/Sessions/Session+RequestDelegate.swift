@@ -8,21 +8,21 @@ extension Session: RequestDelegate {
   /// A copy of the session's configuration. Changing it has no effect on the session.
   public var sessionConfiguration: URLSessionConfiguration { session.configuration }
 
-  /// Whether adding the first response handler resumes a request.
+  /// Whether a request is resumed when its first response handler is added.
   public var startImmediately: Bool { startRequestsImmediately }
 
-  /// Called before a request is built. Retains the request until it has finished.
+  /// Retains the request until it has finished. Called before the request's task is created.
   public func readyToPerform(request: Request) {
     // A request of another session remains with that session.
     if request.session === self { keep(request) }
   }
 
-  /// Releases a request that has finished and whose response handlers have run.
+  /// Releases the request. Called when it has finished and its response handlers are about to run.
   public func cleanup(after request: Request) {
     _ = activeRequests.withLock { $0.remove(request) }
   }
 
-  /// Calls the session's retriers, then the request's. Calls `completion` with their decision on the root queue.
+  /// Calls the session's retriers and then the request's retriers, and passes their decision to `completion` on the root queue.
   public func retryResult(
     for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
   ) {

@@ -20,15 +20,15 @@ open class Session: @unchecked Sendable {
   /// The session that ``AF`` refers to.
   public static let `default` = Session()
 
-  /// The `URLSession` that creates the tasks.
+  /// The `URLSession` that creates the requests' tasks.
   public let session: URLSession
   /// The delegate of ``session``, which passes each task's events to its request.
   public let delegate: SessionDelegate
   /// The serial queue on which requests do their internal work.
   public let rootQueue: DispatchQueue
-  /// Whether adding the first response handler resumes a request.
+  /// Whether a request is resumed when its first response handler is added.
   public let startRequestsImmediately: Bool
-  /// When the requests' `URLRequest`s are created.
+  /// The time at which a request's `URLRequest` is created: immediately, or when the request is first resumed.
   public let requestSetup: RequestSetup
   /// The queue on which `URLRequest`s are created. The root queue by default.
   public let requestQueue: DispatchQueue
@@ -38,14 +38,14 @@ open class Session: @unchecked Sendable {
   public let interceptor: (any RequestInterceptor)?
   /// The manager that evaluates the servers' certificates. If it is nil, the configuration's TLS settings decide.
   public let serverTrustManager: ServerTrustManager?
-  /// The handler of redirects for requests that have no such handler. If it is nil, redirects are followed.
+  /// The handler that decides about redirects, for requests without such a handler. If it is nil, redirects are followed.
   public let redirectHandler: (any RedirectHandler)?
-  /// The handler that decides how responses are cached, for requests that have no such handler.
+  /// The handler that decides how responses are cached, for requests without such a handler, or nil to cache them unchanged.
   public let cachedResponseHandler: (any CachedResponseHandler)?
   /// The monitor that notifies the session's monitors of each request's events, on the root queue.
   public let eventMonitor: CompositeEventMonitor
 
-  /// Performs all work on the root queue, in a defined order.
+  /// Performs the work of the session and its requests on the root queue, in the order in which it is submitted.
   let root: SerialQueue
   let activeRequests = Mutex(Registry<Request>())
 
@@ -56,8 +56,8 @@ open class Session: @unchecked Sendable {
   ///     server trust manager, it must not have sent a request yet.
   ///   - delegate: The delegate of `session`. A delegate can serve only one `Session`.
   ///   - rootQueue: The serial queue for internal work.
-  ///   - startRequestsImmediately: Whether adding the first response handler resumes a request.
-  ///   - requestSetup: When `URLRequest`s are created.
+  ///   - startRequestsImmediately: Whether a request is resumed when its first response handler is added.
+  ///   - requestSetup: The time at which a request's `URLRequest` is created.
   ///   - requestQueue: The queue on which `URLRequest`s are created, or nil for the root queue.
   ///   - serializationQueue: The queue on which responses are serialized, or nil for the root queue.
   ///   - interceptor: Adapts and retries every request.
@@ -341,7 +341,7 @@ open class Session: @unchecked Sendable {
 
   /// Creates a request that resumes an interrupted or cancelled download from its ``DownloadRequest/resumeData``.
   ///
-  /// Sends that download's `URLRequest` without adapting it again. If the server can't resume the download, it starts over.
+  /// Sends the `URLRequest` of that download without adapting it again. If the server can't resume the download, it starts over.
   @preconcurrency open func download(
     resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
     to destination: DownloadRequest.Destination? = nil

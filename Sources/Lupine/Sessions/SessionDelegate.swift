@@ -5,8 +5,8 @@ public import LupineURLSession
 import Synchronization
 
 // Unchecked because the class is open. All state is constant or protected by the Mutex.
-/// The delegate of a ``Session``'s tasks. Its methods are called on the session's root queue. A
-/// subclass that overrides a method must call `super`.
+/// The delegate that passes the events of a ``Session``'s tasks to the session's requests and monitors. Its methods are called on
+/// the session's root queue. A subclass that overrides a method must call `super`.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
   private struct Wiring {
     weak var session: Session?
@@ -23,7 +23,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     self.fileManager = fileManager
   }
 
-  /// Attaches the delegate to its session. Called after the session has set how the servers' certificates are evaluated.
+  /// Attaches the delegate to its session, and restores the session's background tasks. Called after the session has set how the
+  /// servers' certificates are evaluated.
   func attach(to session: Session) {
     let monitors = session.eventMonitor
     wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
@@ -34,12 +35,12 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   /// the request's own events, not those of URLSession.
   private var monitors: CompositeEventMonitor? { wiring.withLock { $0.eventMonitor } }
 
-  /// The type's name.
+  /// The name of the delegate's type.
   open override var description: String { "\(type(of: self))" }
 
   // MARK: URLSessionDelegate
 
-  /// Fails the unfinished requests with `AFError.sessionInvalidated(error:)`.
+  /// Fails the session's unfinished requests with `AFError.sessionInvalidated(error:)`.
   open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     let wiring = wiring.withLock { $0 }
     wiring.eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)
@@ -49,7 +50,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   // MARK: URLSessionTaskDelegate
 
   /// Answers the challenge with the request's credential if the challenge comes from the request's own origin, and otherwise with
-  /// the credential that the session's storage proposes.
+  /// the credential that the session's storage proposes. If the server has rejected a credential, doesn't send another.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -77,7 +78,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
-  /// Provides the upload's stream, the same stream each time. If there is none, the task fails.
+  /// Provides the stream of the upload's body, the same stream each time. If the body isn't a stream, the task fails.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -143,7 +144,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     decision.ask(about: response, of: request, completionHandler: completionHandler)
   }
 
-  /// Passes a piece of the body to the request.
+  /// Passes a piece of the response body to the request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: data)
     switch dataTask.request {
@@ -153,7 +154,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
   }
 
-  /// Whether a subclass or a monitor receives every event of every task.
+  /// Whether the delegate must receive every event of every task, because it is an instance of a subclass or has monitors.
   fileprivate var isWatched: Bool { type(of: self) != SessionDelegate.self || monitors != nil }
 
   fileprivate func cachedResponseHandler(for task: URLSessionTask) -> (any CachedResponseHandler)? {
@@ -194,7 +195,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     downloadTask.request?.didReceive(totalBytesWritten, of: totalBytesExpectedToWrite)
   }
 
-  /// Moves the file to the request's destination.
+  /// Moves the downloaded file to the request's destination.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {

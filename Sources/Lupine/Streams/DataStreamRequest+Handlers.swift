@@ -3,14 +3,15 @@
 public import Foundation
 
 extension DataStreamRequest {
-  /// Calls `stream` on `queue` with each piece of the body unchanged, and at the end with the completion.
+  /// Calls `stream` on `queue` with each piece of the response body as it arrives, and at the end with the completion.
   @preconcurrency
   @discardableResult
   public func responseStream(on queue: DispatchQueue = .main, stream: @escaping Handler<Data, Never>) -> Self {
     handleData(on: queue) { event, _ in try stream(event) }
   }
 
-  /// Calls `stream` on `queue` with each piece of the body serialized by `serializer`, and at the end with the completion.
+  /// Calls `stream` on `queue` with the value that `serializer` creates from each piece of the response body, and at the end with
+  /// the completion.
   @preconcurrency
   @discardableResult
   public func responseStream<Serializer: DataStreamSerializer>(
@@ -20,7 +21,7 @@ extension DataStreamRequest {
     handle(using: serializer, on: queue) { event, _ in try stream(event) }
   }
 
-  /// Calls `stream` on `queue` with each piece of the body as UTF-8 text, and at the end with the completion.
+  /// Calls `stream` on `queue` with each piece of the response body as UTF-8 text, and at the end with the completion.
   ///
   /// A character whose bytes are split between two pieces is delivered with the later piece. Invalid UTF-8 becomes U+FFFD.
   @preconcurrency
@@ -29,7 +30,7 @@ extension DataStreamRequest {
     handleStrings(on: queue) { event, _ in try stream(event) }
   }
 
-  /// Calls `stream` on `queue` with each piece of the body decoded as a `T`, and at the end with the completion.
+  /// Calls `stream` on `queue` with each piece of the response body decoded as a `T`, and at the end with the completion.
   @preconcurrency
   @discardableResult
   public func responseStreamDecodable<T: Decodable & Sendable>(
@@ -40,11 +41,11 @@ extension DataStreamRequest {
       using: DecodableStreamSerializer<T>(decoder: decoder, dataPreprocessor: preprocessor), on: queue, stream: stream)
   }
 
-  /// Resumes the request and returns its body as a stream. The caller opens, reads and closes the stream.
+  /// Resumes the request and returns its response body as a stream. The caller opens, reads and closes the stream.
   ///
-  /// The stream's `read` blocks until bytes arrive. It returns 0 at the end, and -1 if the request has failed. If the caller
-  /// stops reading, the server has to wait (backpressure). Closing or releasing the stream before its end cancels the request.
-  /// Run loops and stream delegates aren't supported.
+  /// The stream's `read` blocks until bytes arrive. It returns 0 at the end of the body, and -1 if the request has failed. If the
+  /// caller stops reading, the server has to wait (backpressure). Closing or releasing the stream before its end cancels the
+  /// request. Run loops and stream delegates aren't supported.
   ///
   /// - Parameter bufferSize: The number of bytes buffered for the reader, in addition to the `EngineConfiguration.windowBytes`
   ///   that are buffered for any handler.

@@ -4,9 +4,9 @@ import Foundation
 public import LupineURLSession
 
 extension DataStreamRequest {
-  /// An event of the stream, with a token to cancel the request.
+  /// The argument of a stream handler: an event of the stream, and a token that cancels the request.
   public struct Stream<Success, Failure: Error> {
-    /// The event.
+    /// The event: a piece of the response body, or the end of the request.
     public let event: Event<Success, Failure>
     /// The token that cancels the request.
     public let token: CancellationToken
@@ -17,19 +17,19 @@ extension DataStreamRequest {
 
   /// An event of a stream.
   public enum Event<Success, Failure: Error> {
-    /// A piece was received and serialized with this result.
+    /// A piece of the response body was received and serialized with this result.
     case stream(Result<Success, Failure>)
     /// The request has ended. This is the last event.
     case complete(Completion)
   }
 
-  /// The end of a stream.
+  /// The outcome of a stream request.
   public struct Completion: Sendable {
-    /// The last request sent, or nil if none could be created.
+    /// The last request sent, or nil if no request could be created.
     public let request: URLRequest?
     /// The head of the server's response, or nil if none was received.
     public let response: HTTPURLResponse?
-    /// The metrics of the last task.
+    /// The metrics of the request's last task, or nil if no task has produced metrics.
     public let metrics: URLSessionTaskMetrics?
     /// The error of the request, or nil if it succeeded.
     public let error: AFError?
@@ -52,22 +52,22 @@ extension DataStreamRequest.Stream: Sendable where Success: Sendable {}
 extension DataStreamRequest.Event: Sendable where Success: Sendable {}
 
 extension DataStreamRequest.Stream {
-  /// The result of serializing the piece, or nil at the end.
+  /// The result of serializing a piece of the body, or nil if the event is the end of the request.
   public var result: Result<Success, Failure>? {
     if case .stream(let result) = event { result } else { nil }
   }
 
-  /// The serialized value of the piece, or nil if there is none.
+  /// The value serialized from a piece of the body, or nil if serialization failed or the event is the end of the request.
   public var value: Success? {
     if case .success(let value)? = result { value } else { nil }
   }
 
-  /// The error of serializing the piece, or nil if there is none.
+  /// The error with which serializing a piece of the body failed, or nil if there is no such error.
   public var error: Failure? {
     if case .failure(let error)? = result { error } else { nil }
   }
 
-  /// The completion, or nil for a piece.
+  /// The outcome of the request if the event is its end, or nil for a piece of the body.
   public var completion: DataStreamRequest.Completion? {
     if case .complete(let completion) = event { completion } else { nil }
   }

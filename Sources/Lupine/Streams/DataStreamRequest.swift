@@ -5,16 +5,16 @@ public import LupineURLSession
 import Synchronization
 
 // Unchecked because the superclass is. The added state is constant or protected by the Mutex.
-/// A request that delivers its response body while it arrives.
+/// A request that passes its response body to handlers in pieces, while the body arrives, and doesn't store it.
 ///
-/// Slow handlers cause backpressure: at most `EngineConfiguration.windowBytes` of received bytes are buffered for them. After a
+/// Slow handlers cause backpressure: at most `EngineConfiguration.windowBytes` received bytes are buffered for them. After a
 /// cancellation, no more pieces are delivered.
 public final class DataStreamRequest: Request, @unchecked Sendable {
-  /// Called with each piece, and at the end with the completion. If it throws an error, the
-  /// request is cancelled and fails with that error.
+  /// A closure that is called with each piece of the response body, and at the end with the completion. If the closure throws an
+  /// error, the request is cancelled and fails with that error.
   public typealias Handler<Success, Failure: Error> =
     @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
-  /// Accepts or rejects a response. Called on the request's underlying queue with the request and the response head.
+  /// A closure that accepts or rejects a response. Called on the request's underlying queue with the request and the response head.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
 
   private struct Streaming {
@@ -22,12 +22,12 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     var validations: [Validation] = []
   }
 
-  /// The value that is converted to the `URLRequest`.
+  /// The value from which each attempt creates the `URLRequest`.
   public let convertible: any URLRequestConvertible
-  /// Whether a piece that can't be serialized cancels the request.
+  /// Whether the request is cancelled if a piece of its response body can't be serialized.
   public let automaticallyCancelOnStreamError: Bool
 
-  /// A group that each handler enters when a piece is received, and leaves when it has processed the piece.
+  /// A group that each handler enters when a piece of the body is received, and leaves when it has processed that piece.
   let handlersAtWork = DispatchGroup()
   private let streaming = Mutex(Streaming())
 
@@ -67,8 +67,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     for consumer in consumers { consumer.take(piece) }
   }
 
-  /// Calls `body` on the underlying queue when the handlers have processed all pieces. Must be called after the last piece of an
-  /// attempt.
+  /// Calls `body` on the underlying queue when the handlers have processed all pieces of the response body. Must be called after
+  /// the last piece of an attempt.
   func drain(_ body: @escaping @Sendable () -> Void) {
     for consumer in consumers { consumer.endRound() }
     handlersAtWork.notify(queue: underlyingQueue, execute: body)
@@ -88,7 +88,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   // MARK: The response head
 
-  /// Adds a handler that allows or cancels the response after its head has arrived.
+  /// Adds a handler that decides, after the response head has arrived, whether to continue with the response or to cancel the
+  /// request.
   ///
   /// `handler` is called on `queue`. The body isn't read before `handler` has called its completion handler.
   @preconcurrency
@@ -119,7 +120,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a validation. Validations run in order after the end of the body, until one of them rejects the response.
+  /// Adds a closure that accepts or rejects the response. Such validations run in order after the end of the body, until one of
+  /// them rejects the response.
   @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
@@ -139,7 +141,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   }
 }
 
-/// Receives the events that only streams have.
+/// A monitor that also receives the events that only stream requests have.
 protocol DataStreamRequestMonitor: RequestMonitor {
   func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,

@@ -2,18 +2,18 @@
 
 public import Foundation
 
-/// Serializes a piece of a body.
+/// A serializer that converts each piece of a streamed response body to a value.
 public protocol DataStreamSerializer<SerializedObject>: Sendable {
-  /// The type of the serialized value.
+  /// The type of the value that the serializer creates.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the serialized value of a piece of the body.
+  /// Returns the value created from `data`, a piece of the response body.
   ///
   /// - Throws: Any error. The stream reports it as `.customSerializationFailed`, unless it is an `AFError`.
   func serialize(_ data: Data) throws -> SerializedObject
 }
 
-/// A serializer that returns pieces unchanged.
+/// A serializer that returns each piece of the body unchanged.
 public struct PassthroughStreamSerializer: DataStreamSerializer {
   /// Creates a serializer.
   public init() {}
@@ -22,8 +22,8 @@ public struct PassthroughStreamSerializer: DataStreamSerializer {
   public func serialize(_ data: Data) throws -> Data { data }
 }
 
-/// A serializer that decodes pieces as UTF-8 text. The stream first joins the bytes of a character that is split between two
-/// pieces.
+/// A serializer that decodes each piece of the body as UTF-8 text. In a stream request, a character whose bytes are split between
+/// two pieces is decoded with the later piece.
 public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSerializer {
   /// Creates a serializer.
   public init() {}
@@ -34,11 +34,11 @@ public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSeriali
   var aligner: any PieceAligner { UTF8Aligner() }
 }
 
-/// A serializer that decodes each piece as a `T`, for servers that send one complete value at a time.
+/// A serializer that decodes each piece of the body as a `T`, for servers that send one complete value at a time.
 public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
-  /// The decoder of preprocessed pieces.
+  /// The decoder that decodes each piece after it was preprocessed.
   public let decoder: any DataDecoder
-  /// The preprocessor that transforms a piece before it is decoded.
+  /// The preprocessor that transforms each piece before it is decoded.
   public let dataPreprocessor: any DataPreprocessor
 
   /// Creates a serializer.
@@ -49,7 +49,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
     self.dataPreprocessor = dataPreprocessor
   }
 
-  /// Preprocesses the piece of data, and returns the value decoded from the result.
+  /// Preprocesses `data`, a piece of the response body, and returns the value decoded from the result.
   ///
   /// - Throws: The preprocessor's error, or `AFError.responseSerializationFailed` with `.decodingFailed`.
   public func serialize(_ data: Data) throws -> T {
@@ -63,17 +63,17 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
 }
 
 extension DataStreamSerializer where Self == PassthroughStreamSerializer {
-  /// A serializer that returns pieces unchanged.
+  /// A serializer that returns each piece of the body unchanged.
   public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
 }
 
 extension DataStreamSerializer where Self == StringStreamSerializer {
-  /// A serializer that decodes pieces as UTF-8 text.
+  /// A serializer that decodes each piece of the body as UTF-8 text.
   public static var string: StringStreamSerializer { StringStreamSerializer() }
 }
 
 extension DataStreamSerializer {
-  /// A serializer that decodes each piece as a `T`.
+  /// A serializer that decodes each piece of the body as a `T`.
   public static func decodable<T: Decodable & Sendable>(
     of type: T.Type, decoder: any DataDecoder = JSONDecoder(),
     dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()

@@ -3,16 +3,16 @@
 import Foundation
 import Synchronization
 
-/// The received bytes of a body that haven't been read yet, for a reader that blocks.
+/// A buffer of the response bytes that a request has received and that a reader, which may block, hasn't read yet.
 final class ResponseFeed: StreamConsumer {
-  /// The result of a read.
+  /// The result of a call of `next(upTo:)`.
   enum Next {
     case bytes(Data)
     case end
     case failure
   }
 
-  /// The error of a stream whose request was retried after part of the first response had been read.
+  /// The error of a stream whose request was retried after part of its first response had been read.
   struct ReadBeforeRetry: Error, CustomStringConvertible {
     var description: String {
       """
@@ -24,7 +24,8 @@ final class ResponseFeed: StreamConsumer {
 
   fileprivate struct Part {
     var data: Data
-    /// The piece, whose bytes occupy the task's receive window. Nil once the piece has been released.
+    /// The piece of the body that contains `data`, whose bytes occupy the task's receive window while it is retained. Nil once it
+    /// has been released.
     var hold: StreamPiece?
   }
 
@@ -50,7 +51,7 @@ final class ResponseFeed: StreamConsumer {
 
   // MARK: The reader's side
 
-  /// Returns the next bytes, at most `count`. Blocks until there are bytes or the stream has ended.
+  /// Returns the next unread bytes, at most `count`. Blocks until there are unread bytes or the stream has ended.
   func next(upTo count: Int) -> Next {
     while true {
       // The pieces are released outside the lock, because releasing them lets the server send more.
@@ -74,7 +75,7 @@ final class ResponseFeed: StreamConsumer {
     state.withLock { $0.unreadByteCount == 0 ? $0.ending : nil }
   }
 
-  /// Stops reading. Returns whether more bytes could have followed.
+  /// Ends the stream because its reader has stopped reading. Returns whether more bytes could have followed.
   func close() -> Bool { stop(.success(())) }
 
   // MARK: The request's side
@@ -114,7 +115,8 @@ final class ResponseFeed: StreamConsumer {
     return isNew
   }
 
-  /// Changes the state, releases the pieces that `body` returns, and wakes the waiting readers.
+  /// Changes the state with `body`, releases the pieces that `body` returns after releasing the lock, and wakes the waiting
+  /// readers.
   private func change(_ body: (inout State) -> [StreamPiece]) {
     let (waiterCount, _) = state.withLock { state in
       let pieces = body(&state)
@@ -126,7 +128,7 @@ final class ResponseFeed: StreamConsumer {
 }
 
 extension ResponseFeed.State {
-  /// Removes and returns at most `count` bytes of the first unread part. Returns nil if there is none.
+  /// Removes and returns at most `count` bytes of the first unread part. Returns nil if all parts have been read.
   fileprivate mutating func take(upTo count: Int) -> Data? {
     guard first < parts.count else { return nil }
     hasBeenRead = true
@@ -136,8 +138,8 @@ extension ResponseFeed.State {
     return data
   }
 
-  /// Returns the pieces to release, so that their bytes no longer occupy the receive window: the pieces that were read or, if at
-  /// most `spareByteCount` bytes are unread, all pieces.
+  /// Returns the pieces that no longer need to occupy the receive window, for the caller to release: the pieces that were read or,
+  /// if at most `spareByteCount` bytes are unread, all pieces.
   fileprivate mutating func release(spare spareByteCount: Int) -> [StreamPiece] {
     var released: [StreamPiece] = []
     while first < parts.count, parts[first].data.isEmpty {
@@ -160,7 +162,7 @@ extension ResponseFeed.State {
     return released
   }
 
-  /// Drops all parts and returns their pieces.
+  /// Drops all parts, and returns the pieces of the body that they retained.
   fileprivate mutating func clear() -> [StreamPiece] {
     let pieces = parts.compactMap(\.hold)
     (parts, first, firstHeld, unreadByteCount) = ([], 0, 0, 0)

@@ -4,8 +4,8 @@
 import Foundation
 import Synchronization
 
-/// A stream that reads a response body while it arrives. `read` blocks. The stream may be
-/// used on any thread, but only on one at a time.
+/// A stream that reads a response body while the body arrives. `read` blocks until there are bytes. The stream may be used on any
+/// thread, but only on one thread at a time.
 final class ResponseInputStream: InputStream {
   private enum Life { case unopened, open, closed }
 

@@ -4,8 +4,8 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A piece of a body. When the piece is released, the task's receive window grows by the piece's length, so that the server can
-/// send that many more bytes.
+/// A piece of a streamed response body. When the piece is released, the task's receive window grows by the piece's length, so that
+/// the server can send that many more bytes.
 final class StreamPiece: Sendable {
   let data: Data
   private let task: URLSessionTask
@@ -19,35 +19,37 @@ final class StreamPiece: Sendable {
   deinit { task.extendWindow(by: data.count) }
 }
 
-/// A consumer of a body's pieces. Called on the request's underlying queue.
+/// A consumer of the pieces of a streamed response body. Its methods are called on the request's underlying queue.
 protocol StreamConsumer: Sendable {
   func take(_ piece: StreamPiece)
-  /// Called when the task has ended. Delivers the bytes that were held back from earlier pieces.
+  /// Delivers the bytes that were held back from earlier pieces. Called when the task has ended.
   func endRound()
   /// Called when the request is about to be retried.
   func startAnew()
 }
 
-/// Serializes each piece and delivers it. Deliveries are serial, even if the queues are concurrent.
+/// Serializes each piece of a response body, and passes the value to the caller's handler. The handler is called serially, even if
+/// its queue is concurrent.
 final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   typealias Stream = DataStreamRequest.Stream<Success, Failure>
-  /// Called with each event and its piece of the body, or nil if the event has no piece. The receiver may retain the piece until
-  /// it has processed it. An error that it throws ends the request.
+  /// A closure that is called with each event, and with the piece of the body from which the event was made, or nil if there is
+  /// none. The closure may retain the piece until it has processed the event. An error that it throws ends the request.
   typealias Receive = @Sendable (Stream, StreamPiece?) throws -> Void
 
   private unowned let request: DataStreamRequest
-  /// The caller's queue, or nil for the underlying queue.
+  /// The queue that the caller chose for its handler, or nil if that is the request's underlying queue.
   private let queue: DispatchQueue?
-  /// The serial queue on which pieces are delivered, or nil for the underlying queue.
+  /// The serial queue on which the handler is called with pieces, or nil for the underlying queue.
   private let pieceQueue: DispatchQueue?
-  /// The serial queue for serialization, or nil for the underlying queue.
+  /// The serial queue on which pieces are serialized, or nil for the underlying queue.
   private let serializationQueue: DispatchQueue?
   private let aligner: Mutex<(any PieceAligner)?>
   private let isSerialized: Bool
   private let serialize: @Sendable (Data) -> Result<Success, Failure>
   private let receive: Receive
 
-  /// Creates a handler. If `isSerialized` is false, `serialize` runs on the underlying queue, and monitors aren't notified.
+  /// Creates a handler for the pieces of `request`. If `isSerialized` is false, `serialize` runs on the underlying queue, and
+  /// monitors aren't notified of its results.
   init(
     _ request: DataStreamRequest, on queue: DispatchQueue, isSerialized: Bool, aligner: (any PieceAligner)?,
     serialize: @escaping @Sendable (Data) -> Result<Success, Failure>, receive: @escaping Receive
@@ -115,7 +117,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
     }
   }
 
-  /// Delivers the completion. Called when the request has ended and all handlers have processed their pieces.
+  /// Calls the handler with the completion. Called when the request has ended and all handlers have processed their pieces.
   func complete(_ completion: DataStreamRequest.Completion) {
     let stream = Stream(event: .complete(completion), token: .init(request))
     // Delivers on the caller's queue, after the work that the request has enqueued on it. On the queue of the pieces, this call

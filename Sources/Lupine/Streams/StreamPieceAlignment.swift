@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Moves the boundaries between a body's pieces, so that no character is split. The bytes of an incomplete character are held
-/// back for the next piece.
+/// Moves the boundaries between the pieces of a streamed body, so that no character is split. The bytes of an incomplete character
+/// are held back for the next piece.
 protocol PieceAligner: Sendable {
   /// Returns the bytes that the previous call held back, followed by the bytes of `data` up to its last complete character. Holds
   /// back the rest of `data` for the next call.
@@ -18,7 +18,7 @@ protocol AlignedStreamSerializer: DataStreamSerializer {
   var aligner: any PieceAligner { get }
 }
 
-/// Holds back the bytes of an incomplete character, at most 3.
+/// An aligner for UTF-8 text, which holds back the bytes of an incomplete character: at most 3.
 struct UTF8Aligner: PieceAligner {
   private var kept = Data()
 
@@ -34,7 +34,8 @@ struct UTF8Aligner: PieceAligner {
     return kept
   }
 
-  /// Returns the number of trailing bytes that start an incomplete character, or 0 if they can't become a valid character.
+  /// Returns the number of bytes at the end of `bytes` that begin an incomplete character. Returns 0 if there is no such character,
+  /// or if no further bytes could make it valid.
   ///
   /// UTF8-2 = %xC2-DF UTF8-tail, UTF8-3 = ( %xE0 %xA0-BF / %xED %x80-9F / … ) UTF8-tail,
   /// UTF8-4 = ( %xF0 %x90-BF / %xF4 %x80-8F / … ) 2( UTF8-tail ), UTF8-tail = %x80-BF (RFC 3629 §4)

@@ -26,26 +26,26 @@ extension AlamofireExtension where ExtendedType == SecPolicy {
 }
 
 extension AlamofireExtension where ExtendedType == OSStatus {
-  /// Whether the code means success.
+  /// Whether the status code is `errSecSuccess`.
   public var isSuccess: Bool { type == errSecSuccess }
 }
 
 extension AlamofireExtension where ExtendedType == SecTrustResultType {
-  /// Whether the certificates are trusted.
+  /// Whether the result means that the certificates are trusted.
   public var isSuccess: Bool { type == .unspecified || type == .proceed }
 }
 
 extension AlamofireExtension where ExtendedType == SecTrust {
-  /// Replaces the policies by which the object is evaluated, and returns the object. This implementation never throws.
+  /// Makes `policy` the only policy by which this object is evaluated, and returns the object. Never throws in Lupine.
   public func apply(policy: SecPolicy) throws -> SecTrust {
     type.apply([policy])
     return type
   }
 
-  /// Replaces the policies, and throws an error unless the certificates are trusted.
+  /// Makes `policy` the only policy, and throws an error unless the certificates are trusted under it.
   public func evaluate(afterApplying policy: SecPolicy) throws { try apply(policy: policy).af.evaluate() }
 
-  /// Replaces the policies. Unless the certificates are trusted, throws the error that `errorProducer` returns.
+  /// Makes `policy` the only policy. Unless the certificates are trusted under it, throws the error that `errorProducer` returns.
   public func validate(
     policy: SecPolicy, errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error
   ) throws {

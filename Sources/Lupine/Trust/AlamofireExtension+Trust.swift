@@ -9,8 +9,8 @@ extension Array: AlamofireExtended where Element == SecCertificate {}
 extension Bundle: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == SecTrust {
-  /// The server's certificate, followed by its issuers. Each certificate is signed by the next one. A valid chain ends in a
-  /// trust anchor.
+  /// The server's certificate, followed by the certificates of its issuers. Each certificate is signed by the next one. A valid
+  /// chain ends in a trust anchor.
   public var certificates: [SecCertificate] { type.certificates }
 
   /// The DER encodings of the certificates.
@@ -19,8 +19,8 @@ extension AlamofireExtension where ExtendedType == SecTrust {
   /// The public keys of the certificates.
   public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
-  /// Makes these certificates the only trust anchors. Each of them is trusted directly, even if it is a server's own certificate.
-  /// This implementation never throws.
+  /// Makes `certificates` the only trust anchors. Each of them is trusted directly, even if it is a server's own certificate. Never
+  /// throws in Lupine.
   public func setAnchorCertificates(_ certificates: [SecCertificate]) throws { type.trust(certificates) }
 
   /// Throws an error unless the certificates are trusted under all policies. If there are no policies, the chain must be valid
@@ -30,15 +30,15 @@ extension AlamofireExtension where ExtendedType == SecTrust {
     throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))
   }
 
-  /// Throws an error unless the chain is valid, regardless of the host.
+  /// Throws an error unless the certificate chain is valid. Doesn't check whether it is valid for `host`.
   public func performDefaultValidation(forHost host: String) throws { try type.evaluate(forHost: nil) }
 
-  /// Throws an error unless the chain is valid for `host`.
+  /// Throws an error unless the certificate chain is valid for `host`.
   public func performValidation(forHost host: String) throws { try type.evaluate(forHost: host) }
 }
 
 extension SecTrust {
-  /// Throws `trustEvaluationFailed` unless the chain is trusted and, if `host` isn't nil, valid for it.
+  /// Throws `trustEvaluationFailed` unless the certificate chain is trusted and, if `host` isn't nil, valid for that host.
   func evaluate(forHost host: String?) throws(AFError) {
     guard let problem = problem(forHost: host) else { return }
     throw .serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))
@@ -59,7 +59,7 @@ extension AlamofireExtension where ExtendedType == [SecCertificate] {
 }
 
 extension AlamofireExtension where ExtendedType: Bundle {
-  /// The certificates in the bundle's resources: files with one DER certificate each and the extension cer, crt or der.
+  /// The certificates among the bundle's resources: those in files with one DER certificate each and the extension cer, crt or der.
   /// Other files, including PEM files, are skipped.
   public var certificates: [SecCertificate] {
     paths(forResourcesOfTypes: [".cer", ".CER", ".crt", ".CRT", ".der", ".DER"]).compactMap { path in
@@ -71,7 +71,7 @@ extension AlamofireExtension where ExtendedType: Bundle {
   /// The public keys of the certificates.
   public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
-  /// Returns the paths of the bundle's resources with these extensions, sorted and without duplicates.
+  /// Returns the paths of the bundle's resources whose file extension is in `types`, sorted and without duplicates.
   public func paths(forResourcesOfTypes types: [String]) -> [String] {
     Set(types.flatMap { type.paths(forResourcesOfType: $0, inDirectory: nil) }).sorted()
   }

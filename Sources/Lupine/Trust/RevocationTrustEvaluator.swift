@@ -2,13 +2,13 @@
 
 public import LupineURLSession
 
-/// Accepts a server whose certificate chain is valid and has no revoked certificate.
+/// An evaluator that accepts a server whose certificate chain is valid and has no revoked certificate.
 ///
-/// A certificate's revocation is checked with the stapled OCSP response, with a response from the responder that the
-/// certificate names, or with a revocation list. By default, a certificate about which there is no verified answer is
-/// accepted, for example because the responder is down. With ``Options/requirePositiveResponse``, it is refused.
+/// A certificate's revocation is checked with the stapled OCSP response, with a response from the responder that the certificate
+/// names, or with a revocation list. By default, a certificate about which there is no verified answer is accepted, for example
+/// because the responder is down. With ``Options/requirePositiveResponse``, such a certificate is refused.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
-  /// The methods of a revocation check, and whether the check requires an answer.
+  /// The methods with which certificates are checked for revocation, and whether an answer is required.
   public struct Options: OptionSet, Sendable {
     /// Checks certificates with revocation lists (CRLs), fetched from the addresses in the certificate.
     public static let crl = Options(rawValue: kSecRevocationCRLMethod)
@@ -40,10 +40,10 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
   /// Creates an evaluator.
   ///
   /// - Parameters:
-  ///   - performDefaultValidation: Whether the chain is validated first. The revocation check itself also requires a valid
-  ///     chain.
+  ///   - performDefaultValidation: Whether the certificate chain is validated first. The revocation check itself also requires a
+  ///     valid chain.
   ///   - validateHost: Whether the chain must be valid for the host.
-  ///   - options: The methods of the check, and whether an answer is required.
+  ///   - options: The methods with which certificates are checked, and whether an answer is required.
   public init(performDefaultValidation: Bool = true, validateHost: Bool = true, options: Options = .any) {
     self.performDefaultValidation = performDefaultValidation
     self.validateHost = validateHost
@@ -68,10 +68,10 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
-  /// An evaluator that checks revocation by any method, without requiring an answer.
+  /// An evaluator that checks by any method whether certificates are revoked, without requiring an answer.
   public static var revocationChecking: RevocationTrustEvaluator { RevocationTrustEvaluator() }
 
-  /// An evaluator that checks revocation. The parameters are those of ``RevocationTrustEvaluator``.
+  /// An evaluator that checks whether certificates are revoked. The parameters are those of ``RevocationTrustEvaluator``.
   public static func revocationChecking(
     performDefaultValidation: Bool = true, validateHost: Bool = true,
     options: RevocationTrustEvaluator.Options = .any

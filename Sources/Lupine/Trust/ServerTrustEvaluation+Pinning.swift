@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// Accepts a server whose certificate chain contains one of the pinned certificates.
+/// An evaluator that accepts a server whose certificate chain contains one of the pinned certificates.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
   private let certificates: [SecCertificate]
   private let acceptSelfSignedCertificates: Bool
@@ -15,7 +15,8 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
   /// - Parameters:
   ///   - certificates: The pinned certificates, which may be those of servers or of authorities. By default, the certificates
   ///     in the main bundle.
-  ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the only trust anchors.
+  ///   - acceptSelfSignedCertificates: Whether the pinned certificates replace all other trust anchors, so that they may be
+  ///     self-signed.
   ///   - performDefaultValidation: Whether the chain must be valid.
   ///   - validateHost: Whether the chain must be valid for the host, even without `performDefaultValidation`.
   public init(
@@ -47,7 +48,8 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
   /// An evaluator that pins the certificates in the main bundle.
   public static var pinnedCertificates: PinnedCertificatesTrustEvaluator { PinnedCertificatesTrustEvaluator() }
 
-  /// An evaluator that pins certificates. The parameters are those of ``PinnedCertificatesTrustEvaluator``.
+  /// An evaluator that accepts only servers with a pinned certificate in their chain. The parameters are those of
+  /// ``PinnedCertificatesTrustEvaluator``.
   public static func pinnedCertificates(
     certificates: [SecCertificate] = Bundle.main.af.certificates, acceptSelfSignedCertificates: Bool = false,
     performDefaultValidation: Bool = true, validateHost: Bool = true
@@ -58,8 +60,8 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
   }
 }
 
-/// Accepts a server whose certificate chain contains one of the pinned public keys. A key pin remains valid when the certificate
-/// is reissued for the same key.
+/// An evaluator that accepts a server whose certificate chain contains one of the pinned public keys. A pinned key remains valid
+/// when the certificate is reissued for the same key.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
   private let keys: [SecKey]
   private let performDefaultValidation: Bool
@@ -96,7 +98,8 @@ extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
   /// An evaluator that pins the keys of the certificates in the main bundle.
   public static var publicKeys: PublicKeysTrustEvaluator { PublicKeysTrustEvaluator() }
 
-  /// An evaluator that pins keys. The parameters are those of ``PublicKeysTrustEvaluator``.
+  /// An evaluator that accepts only servers with a pinned public key in their chain. The parameters are those of
+  /// ``PublicKeysTrustEvaluator``.
   public static func publicKeys(
     keys: [SecKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
   ) -> PublicKeysTrustEvaluator {

@@ -4,13 +4,14 @@ import Foundation
 public import LupineURLSession
 
 // Unchecked because the class is open. All state is constant.
-/// The trust evaluators of a session's hosts. Subclasses may choose evaluators differently.
+/// Holds the evaluators that decide, for each host, whether a session trusts the host's server. Subclasses may choose evaluators
+/// differently.
 open class ServerTrustManager: @unchecked Sendable {
   /// Whether HTTPS requests to a host without an evaluator fail.
   public let allHostsMustBeEvaluated: Bool
   /// The evaluators by host name or address.
   public let evaluators: [String: any ServerTrustEvaluating]
-  /// The evaluators by normalized host, so that a different spelling of a host doesn't bypass its evaluator.
+  /// The evaluators by normalized host name or address, so that a different spelling of a host doesn't bypass the host's evaluator.
   private let evaluatorsBySpelling: [String: any ServerTrustEvaluating]
 
   /// Creates a manager.
@@ -36,7 +37,7 @@ open class ServerTrustManager: @unchecked Sendable {
 
   /// Returns the evaluator of a host, or nil to verify the host as in a session without a manager.
   ///
-  /// Called once or twice in each handshake that doesn't resume a session, on any thread. An overriding method may block.
+  /// Called once or twice in each TLS handshake that doesn't resume a TLS session, on any thread. An overriding method may block.
   ///
   /// - Throws: `AFError.ServerTrustFailureReason.noRequiredEvaluator(host:)` if there is
   ///   no evaluator and all hosts must be evaluated.
@@ -50,30 +51,30 @@ open class ServerTrustManager: @unchecked Sendable {
 }
 
 extension ServerTrustEvaluating {
-  /// Whether the evaluator never blocks.
+  /// Whether the evaluator is known never to block, so that it can run on the event loop.
   var isQuick: Bool {
     if let composite = self as? CompositeTrustEvaluator { return composite.evaluators.allSatisfy(\.isQuick) }
     return self is any QuickTrustEvaluating
   }
 }
 
-/// Evaluates the chain with OpenSSL, as a session without a manager does.
+/// An evaluator that validates the certificate chain with OpenSSL, as a session without a ``ServerTrustManager`` does.
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
   private let validateHost: Bool
 
-  /// Creates an evaluator. If `validateHost` is false, the certificate may be for another host.
+  /// Creates an evaluator. If `validateHost` is false, the server's certificate may be for another host.
   public init(validateHost: Bool = true) {
     self.validateHost = validateHost
   }
 
-  /// Throws an error if the chain isn't valid, or if the certificate is for another host.
+  /// Throws an error if the chain isn't valid or, unless `validateHost` is false, if the certificate is for another host.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     if validateHost { try trust.af.performValidation(forHost: host) }
     try trust.af.performDefaultValidation(forHost: host)
   }
 }
 
-/// Accepts every server, so that anyone on the network path can read and change the data. For tests only.
+/// An evaluator that accepts every server, so that anyone on the network path can read and change the data. For tests only.
 public final class DisabledTrustEvaluator: ServerTrustEvaluating {
   /// Creates an evaluator.
   public init() {}
@@ -86,11 +87,11 @@ public final class DisabledTrustEvaluator: ServerTrustEvaluating {
 @available(*, deprecated, renamed: "DisabledTrustEvaluator")
 public typealias DisabledEvaluator = DisabledTrustEvaluator
 
-/// Accepts a server only if all of several evaluators accept it.
+/// An evaluator that accepts a server only if all of several evaluators accept it.
 public final class CompositeTrustEvaluator: ServerTrustEvaluating {
   fileprivate let evaluators: [any ServerTrustEvaluating]
 
-  /// Creates an evaluator from other evaluators.
+  /// Creates an evaluator that calls `evaluators` in order.
   public init(evaluators: [any ServerTrustEvaluating]) {
     self.evaluators = evaluators
   }
@@ -116,8 +117,8 @@ extension [any ServerTrustEvaluating] {
 }
 
 extension ServerTrustManager {
-  /// The manager's decision about a server, as a closure for the session's engine. The closure returns false for a host without
-  /// an evaluator. The engine then verifies that host itself.
+  /// The manager's evaluators in the form in which the session's engine calls them. The closure returns false for a host without an
+  /// evaluator, and the engine then verifies that host itself.
   var evaluation: ServerTrustEvaluation {
     // A subclass may choose evaluators that this class doesn't know.
     let isPlain = type(of: self) == ServerTrustManager.self

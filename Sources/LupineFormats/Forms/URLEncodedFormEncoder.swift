@@ -94,10 +94,11 @@ public final class URLEncodedFormEncoder {
       let table = escaping.withLock { $0.table }
       return URLEncodedFormSerializer(form: self, table: table).serialize(pairs)
     case .text:
-      throw Error.invalidRootObject("The root is a single value. Wrap it in a struct or a dictionary to give it a key.")
+      throw Error.invalidRootObject(
+        "The form's root is a single value without a key. Wrap it in a struct or a dictionary.")
     case .list(let elements):
       throw Error.invalidRootObject(
-        "The root is an array of \(elements.count). Wrap it in a struct or a dictionary to give it a key.")
+        "The form's root is an array of length \(elements.count) without a key. Wrap it in a struct or a dictionary.")
     }
   }
 

@@ -26,19 +26,19 @@ public enum PropertyListError: LocalizedError, Hashable {
   public var errorDescription: String? {
     switch self {
     case .unknownFormat:
-      "The data isn't a property list in XML or in the binary format bplist00. Read it as text to see what it is."
+      "The data isn't a property list in XML or in the binary format bplist00. Read the data as text to see what it is."
     case .unsupportedEncoding:
       "The property list is not in UTF-8, the only supported encoding. Have the server send UTF-8."
     case .declaresDocumentType:
       "The property list declares entities or its own document type, which is not allowed. Have the server omit the DOCTYPE."
     case .malformed(let part, let offset):
-      "The property list has a malformed \(part) at byte \(offset). Compare it with the server's original."
+      "The property list has a malformed \(part) at byte \(offset). Compare the received bytes with the server's original."
     case .nestsTooDeep(let levels):
-      "The property list nests deeper than \(levels) levels. Have the server send a flatter one."
+      "The property list is nested more than \(levels) levels deep. Have the server send a flatter one."
     case .cyclic(let object):
-      "The property list's object \(object) contains itself. Have the server send each value once."
+      "Object \(object) of the property list contains itself. Have the server send a list without cycles."
     case .expandsTooFar(let bytes):
-      "The property list would expand to more than \(bytes) bytes because it references values many times. "
+      "The property list would expand to more than \(bytes) bytes because it refers to the same values many times. "
         + "Have the server send it in parts."
     case .unsupportedValue(let type):
       "The property list has a \(type), which occurs only in keyed archives. Decode the list as a Decodable type."

@@ -241,7 +241,7 @@ import Testing
     for time in [5.0, 29, 30] {
       fixture.setTime(time)
       let error = await #expect(throws: AuthenticationError.excessiveRefresh) { try await fixture.adapted() }
-      #expect(error?.localizedDescription.contains("too often") == true)
+      #expect(error?.localizedDescription.contains("as often as the RefreshWindow permits") == true)
     }
     // The first refresh, at 0 s, has left the window. The second, at 1 s, hasn't.
     fixture.setTime(30.5)

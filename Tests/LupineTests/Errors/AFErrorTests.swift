@@ -246,7 +246,7 @@ struct AFErrorTests {
     for (error, things) in zip(errors, ["certificates", "keys"]) {
       #expect(error.isServerTrustEvaluationError && error.underlyingError == nil)
       #expect(error.localizedDescription.hasPrefix("h.example was not trusted because none of the 2 \(things)"))
-      #expect(error.localizedDescription.contains("is among the 1 pinned ones"))
+      #expect(error.localizedDescription.contains("is pinned (pinned \(things): 1). "))
       #expect(Self.details(of: error).isEmpty)
     }
   }

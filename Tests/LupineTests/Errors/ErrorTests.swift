@@ -20,7 +20,7 @@ import Testing
         return
       }
       #expect(spelled as? String == url)
-      #expect(response.error?.localizedDescription.contains("\"\(url)\" is not a valid URL. Pass one") == true)
+      #expect(response.error?.localizedDescription.contains("\"\(url)\" is not a valid URL. Pass a URL") == true)
       #expect(response.request == nil && response.response == nil && response.metrics == nil)
     }
   }
