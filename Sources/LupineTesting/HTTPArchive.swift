@@ -10,13 +10,14 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
   /// The exchanges in the order in which they began.
   public var entries: [Entry] = []
 
-  /// Creates an archive.
+  /// Creates an archive with the given exchanges, by default with none.
   public init(entries: [Entry] = []) { self.entries = entries }
 
-  /// Reads an archive from a file. Throws an error if the file can't be read, or a `DecodingError`.
+  /// Reads an archive from a file. Throws an error if the file can't be read, or a `DecodingError` if it isn't an archive.
   public init(contentsOf url: URL) throws { self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url)) }
 
-  /// Returns the archive as JSON. The format suits version control: keys are sorted, and each is on a separate line.
+  /// Returns the archive as JSON. Keys are sorted, and each key is on a separate line, so that version control shows small
+  /// differences.
   public func jsonData() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -26,19 +27,19 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
   /// Writes the archive to a file. An existing file is replaced atomically.
   public func write(to url: URL) throws { try jsonData().write(to: url, options: .atomic) }
 
-  /// One exchange.
+  /// One exchange: a request and its response.
   public struct Entry: Sendable, Equatable, Codable {
     /// The time when the request was sent, in the format of RFC 3339.
     public var startedDateTime: String
     /// The duration of the exchange in milliseconds.
     public var time: Double
-    /// The request.
+    /// The request of the exchange.
     public var request: Request
-    /// The response. Its status is 0 if the request failed without a response.
+    /// The response to the request. Its status is 0 if the request failed without a response.
     public var response: Response
     /// The durations of the exchange's phases in milliseconds.
     public var timings: Timings
-    /// The object in which other programs describe the use of a cache. The format requires it, but it remains empty here.
+    /// An empty object, which the format requires. Other programs describe in it how a cache was used.
     public var cache = Cache()
 
     private enum CodingKeys: String, CodingKey { case startedDateTime, time, request, response, timings, cache }
@@ -48,7 +49,7 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
       self.timings = timings
     }
 
-    /// Decodes an entry. The durations may be missing.
+    /// Decodes an entry. Accepts an entry without durations.
     public init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       startedDateTime = try values.decodeIfPresent(String.self, forKey: .startedDateTime) ?? ""
@@ -61,95 +62,96 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
 
   /// A name with a value: a header field or a query item.
   public struct Pair: Sendable, Equatable, Codable {
-    /// The name.
+    /// The name of the field or item.
     public var name: String
-    /// The value.
+    /// The value of the field or item.
     public var value: String
 
-    /// Creates a pair.
+    /// Creates a pair of a name and a value.
     public init(name: String, value: String) { (self.name, self.value) = (name, value) }
   }
 
-  /// A cookie. Only its name is recorded, and its value is replaced.
+  /// A cookie's name, with a placeholder for its value, which is a credential.
   public typealias Cookie = Pair
 
-  /// A request.
+  /// The request of an exchange.
   public struct Request: Sendable, Equatable, Codable {
-    /// The method.
+    /// The request method, such as "GET".
     public var method: String
-    /// The URL, without its user information and fragment.
+    /// The URL of the request, without its user information and fragment.
     public var url: String
     /// The HTTP version, such as "HTTP/1.1".
     public var httpVersion: String
-    /// The cookies, which are also in `headers`.
+    /// The cookies that the request sends, which are also in `headers`.
     public var cookies: [Cookie]
-    /// The header fields in order. A recording sorts them by name.
+    /// The header fields in the order in which they were sent. A recording sorts them by name instead.
     public var headers: [Pair]
     /// The items of the URL's query.
     public var queryString: [Pair]
-    /// The body, or nil if there is none.
+    /// The body of the request. Nil if there is none.
     public var postData: PostData?
-    /// The size of the head in bytes, or -1 if it is unknown, as in a recording.
+    /// The size of the request's head in bytes. -1 if it is unknown, as in a recording.
     public var headersSize: Int
-    /// The size of the body in bytes.
+    /// The size of the request's body in bytes.
     public var bodySize: Int
   }
 
   /// A request's body.
   public struct PostData: Sendable, Equatable, Codable {
-    /// The media type of the body: the value of Content-Type.
+    /// The media type of the body, which is the value of Content-Type.
     public var mimeType: String
-    /// The body as text, or in Base64 if it isn't UTF-8.
+    /// The body as text. If the body isn't UTF-8, its Base64 encoding.
     public var text: String
-    /// "base64" if `text` is in Base64. The format doesn't define this field for requests, but other programs use it too.
+    /// "base64" if `text` is in Base64, otherwise nil. The format doesn't define this property for requests, but other programs use
+    /// it too.
     public var encoding: String?
   }
 
-  /// A response.
+  /// The response of an exchange.
   public struct Response: Sendable, Equatable, Codable {
-    /// The status code.
+    /// The status code, or 0 if the request failed without a response.
     public var status: Int
-    /// The reason phrase.
+    /// The reason phrase of the status code.
     public var statusText: String
     /// The HTTP version, such as "HTTP/1.1".
     public var httpVersion: String
-    /// The cookies, which are also in `headers`.
+    /// The cookies that the response sets, which are also in `headers`.
     public var cookies: [Cookie]
-    /// The header fields in order. A recording sorts them by name.
+    /// The header fields in the order in which they were received. A recording sorts them by name instead.
     public var headers: [Pair]
-    /// The body.
+    /// The body of the response.
     public var content: Content
     /// The URL to which the response redirects, or an empty string if it doesn't redirect.
     public var redirectURL: String
-    /// The size of the head in bytes, or -1 if it is unknown, as in a recording.
+    /// The size of the response's head in bytes. -1 if it is unknown, as in a recording.
     public var headersSize: Int
-    /// The size of the body as sent over the network, in bytes, or -1 if it is unknown.
+    /// The size in bytes of the encoded body, as the server sent it. -1 if it is unknown.
     public var bodySize: Int
   }
 
-  /// The body of a response, after its content codings were removed.
+  /// The body of a response, after its content codings have been decoded.
   public struct Content: Sendable, Equatable, Codable {
     /// The size of the decoded body in bytes.
     public var size: Int
-    /// The media type of the body: the value of Content-Type.
+    /// The media type of the body, which is the value of Content-Type.
     public var mimeType: String
-    /// The body as text, or in Base64 if it isn't UTF-8. Nil if there is no body.
+    /// The body as text. If the body isn't UTF-8, its Base64 encoding. Nil if there is no body.
     public var text: String?
-    /// "base64" if `text` is in Base64.
+    /// "base64" if `text` is in Base64, otherwise nil.
     public var encoding: String?
   }
 
   /// The durations of an exchange's phases in milliseconds. A recording stores the duration of the entire exchange as `wait`.
   public struct Timings: Sendable, Equatable, Codable {
-    /// The duration of sending the request.
+    /// The duration of sending the request, in milliseconds.
     public var send: Double
-    /// The time from the end of the request to the start of the response.
+    /// The time from the end of the request to the start of the response, in milliseconds.
     public var wait: Double
-    /// The duration of receiving the response.
+    /// The duration of receiving the response, in milliseconds.
     public var receive: Double
   }
 
-  /// An empty object in the place where the format describes the use of a cache.
+  /// An empty object, which the format requires. Other programs describe in it how a cache was used.
   public struct Cache: Sendable, Equatable, Codable {}
 
   // MARK: The format's outer objects

@@ -5,13 +5,13 @@ import LupineURLSession
 
 /// A request as the session would have sent it to the network, with its entire body.
 public struct RecordedRequest: Sendable, CustomStringConvertible {
-  /// The method, such as "GET".
+  /// The request method, such as "GET".
   public let method: String
-  /// The URL.
+  /// The URL of the request.
   public let url: URL?
-  /// The values of the header fields by name.
+  /// The values of the header fields, keyed by name.
   public let headerFields: [String: String]
-  /// The body, which is empty if there is none.
+  /// The body. Empty if the request has none.
   public let body: Data
 
   /// Copies a request. If its body is a stream, reads the stream to its end. Throws an error if the stream can't be read.
@@ -22,14 +22,14 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     body = try request.httpBody ?? request.httpBodyStream.map { try Self.read($0) } ?? Data()
   }
 
-  /// Returns the value of a field, or nil if there is none.
+  /// Returns the value of a header field, or nil if the request doesn't have the field.
   ///
   /// - Parameter field: The name of the field. Its case is ignored.
   public func value(forHTTPHeaderField field: String) -> String? {
     headerFields.first { $0.key.lowercased() == field.lowercased() }?.value
   }
 
-  /// The method and the URL, without the URL's user information and query values, which may be credentials.
+  /// A textual description: the method and the URL, without the URL's user information and query values, which may be credentials.
   public var description: String {
     guard let url, var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return method }
     (components.user, components.password, components.fragment) = (nil, nil, nil)
@@ -37,7 +37,7 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     return "\(method) \(components.string ?? url.path)"
   }
 
-  /// Returns a request whose body stream has been read for this copy, with the body as data.
+  /// Returns `request` with its body as data. If the request's body is a stream, it was read for this copy and can't be read again.
   func withBodyInMemory(_ request: URLRequest) -> URLRequest {
     guard request.httpBodyStream != nil else { return request }
     var request = request
@@ -56,6 +56,6 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The maximum number of bytes per read of a body stream: 64 KiB.
+  /// The maximum number of bytes that are read from a body stream at once: 64 KiB.
   private static let pieceBytes = 65_536
 }

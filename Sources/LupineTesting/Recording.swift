@@ -14,8 +14,9 @@ import Synchronization
 /// try recording.archive.write(to: URL(filePath: "users.har"))
 /// ```
 ///
-/// Credentials are removed before an exchange is stored, as specified by ``Redaction``. Each redirect is a separate exchange.
-/// Bodies are recorded after decoding, and held in memory. A recording can be used on any thread, and by several sessions.
+/// Before an exchange is stored, the credentials that ``Redaction`` specifies are removed. Each redirect is a separate exchange.
+/// Bodies are recorded after their content coding has been decoded, and held in memory. A recording can be used on any thread, and
+/// by several sessions.
 public final class Recording: Sendable {
   private struct State {
     var entries: [(number: Int, entry: HTTPArchive.Entry)] = []
@@ -24,8 +25,8 @@ public final class Recording: Sendable {
 
   private let state = Mutex(State())
   private let redaction: Redaction
-  /// The session that sends the requests to the servers. It is created from the configuration in the first call of
-  /// `configuration(from:)`.
+  /// The session that sends the recorded requests to the servers. It is created with the configuration that was passed in the first
+  /// call of `configuration(from:)`.
   private let sender = Mutex<URLSession?>(nil)
 
   /// Creates a recording without exchanges.
@@ -33,15 +34,15 @@ public final class Recording: Sendable {
 
   deinit { sender.withLock { $0 }?.invalidateAndCancel() }
 
-  /// The exchanges so far, in the order in which they began.
+  /// The exchanges recorded so far, in the order in which they began.
   public var archive: HTTPArchive {
     HTTPArchive(entries: state.withLock { $0.entries }.sorted { $0.number < $1.number }.map(\.entry))
   }
 
-  /// Returns a configuration for sessions whose exchanges are recorded. The requests are sent with the settings of the
-  /// `configuration` that was passed in the first call.
+  /// Returns a configuration for sessions whose exchanges are recorded. Their requests are sent with the settings of the
+  /// `configuration` that was passed in the first call of this method.
   ///
-  /// - Parameter configuration: The configuration to copy. An ephemeral configuration by default.
+  /// - Parameter configuration: The configuration to copy, by default an ephemeral one.
   public func configuration(from configuration: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
     let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
     sender.withLock { sender in
@@ -64,9 +65,9 @@ public final class Recording: Sendable {
   /// Sends a request and records the exchange. Doesn't follow redirects, because the recorded session does that.
   ///
   /// - Parameters:
-  ///   - request: The request. Its body must be data.
-  ///   - recorded: The copy of the request to record.
-  ///   - completion: Called with the response and its body, or an error.
+  ///   - request: The request to send. Its body must be data, not a stream.
+  ///   - recorded: A copy of the request, which is recorded.
+  ///   - completion: The closure that receives the response and its body, or an error.
   func send(
     _ request: URLRequest, _ recorded: RecordedRequest,
     completion: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -89,7 +90,7 @@ public final class Recording: Sendable {
     return task
   }
 
-  /// A delegate that refuses redirects, so that the 3xx response is returned.
+  /// A delegate that refuses redirects, so that the task returns the 3xx response itself.
   private final class Refusal: NSObject, URLSessionTaskDelegate {
     func urlSession(
       _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -99,7 +100,7 @@ public final class Recording: Sendable {
 }
 
 // Unchecked because its superclass is open. All state is in the Mutex.
-/// The URLProtocol that sends the requests of a recorded session through its recording.
+/// The URLProtocol that answers a recorded session's requests, by sending them through the session's recording.
 final class RecordingProtocol: URLProtocol, @unchecked Sendable {
   private let sent = Mutex<URLSessionTask?>(nil)
 

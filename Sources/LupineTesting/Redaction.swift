@@ -4,30 +4,31 @@ import Foundation
 
 /// The credentials that a recording omits: values of header fields, of cookies, and of items of queries, forms and JSON.
 ///
-/// The names are kept, and the values are replaced with ``replacement``. User information is removed from URLs. A multipart
-/// body, and a JSON body that can't be parsed, are replaced entirely. A body labeled as text is searched if it is JSON, and one
-/// without Content-Type if it is JSON or a form.
+/// The names of fields, cookies and items are kept, and their values are replaced with ``replacement``. User information is removed
+/// from URLs. A multipart body, and a JSON body that can't be parsed, are replaced entirely. In a body labeled as text, values are
+/// removed only if it is JSON. In a body without Content-Type, values are removed if it is JSON or a form.
 public struct Redaction: Sendable {
   /// The text that replaces a removed value.
   public static let replacement = "REMOVED"
 
-  /// The names of header fields whose values are removed, in lowercase.
+  /// The names, in lowercase, of the header fields whose values are removed.
   public var fields: Set<String> = [
     "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info", "cookie", "cookie2",
     "set-cookie", "set-cookie2", "x-api-key", "api-key", "x-auth-token", "x-amz-security-token", "x-csrf-token",
   ]
-  /// The names of items in queries, forms and JSON objects whose values are removed, in lowercase and without `-` and `_`. For a
-  /// nested name such as `user[password]`, each part is compared.
+  /// The names, in lowercase and without `-` and `_`, of the items in queries, forms and JSON objects whose values are removed.
+  /// Each part of a nested name such as `user[password]` is compared with these names.
   public var items: Set<String> = [
     "accesstoken", "refreshtoken", "idtoken", "token", "apikey", "key", "password", "passwd", "secret", "clientsecret",
     "clientassertion", "assertion", "code", "sig", "signature", "auth", "session", "sessionid", "xamzsignature",
     "xamzcredential", "xamzsecuritytoken",
   ]
 
-  /// Creates a redaction with the usual names of fields and items that contain credentials. Add the names that your service uses.
+  /// Creates a redaction with the usual names of fields and items that contain credentials. Add the names that only your service
+  /// uses.
   public init() {}
 
-  /// Returns the value of a header field without credentials.
+  /// Returns the value of the header field `name` without the credentials in it.
   func value(ofField name: String, _ value: String) -> String {
     if fields.contains(name.lowercased()) { return Self.replacement }
     // These fields may contain a URL with a signed query.
@@ -40,7 +41,7 @@ public struct Redaction: Sendable {
       .contains { items.contains(String($0)) }
   }
 
-  /// Returns a URL without user information and fragment, in which the values of secret query items are replaced.
+  /// Returns the URL without its user information and fragment. The values of its secret query items are replaced.
   func url(_ text: String) -> String {
     guard var components = URLComponents(string: text) else { return Self.replacement }
     (components.user, components.password, components.fragment) = (nil, nil, nil)
@@ -48,7 +49,7 @@ public struct Redaction: Sendable {
     return components.string ?? Self.replacement
   }
 
-  /// Returns a form or a query in which the values of secret items are replaced.
+  /// Returns a form or a query with the values of its secret items replaced.
   func form(_ text: String) -> String {
     text.split(separator: "&", omittingEmptySubsequences: false).map { item in
       guard let end = item.firstIndex(of: "=") else { return String(item) }
@@ -57,8 +58,8 @@ public struct Redaction: Sendable {
     }.joined(separator: "&")
   }
 
-  /// Returns a body without the values of secret items, if it is a form or JSON. JSON that can't be parsed is replaced
-  /// entirely, because it may contain such items. `mediaType` is the value of Content-Type, or empty if there is none.
+  /// Returns a body. If it is a form or JSON, the values of its secret items are replaced. JSON that can't be parsed is replaced
+  /// entirely, because it may contain such items. `mediaType` is the value of Content-Type, or an empty string if there is none.
   func body(_ body: Data, mediaType: String) -> Data {
     let type = mediaType.lowercased()
     if type.hasPrefix("application/x-www-form-urlencoded") {
@@ -75,7 +76,7 @@ public struct Redaction: Sendable {
     return Data(form(text).utf8)
   }
 
-  /// Returns JSON without the values of secret items, or nil if `body` isn't JSON.
+  /// Returns JSON with the values of its secret items replaced. Returns nil if `body` isn't JSON.
   private func json(_ body: Data) -> Data? {
     guard let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) else { return nil }
     guard hasSecretKey(body) else { return body }
@@ -84,7 +85,7 @@ public struct Redaction: Sendable {
       ?? Data(Self.replacement.utf8)
   }
 
-  /// Returns whether a JSON text contains the key of a secret item. Looks at the text, because a parsed object has only one of
+  /// Returns whether a JSON text contains the key of a secret item. Searches the text, because a parsed object contains only one of
   /// several items with the same key.
   private func hasSecretKey(_ json: Data) -> Bool {
     // UTF-16 and UTF-32, whose bytes aren't inspected.

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// The conditions of a rule. The rule answers only requests that meet all of them.
+/// The conditions that a request must meet so that a rule of ``Stubs`` answers it. The request must meet all conditions.
 ///
 /// ```swift
 /// let pattern = RequestPattern.get("/users").query("page", "2").header("Accept", "application/json")
@@ -20,28 +20,29 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
 
   /// A pattern that matches all requests.
   public static var any: RequestPattern { RequestPattern() }
-  /// A pattern that matches GET requests with a path.
+  /// A pattern that matches GET requests with this path.
   public static func get(_ path: String) -> RequestPattern { any.method("GET").path(path) }
-  /// A pattern that matches POST requests with a path.
+  /// A pattern that matches POST requests with this path.
   public static func post(_ path: String) -> RequestPattern { any.method("POST").path(path) }
-  /// A pattern that matches PUT requests with a path.
+  /// A pattern that matches PUT requests with this path.
   public static func put(_ path: String) -> RequestPattern { any.method("PUT").path(path) }
-  /// A pattern that matches PATCH requests with a path.
+  /// A pattern that matches PATCH requests with this path.
   public static func patch(_ path: String) -> RequestPattern { any.method("PATCH").path(path) }
-  /// A pattern that matches DELETE requests with a path.
+  /// A pattern that matches DELETE requests with this path.
   public static func delete(_ path: String) -> RequestPattern { any.method("DELETE").path(path) }
 
-  /// Requires a method, such as "GET".
+  /// Returns a copy of the pattern that also requires a method, such as "GET".
   public func method(_ method: String) -> RequestPattern {
     adding("method \(method)") { $0.method == method }
   }
 
-  /// Requires a host, ignoring case.
+  /// Returns a copy of the pattern that also requires a host. Its case is ignored.
   public func host(_ host: String) -> RequestPattern {
     adding("host \(host)") { $0.url?.host?.lowercased() == host.lowercased() }
   }
 
-  /// Requires a percent-decoded path. A `*` matches one path component, and a final `**` matches any number of them.
+  /// Returns a copy of the pattern that also requires a path: the URL's path, percent-decoded, must match `path`. A `*` matches one
+  /// path component, and a final `**` matches any number of path components.
   public func path(_ path: String) -> RequestPattern {
     let parts = Self.components(path)
     return adding("path \(path)") { request in
@@ -49,7 +50,7 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Requires a query item.
+  /// Returns a copy of the pattern that also requires a query item.
   ///
   /// - Parameters:
   ///   - name: The name of the item.
@@ -61,7 +62,7 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Requires a header field.
+  /// Returns a copy of the pattern that also requires a header field.
   ///
   /// - Parameters:
   ///   - name: The name of the field. Its case is ignored.
@@ -73,18 +74,19 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Requires a body that is equal to `body`.
+  /// Returns a copy of the pattern that also requires a body that equals `body`.
   public func body(_ body: Data) -> RequestPattern {
     adding("a body of \(body.count) bytes") { $0.body == body }
   }
 
-  /// Requires a JSON body that is equal to `json`, regardless of white space and the order of keys.
+  /// Returns a copy of the pattern that also requires a JSON body that equals `json`, regardless of white space and the order of
+  /// keys.
   public func json(_ json: String) -> RequestPattern {
     let expected = Self.canonical(Data(json.utf8))
     return adding("JSON \(json)") { expected != nil && Self.canonical($0.body) == expected }
   }
 
-  /// Requires a condition that a closure checks.
+  /// Returns a copy of the pattern that also requires a condition, which a closure checks.
   ///
   /// - Parameters:
   ///   - description: The condition in a few words. An ``UnmatchedRequest`` error contains this text.
@@ -93,7 +95,7 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     _ description: String, _ holds: @escaping @Sendable (RecordedRequest) -> Bool
   ) -> RequestPattern { adding(description, holds) }
 
-  /// The conditions of the pattern as text.
+  /// A textual description: the conditions of the pattern.
   public var description: String {
     conditions.isEmpty ? "any request" : conditions.map(\.description).joined(separator: ", ")
   }

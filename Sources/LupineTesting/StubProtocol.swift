@@ -6,7 +6,7 @@ import LupineURLSession
 import Synchronization
 
 // Unchecked because its superclass is open. All state is protected by the Mutex.
-/// Answers the requests of sessions whose configuration has stubs.
+/// The URLProtocol that answers the requests of sessions whose configuration has stubs.
 final class StubProtocol: URLProtocol, @unchecked Sendable {
   private let isStopped = Mutex(false)
   private let queue = DispatchQueue(label: "lupine.testing.stub")
@@ -37,7 +37,7 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
 
   override func stopLoading() { isStopped.withLock { $0 = true } }
 
-  /// The maximum delay of a reply: 100 years, which is far below the clock's maximum.
+  /// The maximum delay of a reply in seconds: 100 years, which the clock can represent.
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func send(_ reply: StubReply, to request: URLRequest) {

@@ -2,28 +2,29 @@
 
 public import Foundation
 
-/// A reply to a request: a response, a truncated response, or an error.
+/// A reply of stubs to a request: a response, a truncated response, or an error.
 public struct StubReply: Sendable {
-  /// The way in which the reply ends.
+  /// The way in which the reply ends, such as with an error.
   enum Ending: Sendable {
     case complete
     case failure(any Error)
   }
 
-  /// The status code.
+  /// The status code of the response.
   public var status: Int
-  /// The values of the header fields by name.
+  /// The values of the response's header fields, keyed by name.
   public var headerFields: [String: String]
-  /// The body.
+  /// The body of the response.
   public var body: Data
   /// The time to wait before the reply begins. Zero by default.
   public var delay = Duration.zero
-  /// The number of parts in which the body is delivered. 1 by default. The parts have the same length, except for the last one.
+  /// The number of parts in which the task receives the body. 1 by default. The parts have the same length, except for the last
+  /// one.
   public var pieceCount = 1
   var ending = Ending.complete
   var hasResponse = true
 
-  /// Creates a reply.
+  /// Creates a reply with a complete response.
   public init(status: Int = 200, headerFields: [String: String] = [:], body: Data = Data()) {
     self.status = status
     self.headerFields = headerFields
@@ -51,23 +52,24 @@ public struct StubReply: Sendable {
       status: status, headerFields: ["Content-Type": "application/json"], body: try encoder.encode(value))
   }
 
-  /// A reply that redirects to a URL. The session follows it by its redirect rule, as it follows a server's redirect over HTTP.
+  /// A reply that redirects to a URL. The session follows the redirect according to its redirect rule, in the same way as a
+  /// server's redirect.
   public static func redirect(to url: String, status: Int = 302) -> StubReply {
     StubReply(status: status, headerFields: ["Location": url])
   }
 
-  /// A failure without a response. The task fails with `error`.
+  /// A reply without a response: the task fails with `error`.
   public static func error(_ error: any Error) -> StubReply {
     var reply = StubReply()
     (reply.hasResponse, reply.ending) = (false, .failure(error))
     return reply
   }
 
-  /// A failure without a response, as if the connection were lost. The task fails with `URLError.networkConnectionLost`.
+  /// A reply without a response, as if the connection were lost: the task fails with `URLError.networkConnectionLost`.
   public static var reset: StubReply { .error(URLError(.networkConnectionLost)) }
 
-  /// Returns a copy of the reply with a truncated body. After `byteCount` bytes of the body, the task fails with
-  /// `URLError.networkConnectionLost`.
+  /// Returns a copy of the reply with a truncated body. After `byteCount` bytes of the body have been delivered, the task fails
+  /// with `URLError.networkConnectionLost`.
   public func cut(afterByteCount byteCount: Int) -> StubReply {
     var reply = self
     reply.body = body.prefix(max(0, byteCount))
@@ -75,7 +77,7 @@ public struct StubReply: Sendable {
     return reply
   }
 
-  /// Returns a copy of the reply that begins after a delay.
+  /// Returns a copy of the reply that begins only after a delay.
   public func delayed(by delay: Duration) -> StubReply {
     var reply = self
     reply.delay = delay

@@ -4,7 +4,7 @@ import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// Answers the requests of sessions by rules, and records them. No request reaches the network.
+/// Rules that answer the requests of sessions in place of servers. They also record the requests. No request reaches the network.
 ///
 /// ```swift
 /// let stubs = Stubs()
@@ -35,7 +35,7 @@ public final class Stubs: Sendable {
 
   /// Returns a configuration for sessions whose requests these stubs answer.
   ///
-  /// - Parameter configuration: The configuration to copy. An ephemeral configuration by default.
+  /// - Parameter configuration: The configuration to copy, by default an ephemeral one.
   public func configuration(from configuration: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
     let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
     install(in: copy)
@@ -48,27 +48,28 @@ public final class Stubs: Sendable {
     configuration.protocolContext = self
   }
 
-  /// Adds a rule with one or more replies. Matching requests get the replies in order. Further requests get the last reply again.
+  /// Adds a rule with one or more replies. Consecutive requests that match the pattern get the replies in order. Further requests
+  /// get the last reply again.
   public func reply(to pattern: RequestPattern, with first: StubReply, _ others: StubReply...) {
     reply(to: pattern, with: [first] + others)
   }
 
-  /// Adds a rule with at least one reply.
+  /// Adds a rule with the given replies, of which there must be at least one.
   func reply(to pattern: RequestPattern, with replies: [StubReply]) {
     add(Rule(pattern: pattern) { _, count in replies[min(count, replies.count - 1)] })
   }
 
-  /// Adds a rule whose reply depends on the request.
+  /// Adds a rule whose reply is determined for each request.
   ///
   /// - Parameters:
   ///   - pattern: The pattern that a request must match.
-  ///   - reply: A closure that returns the reply to a request. Called on a queue that belongs to the request, so calls for
+  ///   - reply: A closure that returns the reply to a request. It is called on a queue that belongs to the request, so calls for
   ///     different requests may be concurrent.
   public func reply(to pattern: RequestPattern, by reply: @escaping @Sendable (RecordedRequest) -> StubReply) {
     add(Rule(pattern: pattern) { request, _ in reply(request) })
   }
 
-  /// The requests received so far, in order of arrival. Requests that no rule has answered are included.
+  /// The requests received so far, in order of arrival. They include the requests that no rule has answered.
   public var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
   /// Returns the requests received so far that match a pattern.
@@ -81,7 +82,7 @@ public final class Stubs: Sendable {
 
   private func add(_ rule: Rule) { state.withLock { $0.rules.append(rule) } }
 
-  /// Records a request, and returns the reply of the rule that matches it. Throws an error if no rule does.
+  /// Records the request, and returns the reply of the rule that answers it. Throws an error if no rule matches the request.
   func answer(_ request: RecordedRequest) throws(UnmatchedRequest) -> StubReply {
     let rules = state.withLock { state in
       state.requests.append(request)

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// The error of a request that no rule answers. The description lists the rules that nearly match, with
+/// The error with which a request fails that no rule of ``Stubs`` answers. The description lists the rules that nearly match, with
 /// the conditions that the request doesn't meet.
 public struct UnmatchedRequest: LocalizedError, CustomStringConvertible, Sendable {
   /// The request that no rule answers.
@@ -11,7 +11,7 @@ public struct UnmatchedRequest: LocalizedError, CustomStringConvertible, Sendabl
   /// rule with the fewest such conditions is first.
   public let nearMatches: [String]
 
-  /// The maximum number of rules to list: 3.
+  /// The maximum number of rules in `nearMatches`: 3.
   private static let nearMatchesMax = 3
 
   init(_ request: RecordedRequest, patterns: [RequestPattern]) {
@@ -24,7 +24,7 @@ public struct UnmatchedRequest: LocalizedError, CustomStringConvertible, Sendabl
       .map { "\($0.element.pattern), but not \($0.element.unmet.joined(separator: ", "))" }
   }
 
-  /// The request, and the rules that nearly match, each with the conditions that the request doesn't meet.
+  /// A message with the request, and the rules that nearly match, each with the conditions that the request doesn't meet.
   public var description: String {
     let start = "No stub answers \(request)."
     return nearMatches.isEmpty

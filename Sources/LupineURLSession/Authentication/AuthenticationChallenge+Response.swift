@@ -8,20 +8,21 @@ import LupineLogin
 
 extension URLAuthenticationChallenge {
   /// Creates the challenge for one of the authentication schemes that a 401 or 407 response offers. Returns nil if the response
-  /// offers no known scheme, if each offer is a downgrade from stronger authentication, or if the delegate has rejected all
-  /// offers.
+  /// offers no known scheme, if the server has used a stronger scheme before than all that it offers now, or if the delegate has
+  /// rejected all offered schemes.
   ///
-  /// Offers for which `storage` has a default credential come first, as on Apple's systems. Otherwise, stronger schemes come
-  /// first. If `answering` is nil, the delegate's credential isn't sent. If the response names no realm, the host is the realm.
+  /// Successive challenges try the offered schemes in order. Schemes for which `storage` has a default credential come first, as on
+  /// Apple's systems; within each group, stronger schemes come first. If `answering` is nil, the delegate's credential isn't sent.
+  /// If the response names no realm, the challenge's realm is the host.
   ///
   /// - Parameters:
   ///   - challenges: The challenges in the response's WWW-Authenticate or Proxy-Authenticate fields.
   ///   - party: The origin or the proxy that has sent the response.
-  ///   - rejectedCount: The number of offers that the delegate has rejected.
+  ///   - rejectedCount: The number of offered schemes that the delegate has already rejected. They are skipped.
   ///   - previousFailureCount: The number of credentials that the party has refused for this request.
-  ///   - storage: The storage that is searched for default credentials.
-  ///   - response: The response as the delegate sees it.
-  ///   - answering: The task's authentication, and the request to send again with a credential.
+  ///   - storage: The storage from which the proposed credential comes. Nil if the session has none.
+  ///   - response: The 401 or 407 response, which the delegate finds in `failureResponse`.
+  ///   - answering: The task's authentication, which adds the delegate's credential to a request, and the request to send again.
   convenience init?(
     _ challenges: [Challenge], from party: AuthenticationParty, rejectedCount: Int = 0, previousFailureCount: Int,
     storage: URLCredentialStorage?, response: HTTPURLResponse?,
@@ -42,7 +43,7 @@ extension URLAuthenticationChallenge {
     }
   }
 
-  /// Creates the challenge of a server that requests a client certificate in the TLS handshake.
+  /// Creates the challenge that the delegate receives after a server has requested a client certificate in the TLS handshake.
   ///
   /// - Parameters:
   ///   - origin: The server's origin.
@@ -55,11 +56,12 @@ extension URLAuthenticationChallenge {
       proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
   }
 
-  /// Returns the outcome of the delegate's answer to the challenge. Without a delegate, the answer is `performDefaultHandling`.
+  /// Returns what the session does after the delegate has answered the challenge. Without a delegate, the answer is
+  /// `performDefaultHandling`.
   ///
-  /// Default handling sends the proposed credential only once, because a server that has refused it would refuse it again. If the
-  /// scheme can't send the credential, the 401 or 407 response becomes the task's response. For example, Basic can't send a user
-  /// name with a colon (RFC 7617 §2).
+  /// With `performDefaultHandling`, the session sends the proposed credential only once, because a server that has refused it would
+  /// refuse it again. If the scheme can't send the credential, the 401 or 407 response becomes the task's response. For example,
+  /// Basic can't send a user name with a colon (RFC 7617 §2).
   func outcome(of disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) -> Outcome {
     let isForIdentity = protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
     let chosen: URLCredential?
@@ -74,8 +76,8 @@ extension URLAuthenticationChallenge {
 }
 
 extension URLAuthenticationChallenge.Outcome {
-  /// Returns the outcome of a request for a client certificate. If the credential is nil or has no certificate, the client
-  /// presents none.
+  /// Returns the outcome for a server that requested a client certificate: the session presents the certificate in the credential.
+  /// If the credential is nil or has no certificate, the session presents none.
   fileprivate static func presenting(_ credential: URLCredential?) -> Self {
     guard let identity = credential?.tlsIdentity else { return .identify(.anonymous, isRemembered: false) }
     return .identify(.present(identity), isRemembered: credential?.persistence != URLCredential.Persistence.none)
@@ -119,7 +121,7 @@ extension HTTPURLResponse {
 }
 
 extension URLProtectionSpace {
-  /// Creates a protection space of an origin. If `realm` is nil, the host is the realm.
+  /// Creates the protection space for a realm of an origin. If `realm` is nil, the space's realm is the origin's host.
   convenience init(_ origin: Origin, realm: String?, method: String, distinguishedNames: [Data]? = nil) {
     // Each Unix socket counts as a separate host, so that no service receives the credential of another.
     let host = origin.socketPath ?? origin.host
@@ -128,8 +130,8 @@ extension URLProtectionSpace {
       authenticationMethod: method, distinguishedNames: distinguishedNames)
   }
 
-  /// Returns whether the space belongs to the URL's origin. For an http URL with port 80, a space of https on the same host with
-  /// port 443 also counts.
+  /// Returns whether the protection space belongs to the URL's origin. For an http URL with port 80, this is also true if the space
+  /// belongs to https on port 443 of the same host.
   package func isAt(_ url: URL) -> Bool {
     guard let origin = (try? URI(url.absoluteString))?.origin else { return false }
     let method = authenticationMethod
@@ -141,8 +143,8 @@ extension URLProtectionSpace {
 }
 
 extension URLCredential {
-  /// The value of an Authorization field with the Basic scheme. Nil if there is no password, or if the user name contains a
-  /// colon, which Basic can't send (RFC 7617 §2).
+  /// The value of the Authorization field that sends this credential with the Basic scheme. Nil if there is no password, or if the
+  /// user name contains a colon, which Basic can't send (RFC 7617 §2).
   package var basicAuthorization: String? {
     guard let user, let password else { return nil }
     return BasicCredentials.fieldValue(user: user, password: password)

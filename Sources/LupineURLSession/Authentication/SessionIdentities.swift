@@ -6,23 +6,23 @@ import Synchronization
 /// The origins whose servers have requested a client certificate from a session, and the certificates chosen for them.
 /// Thread-safe.
 final class SessionIdentities: Sendable {
-  /// The maximum number of remembered origins: 256, as for TLS sessions. When another origin would exceed the maximum, all others
-  /// are forgotten, and their servers' next requests for a certificate go to the delegate again.
+  /// The maximum number of remembered origins: 256, as for TLS sessions. When another origin would exceed the maximum, the session
+  /// forgets all remembered origins. If their servers request a certificate again, the delegate receives a challenge again.
   static let originsMax = 256
 
-  /// The session's record about an origin whose server has requested a client certificate.
+  /// The state of an origin whose server has requested a client certificate.
   enum Known: Sendable, Equatable {
-    /// The server accepts certificates from the authorities with these DER-encoded names. Each task receives a challenge.
+    /// The server accepts certificates from the authorities with these DER-encoded names. No certificate has been chosen for all
+    /// tasks, so the delegate receives a challenge for each task.
     case requested(authorities: [[UInt8]])
-    /// All tasks present this certificate.
+    /// The delegate has chosen this certificate, or none, for all of the session's tasks.
     case chosen(IdentityChoice)
   }
 
   private let origins = Mutex<[Origin: Known]>([:])
   private let hasOrigins = Atomic(false)
 
-  /// Whether any server has requested a client certificate so far. If false, requests can be sent without a lookup of their
-  /// origin.
+  /// Whether any server has requested a client certificate so far. If false, a task needn't look up the origin of its request here.
   var isUsed: Bool { hasOrigins.load(ordering: .acquiring) }
 
   func known(about origin: Origin) -> Known? { origins.withLock { $0[origin] } }
@@ -33,10 +33,10 @@ final class SessionIdentities: Sendable {
     set(.requested(authorities: authorities), for: origin) { if case .chosen? = $0 { false } else { true } }
   }
 
-  /// Remembers the certificate of an origin for all tasks.
+  /// Remembers that all tasks present this certificate to the origin.
   func choose(_ choice: IdentityChoice, for origin: Origin) { set(.chosen(choice), for: origin) }
 
-  /// Forgets an origin's certificate. Called after the server has refused it.
+  /// Forgets the certificate chosen for the origin. Called after the origin's server has refused the certificate.
   func forget(_ origin: Origin) { origins.withLock { $0[origin] = nil } }
 
   /// Forgets the certificates of all origins.

@@ -7,7 +7,8 @@ import LupineEngine
 import LupineLogin
 
 extension TransferAuthentication {
-  /// Creates the authentication of one task. It can send the storage's default credentials preemptively.
+  /// Creates the authentication of one task, which shares the state of `session`. It can send the storage's default credentials
+  /// before a server requests them.
   convenience init(_ session: SessionAuthentication, storage: URLCredentialStorage?) {
     self.init(session, KnownCredentials(storage))
   }
@@ -25,7 +26,8 @@ extension TransferAuthentication {
 }
 
 extension KnownCredentials {
-  /// Provides the default credentials of a storage, and the user names and passwords in proxies' URLs.
+  /// Creates a source of credentials. It finds the storage's default credentials, and the user names and passwords in proxies'
+  /// URLs.
   init(_ storage: URLCredentialStorage?) {
     self.init { proxy in
       guard let user = proxy.user, let password = proxy.password else { return nil }
@@ -40,7 +42,7 @@ extension KnownCredentials {
 }
 
 extension ChallengeAnswering {
-  /// Answers a challenge with the delegate's credential.
+  /// Answers a server's or proxy's challenge with the delegate's credential. Returns how the request continues.
   func respond(
     to offer: AuthenticationOffer, with credential: URLCredential, for request: EngineRequest
   ) -> URLAuthenticationChallenge.Outcome {
@@ -64,7 +66,7 @@ extension PasswordCredential {
 }
 
 extension URLError {
-  /// Creates the error for an NTLM or Negotiate handshake that can't be continued.
+  /// Creates the error for an NTLM or Negotiate handshake that has failed.
   init(_ failure: ConnectionHandshake.Failure, at url: URL?) {
     switch failure {
     case .serverIsUnproven: self.init(untrustedResponseFrom: url)

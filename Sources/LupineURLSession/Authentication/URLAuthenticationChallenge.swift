@@ -3,37 +3,39 @@
 public import Foundation
 import LupineEngine
 
-/// The source of a challenge, to which the receiver sends its decision.
+/// The sender of a challenge. The receiver of the challenge answers by calling one of these methods.
 ///
-/// The challenges of a session have no sender. A delegate answers them by calling the completion handler of its method.
+/// The challenges of a session have no sender. A session's delegate answers by calling the completion handler of its delegate
+/// method instead.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
-  /// Sends a credential.
+  /// Answers the challenge with a credential.
   func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
-  /// Continues without a credential.
+  /// Continues the request without a credential.
   func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
-  /// Cancels the request.
+  /// Cancels the request that caused the challenge.
   func cancel(_ challenge: URLAuthenticationChallenge)
-  /// Handles the challenge as if there were no delegate.
+  /// Handles the challenge as if the session had no delegate.
   func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-  /// Rejects this challenge and continues with the next challenge of the response.
+  /// Rejects this challenge, and continues with the next authentication scheme that the response offers.
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
 // Unchecked because the class is open. All state is constant.
 /// A request for a credential by a server or proxy.
 open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
-  /// The outcome of an answer to a challenge.
+  /// The session's next step after the delegate has answered a challenge.
   enum Outcome: Sendable, Equatable {
-    /// The request is sent again with this value in its Authorization field.
+    /// The session sends the request again, with this value in the Authorization field.
     case authorize(String)
-    /// The request is sent again; the task's authentication adds the credential.
+    /// The session sends the request again, and the task's authentication adds the credential.
     case resend
-    /// The request is sent with this client certificate, or with none. The session remembers it if `isRemembered` is true.
+    /// The session sends the request with this client certificate, or without any. If `isRemembered` is true, the session remembers
+    /// this choice for its other tasks.
     case identify(IdentityChoice, isRemembered: Bool)
-    /// The delegate receives a challenge for the next scheme that the response offers. If there is none, the response is the
-    /// task's response.
+    /// The delegate receives a challenge for the next scheme that the 401 or 407 response offers. If no scheme is left, that
+    /// response becomes the task's response.
     case reject
-    /// The 401 or 407 response is the task's response.
+    /// The 401 or 407 response becomes the task's response.
     case stand
     /// The request fails with `URLError.cancelled`.
     case cancel
@@ -52,21 +54,21 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
 
   /// The protection space that requires a credential, including the authentication method.
   open var protectionSpace: URLProtectionSpace { content.space }
-  /// The credential that default handling sends. Nil if the session's credential storage has no default credential for the
-  /// protection space.
+  /// The credential that the session sends if the delegate answers with `performDefaultHandling`. Nil if the session's credential
+  /// storage has no default credential for the protection space.
   open var proposedCredential: URLCredential? { content.proposedCredential }
   /// The number of credentials that the server has refused for this request.
   open var previousFailureCount: Int { content.previousFailureCount }
-  /// The response that requires a credential, or nil if the challenge doesn't come from a response.
+  /// The 401 or 407 response that requires a credential, or nil if the challenge comes from a TLS handshake.
   open var failureResponse: URLResponse? { content.failureResponse }
   /// The error that caused the challenge, or nil if there was none.
   open var error: (any Error)? { content.error }
   /// The sender passed to the initializer, or nil for a challenge created by a session.
   open var sender: (any URLAuthenticationChallengeSender)? { content.sender }
-  /// Answers the challenge with a credential, and returns the outcome.
+  /// Answers the challenge with a credential, and returns what the session does next.
   final let response: @Sendable (URLCredential) -> Outcome
 
-  /// Creates a challenge.
+  /// Creates a challenge with the given properties, for example to test a delegate.
   public init(
     protectionSpace space: URLProtectionSpace, proposedCredential credential: URLCredential?,
     previousFailureCount: Int, failureResponse response: URLResponse?, error: (any Error)?,
@@ -79,7 +81,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a copy of a challenge with another sender.
+  /// Creates a copy of a challenge with the given sender.
   public init(
     authenticationChallenge challenge: URLAuthenticationChallenge, sender: any URLAuthenticationChallengeSender
   ) {
@@ -97,7 +99,8 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
       + "previous failures: \(previousFailureCount))"
   }
 
-  /// Creates a session's challenge, which has no sender. By default, no credential can be sent to it.
+  /// Creates a challenge of a session, which has no sender. By default, a credential has no effect, and the response that caused
+  /// the challenge becomes the task's response.
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
     failureResponse: URLResponse?, error: (any Error)? = nil,

@@ -4,7 +4,7 @@ public import Foundation
 import LupineEngine
 
 // Unchecked because the class is open. All state is constant.
-/// A user name with a password, a client certificate, or the trust in a server. Two credentials are equal if these and their
+/// A user name with a password, a client certificate, or the trust in a server. Two credentials are equal if all of these and the
 /// persistences are equal.
 ///
 /// A credential with a password can be archived. The archive contains the password in the clear, so protect it like the password.
@@ -36,18 +36,18 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
   private let content: Content
 
-  /// The user name, or nil for a client certificate or the trust in a server.
+  /// The user name. Nil if the credential is a client certificate or the trust in a server.
   open var user: String? { content.user }
-  /// The password, or nil if the credential has none.
+  /// The password. Nil if the credential has none.
   open var password: String? { content.password }
-  /// The client certificate with its private key, or nil if the credential isn't a client certificate.
+  /// The client certificate with its private key. Nil if the credential isn't a client certificate.
   open var identity: SecIdentity? { content.identity }
-  /// The intermediate certificates to send with the client certificate, each a ``SecCertificate``. If empty, those in
-  /// ``identity`` are sent.
+  /// The intermediate certificates to send with the client certificate, each a ``SecCertificate``. If the array is empty, the
+  /// intermediate certificates in ``identity`` are sent.
   open var certificates: [Any] { content.intermediates }
-  /// The trust in a server's certificate chain, or nil if the credential is a password or a client certificate.
+  /// The server's certificate chain that the delegate trusts. Nil if the credential is a password or a client certificate.
   final var trust: SecTrust? { content.trust }
-  /// The time for which a storage keeps the credential.
+  /// The time for which a credential storage keeps the credential.
   open var persistence: Persistence { content.persistence }
 
   /// Creates a credential from a user name and a password. The Basic scheme can't send a user name with a colon (RFC 7617 §2).
@@ -63,8 +63,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
   ///
   /// - Parameters:
   ///   - identity: The certificate with its private key.
-  ///   - certificates: The intermediate certificates to send, each a ``SecCertificate``. Objects of other types are ignored. If
-  ///     nil or empty, those in `identity` are sent.
+  ///   - certificates: The intermediate certificates to send, each a ``SecCertificate``. Objects of other types are ignored. If nil
+  ///     or empty, the intermediate certificates in `identity` are sent.
   ///   - persistence: `none` to use the credential for one task, or another value to use it until the session ends.
   public init(identity: SecIdentity, certificates: [Any]?, persistence: Persistence) {
     let intermediates = (certificates ?? []).compactMap { $0 as? SecCertificate }
@@ -75,8 +75,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
   /// Creates a credential that answers ``NSURLAuthenticationMethodServerTrust``: the server is accepted, even if its
   /// certificate isn't valid.
   ///
-  /// The credential applies only to the handshake that waits for the answer. Its persistence is `none`. An attacker on the path
-  /// can present any certificate, so evaluate `trust` first, or compare its certificates with known ones.
+  /// The credential applies only to the TLS handshake that waits for the delegate's answer. Its persistence is `none`. An attacker
+  /// between client and server can present any certificate, so evaluate `trust` first, or compare its certificates with known ones.
   ///
   /// - Parameter trust: The challenge's ``URLProtectionSpace/serverTrust``.
   public init(trust: SecTrust) {
@@ -84,7 +84,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     super.init()
   }
 
-  /// Decodes an archived credential.
+  /// Decodes an archived credential. Fails if the archive contains no user name, as for a client certificate or the trust in a
+  /// server.
   public required init?(coder: NSCoder) {
     guard let user = coder.decodeObject(of: NSString.self, forKey: Self.userKey),
       let persistence = Persistence(rawValue: UInt(clamping: coder.decodeInteger(forKey: Self.persistenceKey)))
@@ -102,7 +103,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     coder.encode(Int(persistence.rawValue), forKey: Self.persistenceKey)
   }
 
-  /// Always true: archives can be decoded with a list of allowed classes.
+  /// True: the class supports secure coding.
   open class var supportsSecureCoding: Bool { true }
 
   private static let userKey = "user"

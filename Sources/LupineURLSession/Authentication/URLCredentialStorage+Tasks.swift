@@ -3,8 +3,8 @@
 import Foundation
 
 extension URLCredentialStorage {
-  /// Calls the handler with a space's credentials, keyed by user name, or with nil if the space has none. Calls it before this
-  /// method returns.
+  /// Calls the handler with the credentials of a protection space, keyed by user name, or with nil if the space has none. The
+  /// handler runs before this method returns.
   public func getCredentials(
     for protectionSpace: URLProtectionSpace, task: URLSessionTask,
     completionHandler: ([String: URLCredential]?) -> Void
@@ -12,12 +12,12 @@ extension URLCredentialStorage {
     completionHandler(credentials(for: protectionSpace))
   }
 
-  /// Stores a credential for all tasks, like ``set(_:for:)``.
+  /// Stores a credential, like ``set(_:for:)``. The credential applies to all tasks, not only to `task`.
   public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
     set(credential, for: protectionSpace)
   }
 
-  /// Removes a credential for all tasks, like ``remove(_:for:options:)``.
+  /// Removes a credential, like ``remove(_:for:options:)``. The removal applies to all tasks, not only to `task`.
   public func remove(
     _ credential: URLCredential, for protectionSpace: URLProtectionSpace, options: [String: AnyObject]? = [:],
     task: URLSessionTask
@@ -25,14 +25,15 @@ extension URLCredentialStorage {
     remove(credential, for: protectionSpace, options: options)
   }
 
-  /// Calls the handler with a space's default credential, or with nil if the space has none. Calls it before this method returns.
+  /// Calls the handler with the default credential of a protection space, or with nil if the space has none. The handler runs
+  /// before this method returns.
   public func getDefaultCredential(
     for space: URLProtectionSpace, task: URLSessionTask, completionHandler: (URLCredential?) -> Void
   ) {
     completionHandler(defaultCredential(for: space))
   }
 
-  /// Stores a default credential for all tasks, like ``setDefaultCredential(_:for:)``.
+  /// Stores a default credential, like ``setDefaultCredential(_:for:)``. The credential applies to all tasks, not only to `task`.
   public func setDefaultCredential(
     _ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask
   ) {

@@ -5,7 +5,7 @@ import Synchronization
 
 extension NSNotification.Name {
   /// Posted after the credentials of a ``URLCredentialStorage``, or one of its default credentials, have changed. The
-  /// notification's object is the storage. Posted on the thread that made the change.
+  /// notification's object is the storage. It is posted on the thread that made the change.
   public static let NSURLCredentialStorageChanged = NSNotification.Name("NSURLCredentialStorageChangedNotification")
 }
 
@@ -15,7 +15,7 @@ public let NSURLCredentialStorageRemoveSynchronizableCredentials =
   "NSURLCredentialStorageRemoveSynchronizableCredentials"
 
 // Unchecked because the class is open. All state is protected by the Mutex.
-/// A store of credentials that sessions share. It is thread-safe.
+/// A thread-safe store of credentials, which several sessions can share.
 ///
 /// Credentials are kept in memory until the process ends, even `permanent` ones, because Linux has no keychain. The application
 /// must set them again after each start. A credential whose persistence is `none` isn't stored.
@@ -40,7 +40,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// A textual description: the numbers of credentials and protection spaces, without any credential.
+  /// A textual description: the numbers of stored credentials and of protection spaces. It contains no credential.
   open override var description: String {
     let counts = spaces.withLock { $0.values.map(\.credentials.count) }
     let credentials = ReadableText.count(counts.reduce(0, +), "credential")
@@ -57,13 +57,14 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     spaces.withLock { $0[space]?.credentials }
   }
 
-  /// Stores a credential for a space, and replaces a credential with the same user name. The first credential of a space becomes
-  /// its default. A credential whose persistence is `none` isn't stored.
+  /// Stores a credential for a protection space, and replaces a stored credential that has the same user name. The space's first
+  /// credential becomes its default. A credential whose persistence is `none` isn't stored.
   open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
     store(credential, for: space, isDefault: false)
   }
 
-  /// Returns the credential that sessions send to the space by default, or nil if the space has no default credential.
+  /// Returns the credential that sessions send by default to the servers or proxies of the protection space, or nil if the space
+  /// has none.
   open func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
     spaces.withLock { spaces in
       guard let space = spaces[space], let user = space.defaultUser else { return nil }
@@ -71,23 +72,24 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Stores a credential as the space's default. A credential whose persistence is `none` isn't stored.
+  /// Stores a credential as the protection space's default. A credential whose persistence is `none` isn't stored.
   open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
     store(credential, for: space, isDefault: true)
   }
 
-  /// Removes a credential from a space. Has no effect if the stored password differs or the persistence is `synchronizable`.
+  /// Removes a credential from a protection space. Has no effect if the space's stored password for the user name differs, or if
+  /// the credential's persistence is `synchronizable`.
   open func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
     remove(credential, for: space, options: nil)
   }
 
-  /// Removes a credential from a space. Has no effect if the stored password differs.
+  /// Removes a credential from a protection space. Has no effect if the space's stored password for the user name differs.
   ///
-  /// If the credential was the default, the space has no default until a credential is set.
+  /// If the credential was the default, the space has no default until another credential is set.
   ///
   /// - Parameters:
   ///   - credential: The credential to remove.
-  ///   - space: The space.
+  ///   - space: The protection space.
   ///   - options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` must be true to remove a
   ///     credential whose persistence is `synchronizable`.
   open func remove(
@@ -110,7 +112,8 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Changes the credentials of a protection space. If `edit` has an effect, posts the notification after releasing the lock.
+  /// Changes the credentials of a protection space with `edit`. If they differ afterward, posts the notification after releasing
+  /// the lock.
   private func change(_ space: URLProtectionSpace, by edit: (inout Space) -> Void) {
     let isChanged = spaces.withLock { spaces in
       let before = spaces[space] ?? Space()
@@ -124,6 +127,6 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
 }
 
 extension URLCredential.Persistence {
-  /// Whether the persistence is `synchronizable`, which is deprecated.
+  /// Whether this is `synchronizable`. Comparing the raw value avoids a warning, because the case is deprecated.
   fileprivate var isSynchronizable: Bool { rawValue == 3 }
 }

@@ -5,8 +5,8 @@ public import Foundation
 // Unchecked because the class is open. All state is constant.
 /// The area in which a credential is valid: a realm of a server or proxy, with an authentication method.
 ///
-/// Equality ignores ``distinguishedNames``, ``serverTrust``, and the case of hosts and protocols. These two properties aren't
-/// archived.
+/// Comparisons ignore ``distinguishedNames`` and ``serverTrust``, and the case of hosts and protocols. An archive doesn't contain
+/// ``distinguishedNames`` and ``serverTrust``.
 open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   private struct Content {
     var host: String
@@ -32,32 +32,32 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
   /// The host of the server or proxy, as passed to the initializer.
   open var host: String { content.host }
-  /// The port of the server or proxy. If the initializer of a server's space received 0, this is the protocol's default port.
+  /// The port of the server or proxy. If port 0 was passed for a server, this is the protocol's default port.
   open var port: Int { content.port }
   /// The protocol of requests to the server, such as `https`, or nil for a proxy.
   open var `protocol`: String? { content.protocol }
   /// The type of the proxy, such as ``NSURLProtectionSpaceHTTPProxy``, or nil for a server.
   open var proxyType: String? { content.proxyType }
-  /// The realm that the server or proxy names, or nil if there is none.
+  /// The realm that the server or proxy names, or nil if it names none.
   open var realm: String? { content.realm }
   /// The authentication method, such as ``NSURLAuthenticationMethodHTTPBasic``.
   open var authenticationMethod: String { content.authenticationMethod }
 
-  /// Creates the space of a server.
+  /// Creates the protection space of a server.
   ///
   /// - Parameters:
   ///   - host: The server's name or address. An IPv6 address has no brackets.
   ///   - port: The server's port, or 0 for the protocol's default port, 80 or 443.
   ///   - protocol: The protocol of requests to the server, such as `https`. Its case is ignored.
-  ///   - realm: The realm that the server names. If it names none, sessions use the host.
-  ///   - authenticationMethod: The method, or nil for ``NSURLAuthenticationMethodDefault``.
+  ///   - realm: The realm that the server names. For a server that names none, sessions pass the host.
+  ///   - authenticationMethod: The authentication method, or nil for ``NSURLAuthenticationMethodDefault``.
   public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
     content = Content(host, port, protocol: `protocol`, proxyType: nil, realm: realm, authenticationMethod)
     super.init()
   }
 
-  /// Creates the space of a server or, if `proxyType` isn't nil, of a proxy. The last two parameters come from the TLS handshake:
-  /// the authorities of the client certificates that the server accepts, and the server's certificate chain.
+  /// Creates the protection space of a server or, if `proxyType` isn't nil, of a proxy. The last two parameters come from the TLS
+  /// handshake: the authorities of the client certificates that the server accepts, and the server's certificate chain.
   init(
     host: String, port: Int, protocol: String?, proxyType: String?, realm: String?, authenticationMethod: String?,
     distinguishedNames: [Data]? = nil, serverTrust: SecTrust? = nil
@@ -70,8 +70,8 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     super.init()
   }
 
-  /// Creates the space of a server trust challenge: the delegate decides whether to accept the certificate of a server or a
-  /// proxy.
+  /// Creates the protection space of a server trust challenge, with which the delegate decides whether to accept the certificate of
+  /// a server or a proxy.
   convenience init(host: String, port: Int, isProxy: Bool, serverTrust: SecTrust) {
     self.init(
       host: host, port: port, protocol: isProxy ? nil : NSURLProtectionSpaceHTTPS,
@@ -79,14 +79,14 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
       authenticationMethod: NSURLAuthenticationMethodServerTrust, serverTrust: serverTrust)
   }
 
-  /// Creates the space of a proxy.
+  /// Creates the protection space of a proxy.
   ///
   /// - Parameters:
   ///   - proxyHost: The proxy's name or address. An IPv6 address has no brackets.
   ///   - port: The proxy's port.
   ///   - type: The type of the proxy, or nil for ``NSURLProtectionSpaceHTTPProxy``.
   ///   - realm: The realm that the proxy names.
-  ///   - authenticationMethod: The method, or nil for ``NSURLAuthenticationMethodDefault``.
+  ///   - authenticationMethod: The authentication method, or nil for ``NSURLAuthenticationMethodDefault``.
   public init(proxyHost: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
     // A proxy's space without a type would equal a server's.
     let type = type ?? NSURLProtectionSpaceHTTPProxy
@@ -94,7 +94,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     super.init()
   }
 
-  /// Decodes an archived space.
+  /// Decodes an archived protection space.
   public required init?(coder: NSCoder) {
     func text(_ key: String) -> String? { coder.decodeObject(of: NSString.self, forKey: key).map { "\($0)" } }
     guard let host = text(Self.hostKey), let method = text(Self.methodKey) else { return nil }
@@ -104,7 +104,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     super.init()
   }
 
-  /// Archives the space, except for ``distinguishedNames`` and ``serverTrust``.
+  /// Archives the protection space, except for ``distinguishedNames`` and ``serverTrust``.
   open func encode(with coder: NSCoder) {
     coder.encode(NSString(string: host), forKey: Self.hostKey)
     coder.encode(port, forKey: Self.portKey)
@@ -114,7 +114,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     coder.encode(NSString(string: authenticationMethod), forKey: Self.methodKey)
   }
 
-  /// Always true: archives can be decoded with a list of allowed classes.
+  /// True: the class supports secure coding.
   open class var supportsSecureCoding: Bool { true }
 
   private static let hostKey = "host"
@@ -124,17 +124,17 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
   private static let realmKey = "realm"
   private static let methodKey = "authenticationMethod"
 
-  /// Returns the space itself, which is immutable.
+  /// Returns the protection space itself, which is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// Returns whether the space belongs to a proxy.
+  /// Returns whether the protection space belongs to a proxy.
   open override func isProxy() -> Bool { proxyType != nil }
 
   /// Whether the password is safe from eavesdroppers: either the protocol is `https`, or the authentication method doesn't send
   /// the password.
   ///
-  /// With Basic authentication to a proxy, this is false even for https requests, because only the tunnel through the proxy is
-  /// encrypted.
+  /// For Basic authentication to a proxy, this is false even if the request is https: the client sends the credential to the proxy
+  /// to open the tunnel, before anything in the tunnel is encrypted.
   open var receivesCredentialSecurely: Bool {
     if `protocol`?.lowercased() == NSURLProtectionSpaceHTTPS { return true }
     let methods = [
@@ -153,11 +153,11 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
   /// server names none. Nil for authentication methods other than ``NSURLAuthenticationMethodClientCertificate``.
   open var distinguishedNames: [Data]? { content.distinguishedNames }
 
-  /// The server's certificate chain, to be evaluated. Nil for authentication methods other than
+  /// The server's certificate chain, for the delegate to evaluate. Nil for authentication methods other than
   /// ``NSURLAuthenticationMethodServerTrust``.
   open var serverTrust: SecTrust? { content.serverTrust }
 
-  /// Returns whether the object is a space of the same server or proxy, realm and method.
+  /// Returns whether the object is a protection space of the same server or proxy, with the same realm and authentication method.
   open override func isEqual(_ object: Any?) -> Bool { (object as? URLProtectionSpace)?.key == key }
 
   /// A hash of the properties that equality compares.
@@ -187,33 +187,35 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
   }
 }
 
-/// The protocol `http` of a server.
+/// The protocol of a server that is reached over http.
 public let NSURLProtectionSpaceHTTP = "http"
-/// The protocol `https` of a server.
+/// The protocol of a server that is reached over https.
 public let NSURLProtectionSpaceHTTPS = "https"
 /// The type of an HTTP proxy without TLS, for requests of any scheme.
 public let NSURLProtectionSpaceHTTPProxy = "http"
-/// The type of an HTTP proxy to which sessions use TLS.
+/// The type of an HTTP proxy to which sessions connect with TLS.
 public let NSURLProtectionSpaceHTTPSProxy = "https"
 /// The type of a SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy = "SOCKS"
 
-/// The default authentication method of a protocol.
+/// The protocol's default authentication method.
 public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
-/// A form on a web page. No challenge has this method.
+/// Authentication with a form on a web page. No challenge has this method.
 public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"
-/// The Basic scheme (RFC 7617).
+/// Authentication with the Basic scheme (RFC 7617).
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
-/// The Digest scheme (RFC 7616). The client sends a hash that proves that it knows the password, instead of the password.
+/// Authentication with the Digest scheme (RFC 7616). Instead of the password, the client sends a hash, which proves that it knows
+/// the password.
 public let NSURLAuthenticationMethodHTTPDigest = "NSURLAuthenticationMethodHTTPDigest"
-/// A client certificate, which a server requests in the TLS handshake. Answer the challenge with a ``URLCredential`` that has an
-/// identity. Otherwise no certificate is sent.
+/// Authentication with a client certificate, which a server requests in the TLS handshake. Answer the challenge with a
+/// ``URLCredential`` that has an identity. Otherwise no certificate is sent.
 public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
 /// The trust evaluation of the certificate of a server, or of a proxy to which sessions use TLS. The session's delegate can
 /// accept or refuse the certificate during the handshake; see ``URLSessionDelegate/urlSession(_:didReceive:completionHandler:)``.
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
-/// The NTLM scheme, version 2. A credential with a user name authenticates a dedicated connection.
+/// Authentication with the NTLM scheme, version 2. NTLM authenticates a connection, not a request, with a user name and password. A
+/// session dedicates a connection to the credential.
 public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
-/// The Negotiate scheme (RFC 4559). A credential with an empty user name authenticates a dedicated connection with the
-/// Kerberos ticket of the process's user.
+/// Authentication with the Negotiate scheme (RFC 4559). Answer the challenge with a ``URLCredential`` whose user name is empty: the
+/// session then authenticates a dedicated connection with the Kerberos ticket of the process's user.
 public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"

@@ -5,8 +5,8 @@ import LupineEngine
 import LupineTransferStore
 
 // Unchecked because its superclass is. All state is constant.
-/// A download task that writes the body to a file in the session's folder. It resumes the download after a lost connection, and
-/// in a later process.
+/// A download task that writes the body to a file in the session's folder. After a lost connection, the task resumes the download.
+/// After the process has ended, a later process can resume it.
 final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unchecked Sendable {
   let job: BackgroundJob
 
@@ -97,7 +97,7 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
     }
   }
 
-  /// Completes the task with an error, without sending a request.
+  /// Completes the restored task with an error, without sending its request.
   func restore(failing error: URLError, in session: URLSession) {
     beginRestoredEnd()
     session.delivery.perform { self.complete(error) }
@@ -125,7 +125,7 @@ extension BackgroundJob: DownloadRecorder {
     try wrapping { record throws(TransferStoreError) in try record.setAnswer(answer) }
   }
 
-  /// Waits until the content of the body's file has been written to the disk, then records that the file is complete.
+  /// Writes the file's content through to the disk, then records that the download is complete.
   fileprivate func noteComplete(_ file: URL) throws(URLError) {
     try wrapping { record throws(TransferStoreError) in
       let byteCount: UInt64
@@ -140,8 +140,8 @@ extension BackgroundJob: DownloadRecorder {
     }
   }
 
-  /// Records that the delegate may move the file from now on. If that can't be recorded, a later process downloads the file
-  /// again, unless the file still exists.
+  /// Records that the file is complete and that the delegate may move it from now on. If that can't be recorded, a later process
+  /// downloads the file again, unless the file still exists.
   fileprivate func noteDelivery() { try? record?.mark { $0.stage = .delivering } }
 
   /// Moves the partial file of a cancelled download from the session's folder to the directory for temporary files. Returns
@@ -154,8 +154,8 @@ extension BackgroundJob: DownloadRecorder {
     return data.serialized
   }
 
-  /// Moves the partial file that the caller's resume data names into the session's folder. If that fails, the download starts
-  /// from the beginning.
+  /// Moves the partial file that the caller's resume data names into the session's folder, from which the task continues the
+  /// download. If the file can't be moved, the download starts from the beginning.
   func adopt(_ resumeData: ResumeData) {
     guard let record else { return }
     var data = resumeData

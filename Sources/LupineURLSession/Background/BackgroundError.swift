@@ -5,7 +5,8 @@ import Glibc
 import LupineEngine
 import LupineTransferStore
 
-/// The reason why a background session refuses a task. The task fails; Foundation raises an exception instead.
+/// The reason why a background session refuses a task that the caller has created. The task fails with an error, whereas Foundation
+/// would raise an exception.
 enum BackgroundRefusal {
   case dataTask, uploadFromMemory, uploadFromStream, completionHandler, bodyStream, connectionSettings
 
@@ -27,7 +28,7 @@ enum BackgroundRefusal {
 }
 
 extension URLError {
-  /// Returns the error for a background session whose records can't be opened.
+  /// Returns the error for a background session that can't open the records of its tasks.
   static func backgroundSession(_ identifier: String, _ folder: String, _ error: TransferStoreError) -> URLError {
     switch error {
     case .inUse:
@@ -56,7 +57,8 @@ extension URLError {
     return URLError(.cannotCreateFile, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
-  /// Returns the error for a task's record that can't be written or read. The message begins with `what`.
+  /// Returns the error for a task whose record can't be written or read. `what` is the beginning of the error message, `code` the
+  /// error's code.
   static func record(_ error: TransferStoreError, _ code: Code, _ what: String) -> URLError {
     switch error {
     case .inUse: URLError(.backgroundSessionInUseByAnotherProcess)
@@ -90,7 +92,8 @@ extension URLError {
     return URLError(.cannotOpenFile, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
-  /// Returns the error for an upload whose response was only partly received when the earlier process ended.
+  /// Returns the error for an upload whose response hadn't been received completely when an earlier process ended. `status` is the
+  /// response's status code.
   static func answerLost(_ status: UInt32, url: URL?) -> URLError {
     let text =
       "\(ReadableText.url(url)): The upload was answered with the status code \(status), but the process ended "

@@ -5,36 +5,35 @@ import LupineEngine
 import LupineTransferStore
 import Synchronization
 
-/// A task of a background session.
+/// A download or upload of a background session, which later processes can continue.
 protocol BackgroundTask: URLSessionTask {
   var job: BackgroundJob { get }
-  /// Starts a transfer of the request. Called for each attempt.
+  /// Sends the request. Called once for each attempt.
   func send(_ request: URLRequest, in session: URLSession)
-  /// Continues a task of an earlier process from its recorded state.
+  /// Continues a task that an earlier process recorded. `recovery` says from which state.
   func restore(_ recovery: TransferRecovery, in session: URLSession)
 }
 
-/// The record of a task, and the state of its attempts.
+/// The part of a background session's task that is recorded: its record on disk, its request, and the state of its attempts.
 final class BackgroundJob: Sendable {
   private struct State {
-    /// The request to send, including the delegate's changes.
+    /// The request to send, including the changes that the delegate has made.
     var request: URLRequest?
-    /// Whether the delegate must be asked for the request's credentials before it is sent, because they were omitted from the
-    /// record.
+    /// Whether to ask the delegate for the request's credentials before sending the request, because the task's record omits them.
     var needsCredentials = false
     var hasTimer = false
-    /// The number of failed attempts since the last response.
+    /// The number of consecutive attempts that have failed since the task last received a response.
     var failureCount = 0
-    /// The error with which the task fails, regardless of how the transfer ends.
+    /// The error with which the task fails, regardless of how its current transfer ends. Nil if none has been set.
     var error: URLError?
-    /// Whether this process has received a response to the upload, even if that couldn't be recorded.
+    /// Whether this process has received a response to the upload, even if it couldn't record that.
     var isAnswered = false
-    /// The resume data for the part of a download that an earlier attempt in this process has received.
+    /// The resume data for the part of a download that this process has received so far. Nil if there is none.
     var resumeData: ResumeData?
     /// The response that an earlier process has received, or nil if it received none.
     var response: HTTPURLResponse?
 
-    /// Returns whether this call must set the timer, which is true only for the first call.
+    /// Returns true for the first call, after which the caller must set the timer. Returns false for all further calls.
     mutating func takeTimer() -> Bool {
       defer { hasTimer = true }
       return !hasTimer
@@ -42,11 +41,11 @@ final class BackgroundJob: Sendable {
   }
 
   let background: BackgroundSession
-  /// The record of the task on disk, or nil for a task that fails without being sent.
+  /// The record of the task on disk. Nil if the task fails without being sent.
   let record: TransferRecord?
   private let state: Mutex<State>
 
-  /// Creates the job of a new task.
+  /// Creates the job of a new task, which has been recorded.
   init(_ background: BackgroundSession, _ record: TransferRecord, sending request: URLRequest) {
     self.background = background
     self.record = record
@@ -70,7 +69,8 @@ final class BackgroundJob: Sendable {
     state = Mutex(State(error: error))
   }
 
-  /// Writes the record of a new task and returns its job. If the record can't be written, the task fails when it is resumed.
+  /// Writes the record of a new task to disk, and returns the task's job. If the record can't be written, the task fails when it is
+  /// resumed.
   static func recording(
     _ kind: TransferDescription.Kind, _ request: URLRequest, identifier: Int, in background: BackgroundSession
   ) -> BackgroundJob {
@@ -97,10 +97,10 @@ final class BackgroundJob: Sendable {
   }
 
   var request: URLRequest? { state.withLock { $0.request } }
-  /// The response that an earlier process has received and recorded, or nil if there is none.
+  /// The response that an earlier process has received and recorded, or nil if it received none.
   var response: HTTPURLResponse? { state.withLock { $0.response } }
-  /// Whether the request may be sent again: the task has been resumed, its transfer isn't complete, and no response to an upload
-  /// has arrived.
+  /// Whether the request may be sent again: the task has been resumed, its transfer isn't complete, and this process has received
+  /// no response to its upload.
   private var isRunning: Bool {
     let isAnswered = state.withLock { $0.isAnswered }
     return record?.progress.stage == .running && !isAnswered
@@ -137,20 +137,20 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// Records the task's `taskDescription`. If that fails, for example because the disk is full, a later process gets the previous
-  /// description.
+  /// Records the task's `taskDescription`. If the record can't be written, for example because the disk is full, a later process
+  /// gets the previous description.
   func describe(_ text: String?) { try? record?.describe { $0.taskDescription = text } }
 
   /// Sets the error with which the task will complete. Only the first call has an effect.
   func fail(_ error: URLError) { state.withLock { $0.error = $0.error ?? error } }
 
-  /// Returns the error with which the task completes: the one set by `fail`, or else the transfer's. Returns nil if the transfer
-  /// succeeded.
+  /// Returns the error with which the task completes: the error that `fail` has set, or else the transfer's `error`. Returns nil if
+  /// the transfer succeeded.
   func reason(for error: URLError?) -> URLError? { error.map { error in state.withLock { $0.error } ?? error } }
 
   // MARK: Attempts
 
-  /// Sends the task's request. If credentials were omitted from the request's record, the delegate can add them first.
+  /// Sends the task's request. If the task's record omits the request's credentials, the delegate can add them first.
   func start(_ task: any BackgroundTask, in session: URLSession) {
     let (request, needsCredentials, error) = state.withLock { state in
       defer { state.needsCredentials = false }
@@ -178,7 +178,8 @@ final class BackgroundJob: Sendable {
     start(task, in: session)
   }
 
-  /// Returns the delay before the next attempt after a failed one, or nil if the task must not try again.
+  /// Returns the delay before the next attempt, after an attempt has failed with `error`. Returns nil if the task must not try
+  /// again.
   func retryDelay(after error: URLError) -> Duration? {
     guard BackgroundRetryRule.isTransient(error), isRunning else { return nil }
     return state.withLock { state in
@@ -188,7 +189,7 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// Starts the next attempt after a delay, unless the task completes before.
+  /// Starts the next attempt after a delay, unless the task completes before then.
   func restart(_ task: any BackgroundTask, after delay: Duration, in session: URLSession) {
     DispatchQueue.global().asyncAfter(deadline: .now() + delay.seconds) { [weak task] in
       guard let task, task.isListed else { return }
@@ -196,18 +197,20 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// Returns the record of a response's head. Fields that may contain credentials are omitted unless the settings permit them.
+  /// Returns the head of a response in the form in which it is recorded: without fields that may contain credentials, unless the
+  /// session's settings permit recording them.
   func recordable(_ response: HTTPURLResponse) -> TransferAnswer {
     TransferAnswer(response, recordsCredentials: background.options.settings.recordsCredentials)
   }
 
-  /// Prevents this process from sending the upload again, even if the response can't be recorded.
+  /// Prevents this process from sending the upload's file again. Called when a response to the upload arrives, whether or not it
+  /// can be recorded.
   func stopSending() { state.withLock { $0.isAnswered = true } }
 
   func noteResponse() { state.withLock { $0.failureCount = 0 } }
 
-  /// Cancels the task when `timeoutIntervalForResource` has passed since it was first resumed, in this process or an earlier
-  /// one.
+  /// Sets a timer that makes the task fail when `timeoutIntervalForResource` has passed since the task was first resumed, in this
+  /// process or an earlier one. Only the first call sets the timer.
   private func limitTime(of task: any BackgroundTask) {
     let limit = background.timeoutIntervalForResource
     guard limit > 0, limit.isFinite, let record, state.withLock({ $0.takeTimer() }) else { return }
@@ -221,15 +224,16 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// The longest timer: 100 years, to stay far below the clock's maximum.
+  /// The maximum time in seconds for which a timer is set: 100 years, which the clock can represent.
   private static let timerSecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   // MARK: Resume data of downloads
 
-  /// Sets the resume data that an earlier attempt has produced, or that the caller has passed.
+  /// Sets the resume data, which comes from an earlier attempt in this process or from the caller.
   func setResumeData(_ data: ResumeData?) { state.withLock { $0.resumeData = data } }
 
-  /// Returns the data with which the next attempt resumes the download, or nil to start from the beginning.
+  /// Returns the data with which the next attempt of `request` resumes the download. Returns nil if the download must start from
+  /// the beginning.
   func resumeData(for request: URLRequest) -> ResumeData? {
     if var data = state.withLock({ $0.resumeData.take() }) {
       data.fields = request.fields
@@ -244,8 +248,8 @@ final class BackgroundJob: Sendable {
 }
 
 extension URLSessionTask {
-  /// Puts the task back into the stage before its transfer, so that the request can be sent again. Returns false if the task was
-  /// cancelled.
+  /// Returns the task to the stage before its transfer, so that the request can be sent again. Returns false, without effect, if
+  /// the task has been cancelled or has no transfer.
   func returnToStart() -> Bool {
     mutableState.withLock { state in
       guard state.state != .canceling, case .transferring = state.stage else { return false }
@@ -255,8 +259,8 @@ extension URLSessionTask {
     }
   }
 
-  /// Marks a restored task as running and about to complete. Called if no request is sent for the task: its response was recorded
-  /// completely, or the task fails.
+  /// Marks a restored task as running and about to complete. Called if no request is sent for the task: either its response has
+  /// already been recorded completely, or the task fails.
   func beginRestoredEnd() {
     mutableState.withLock { state in
       state.state = .running

@@ -3,13 +3,13 @@
 import Foundation
 import LupineEngine
 
-/// Decides whether and when a background task tries again after a failed attempt. It has no side effects.
+/// Decides whether a background task tries again after a failed attempt, and after which delay. It has no side effects.
 struct BackgroundRetryRule: Sendable {
   let delayMin: Duration
   let delayMax: Duration
 
-  /// Returns whether another attempt may succeed after an error, because the connection failed rather than the request. If the
-  /// proxy refused the connection, a repetition would get the same answer.
+  /// Returns whether another attempt may succeed after `error`. True for failures of the connection, false for failures of the
+  /// request, and for a connection that a proxy has refused for good.
   static func isTransient(_ error: URLError) -> Bool {
     switch error.code {
     case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
@@ -20,11 +20,11 @@ struct BackgroundRetryRule: Sendable {
     }
   }
 
-  /// Returns the delay before the next attempt after the n-th consecutive failure. The delay doubles with each failure, up to the
-  /// maximum. `number` is n, at least 1.
+  /// Returns the delay before the next attempt, after `number` consecutive attempts (at least 1) have failed. The delay doubles
+  /// with each failure, from `delayMin` up to `delayMax`.
   ///
-  /// - Parameter jitter: A random number in 0...1, which determines up to half of the delay. Without randomness, all clients of a
-  ///   server that was down would return at the same time.
+  /// - Parameter jitter: A random number in 0...1, which determines up to half of the delay. Without it, all clients of a server
+  ///   that was down would reconnect at the same time.
   func delay(afterFailure number: Int, jitter: Double) -> Duration {
     // 2^30 times the minimum exceeds any maximum in use; a larger exponent could overflow.
     let longest = min(delayMin * (1 << min(max(0, number - 1), 30)), max(delayMin, delayMax))
@@ -38,8 +38,8 @@ extension Duration {
 }
 
 extension ProxyError {
-  /// Whether the proxy may open the connection later. False if its settings are wrong, or if it has refused this client or the
-  /// destination.
+  /// Whether the proxy may open the connection in a later attempt. False if the proxy's settings are wrong, or if the proxy has
+  /// refused this client or the destination.
   fileprivate var isTransient: Bool {
     switch cause {
     case .truncated, .refusedBySOCKS(.generalFailure), .refusedBySOCKS(.networkUnreachable),

@@ -5,19 +5,20 @@ import LupineEngine
 import LupineTransferStore
 import Synchronization
 
-/// The records of a background session's tasks.
+/// The part of a background session that records its tasks on disk and tracks the tasks that earlier processes recorded.
 final class BackgroundSession: Sendable {
   let options: BackgroundOptions
   let redirectRule: RedirectRule
   let timeoutIntervalForResource: TimeInterval
-  /// The store of the tasks' records, or the error that prevented opening it.
+  /// The store of the tasks' records on disk, or the error because of which it couldn't be opened.
   let store: Result<TransferStore, URLError>
-  /// Whether the unfinished tasks of earlier processes have been created again in this process.
+  /// Whether this process has created again the unfinished tasks of earlier processes.
   private let isRestored = Atomic(false)
-  /// The identifiers of tasks that earlier processes have resumed and that haven't completed.
+  /// The identifiers of the tasks that earlier processes resumed and that haven't completed yet.
   private let restored = Mutex<Set<Int>>([])
 
-  /// Opens the tasks' records. May block the thread on disk I/O. Returns nil if the session has no identifier.
+  /// Opens the records of the session's tasks, which may block the thread on disk I/O. Returns nil if the session isn't a
+  /// background session.
   init?(_ settings: URLSessionConfiguration.Snapshot) {
     guard let identifier = settings.background.identifier else { return nil }
     options = settings.background
@@ -40,18 +41,19 @@ final class BackgroundSession: Sendable {
 
   // MARK: Tasks of earlier processes
 
-  /// Returns whether this call must restore the tasks, which is true only for the first call.
+  /// Returns true for the first call, after which the caller must restore the tasks of earlier processes. Returns false for all
+  /// further calls.
   func takeRestoration() -> Bool { !isRestored.exchange(true, ordering: .relaxed) }
 
   func addRestored(_ identifiers: [Int]) { restored.withLock { $0.formUnion(identifiers) } }
 
-  /// Called after a task has completed. Returns whether the session must notify its delegate that the last task of earlier
-  /// processes has completed.
+  /// Notes that a task has completed. Returns whether it was the last of the tasks that earlier processes resumed, so that the
+  /// session must notify its delegate.
   func completed(_ identifier: Int) -> Bool {
     let isLast = restored.withLock { $0.remove(identifier) != nil && $0.isEmpty }
     return isLast && options.sendsLaunchEvents
   }
 
-  /// Closes the tasks' records, so that another session with the same identifier can open them.
+  /// Closes the store of the tasks' records, so that another session with the same identifier can open it.
   func close() { (try? store.get())?.close() }
 }

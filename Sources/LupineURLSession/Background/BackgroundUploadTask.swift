@@ -6,12 +6,12 @@ import LupineTransferStore
 import Synchronization
 
 // Unchecked because its superclass is. Its own state is in a Mutex.
-/// An upload task that sends its file again after a lost connection, and in a later process. Once the head of a response has
-/// arrived, the file isn't sent again.
+/// An upload task that sends its file again after a lost connection. After the process has ended, a later process can send it
+/// again. Once the head of a response has arrived, the file isn't sent again.
 final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @unchecked Sendable {
   let job: BackgroundJob
-  /// The file to which the response's body is written, so that a later process can deliver the body. Nil before a response, or if
-  /// the file can't be written.
+  /// The file to which the response's body is written, so that a later process can deliver the body. Nil until a response arrives,
+  /// or if the file can't be written.
   private let answerFile = Mutex<DownloadFile?>(nil)
 
   init(_ session: URLSession, _ request: URLRequest, _ content: UploadContent, _ job: BackgroundJob, identifier: Int) {
@@ -118,7 +118,8 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
 }
 
 extension BackgroundJob {
-  /// Records that the upload was answered. Called before the response is processed. Returns whether the record could be written.
+  /// Records that the server has answered the upload, before the response is processed. Returns false if the record can't be
+  /// written, and removes the record, so that a later process doesn't send the file again.
   @discardableResult
   fileprivate func markAnswered(_ response: URLResponse) -> Bool {
     stopSending()
@@ -130,7 +131,8 @@ extension BackgroundJob {
     return false
   }
 
-  /// Records the final response's head. Returns the file for the body, or nil if the response can't be recorded.
+  /// Records the head of the upload's final response. Returns the file for the response's body, or nil if the response can't be
+  /// recorded.
   fileprivate func noteAnswered(_ response: URLResponse) -> DownloadFile? {
     noteResponse()
     guard markAnswered(response), let record else { return nil }
@@ -146,7 +148,7 @@ extension BackgroundJob {
     }
   }
 
-  /// Records that the response is complete. Has no effect if its body couldn't be written.
+  /// Records that the response has been received completely. Has no effect if the response's body couldn't be written to the file.
   fileprivate func noteComplete(_ file: DownloadFile?) {
     guard let record, let file else { return }
     let byteCount = file.byteCount
@@ -154,7 +156,8 @@ extension BackgroundJob {
     try? record.mark { ($0.stage, $0.byteCount) = (.finished, byteCount) }
   }
 
-  /// Passes the recorded body to `receive` piece by piece. Returns nil at its end, or the error if the file can't be read.
+  /// Passes the recorded body of the response to `receive`, piece by piece. Returns nil after the last piece, or the error if the
+  /// body's file can't be read.
   fileprivate func readBody(_ receive: (Data) -> Void) -> URLError? {
     guard let record else { return nil }
     // 64 KiB, the amount that the loop reads from a socket at once.
@@ -177,7 +180,7 @@ extension BackgroundJob {
 }
 
 // Unchecked because its superclass is.
-/// A data task of a background session. It always fails, because background sessions don't support data tasks.
+/// A data task of a background session. It fails when it is resumed, because background sessions don't support data tasks.
 final class RefusedDataTask: URLSessionDataTask, @unchecked Sendable {
   override func start(in session: URLSession) { begin(session, .failure(session.backgroundError(of: .dataTask))) }
 }

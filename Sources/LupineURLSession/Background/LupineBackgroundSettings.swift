@@ -3,19 +3,19 @@
 public import Foundation
 import LupineEngine
 
-/// Lupine's settings of background sessions: where tasks are recorded, whether their credentials are recorded, and how long a
-/// task waits after a failed connection until it tries again.
+/// Lupine's settings for background sessions: where tasks are recorded, whether the records contain credentials, and how long a
+/// task waits after a failed connection before it tries again.
 public struct LupineBackgroundSettings: Sendable, Hashable {
-  /// The directory for the tasks' records. It contains a directory for each session identifier. If nil (the default), it is
-  /// `lupine/sessions` in the directory `XDG_STATE_HOME` or, if that variable isn't set, in `~/.local/state`.
+  /// The directory for the tasks' records. It contains a directory for each session identifier. If nil (the default), records are
+  /// kept in `$XDG_STATE_HOME/lupine/sessions` or, if that environment variable isn't set, in `~/.local/state/lupine/sessions`.
   ///
-  /// Missing directories are created with access for this user only. The directory must be on a local disk. Each process that
+  /// Sessions create missing directories, accessible to this user only. The directory must be on a local disk. Each process that
   /// continues a session must set the same directory.
   public var directory: URL?
 
-  /// Whether credentials are recorded on disk, unencrypted. False by default. Credentials are Authorization, Cookie and the other
-  /// request fields that a ``URLSessionConfiguration/redirectRule`` binds to their origin; the user and password of a URL; and
-  /// the response fields Set-Cookie, WWW-Authenticate, Authentication-Info and Proxy-Authentication-Info.
+  /// Whether the records on disk contain credentials, unencrypted. False by default. Credentials are the request fields
+  /// Authorization, Cookie and all others that a ``URLSessionConfiguration/redirectRule`` binds to their origin; the user and
+  /// password of a URL; and the response fields Set-Cookie, WWW-Authenticate, Authentication-Info and Proxy-Authentication-Info.
   ///
   /// If false, a later process calls ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)``
   /// before it sends a request from which credentials were omitted, so that the delegate can add them again.
@@ -32,16 +32,16 @@ public struct LupineBackgroundSettings: Sendable, Hashable {
   public init() {}
 }
 
-/// The settings of a configuration that concern background sessions only.
+/// The settings in a session configuration that concern only background sessions.
 struct BackgroundOptions: Sendable {
-  /// The session's identifier, or nil if the session isn't a background session.
+  /// The background session's identifier. Nil if the session isn't a background session.
   var identifier: String?
   var isDiscretionary = false
   var sendsLaunchEvents = true
   var settings = LupineBackgroundSettings()
 
-  /// The path of the directory for the session's records. Nil if the session has no identifier, or if it is empty or too long for
-  /// a directory's name.
+  /// The path of the directory for the session's records. Nil if the session has no identifier, or if the identifier is empty or
+  /// too long for a directory's name.
   var folder: String? {
     guard let identifier, let name = Self.folderName(of: identifier) else { return nil }
     return "\(settings.directory?.path ?? Self.defaultDirectory)/\(name)"
@@ -58,8 +58,9 @@ struct BackgroundOptions: Sendable {
   /// The maximum length of a directory's name on Linux, in bytes (NAME_MAX).
   private static let folderNameBytesMax = 255
 
-  /// Returns a directory name that is unique for the identifier. Letters, digits, hyphens and underscores are kept, and so are
-  /// full stops after the first byte. All other bytes are percent-encoded. Returns nil if the name is empty or too long.
+  /// Converts a session identifier to a directory name that differs for each identifier. Letters, digits, hyphens and underscores
+  /// are kept, and so are full stops after the first byte. All other bytes are percent-encoded. Returns nil if the name is empty or
+  /// too long.
   static func folderName(of identifier: String) -> String? {
     var name = ""
     for byte in identifier.utf8 {

@@ -8,8 +8,8 @@ extension TransferDescription {
   /// Creates the record of a task's request. Returns nil if the request has no URL, or if the body of a download's request is a
   /// stream.
   ///
-  /// - Parameter isSecret: Returns whether to omit the field with the given name. If `isSecret` is nil, all fields are recorded,
-  ///   and the user and password in the URL too.
+  /// - Parameter isSecret: A closure that returns whether to omit the request field with the given name. If nil, the record
+  ///   contains all fields, and the user and password in the URL.
   init?(_ kind: Kind, _ request: URLRequest, isSecret: ((String) -> Bool)?) {
     guard let url = request.url else { return nil }
     var recorded = url
@@ -38,8 +38,7 @@ extension TransferDescription {
     mainDocument = (isSecret == nil ? document : document?.withoutUserInfo)?.absoluteString
   }
 
-  /// The recorded request, including its options. Fields that were omitted from the record are missing. Nil if the recorded URL
-  /// can't be parsed.
+  /// The recorded request with its options, without the fields that the record omits. Nil if the recorded URL can't be parsed.
   var request: URLRequest? {
     guard let url = URL(string: url) else { return nil }
     var request = URLRequest(url: url, method: method, fields: Fields(fields))
@@ -62,7 +61,8 @@ extension TransferAnswer {
 
   /// Creates the record of a response's head.
   ///
-  /// - Parameter recordsCredentials: Whether to record the fields that may contain secrets, and the user and password in the URL.
+  /// - Parameter recordsCredentials: Whether the record contains the fields that may contain secrets, and the user and password in
+  ///   the URL.
   init(_ response: HTTPURLResponse, recordsCredentials: Bool) {
     let fields = RecordedField.list(response.fields)
     let url = recordsCredentials ? response.url : response.url?.withoutUserInfo
@@ -72,7 +72,7 @@ extension TransferAnswer {
       isDecoded: response.isContentDecoded)
   }
 
-  /// The response from the record, or nil if the recorded URL can't be parsed.
+  /// The recorded response head. Nil if the recorded URL can't be parsed.
   var response: HTTPURLResponse? {
     guard let url = URL(string: url) else { return nil }
     return HTTPURLResponse(
@@ -83,7 +83,7 @@ extension TransferAnswer {
 extension URL {
   fileprivate var hasUserInfo: Bool { user != nil || password != nil }
 
-  /// The URL without its user and password, or nil if they can't be removed.
+  /// The URL without the user and the password in it. Nil if they can't be removed.
   fileprivate var withoutUserInfo: URL? {
     guard hasUserInfo else { return self }
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return nil }

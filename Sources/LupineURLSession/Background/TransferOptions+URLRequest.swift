@@ -4,7 +4,7 @@ import LupineEngine
 import LupineTransferStore
 
 extension TransferOptions {
-  /// Creates the record of a request's options. Omits the options that can't be recorded; see `isRecordable`.
+  /// Creates the record of a request's options, without the options that can't be recorded (see `isRecordable`).
   init(_ options: RequestOptions) {
     self.init()
     allowsCellularAccess = options.allowsCellularAccess
@@ -18,7 +18,7 @@ extension TransferOptions {
     timeLimits = Timeouts.recordedLimits.map { timeouts[keyPath: $0].map(\.nanoseconds) }
   }
 
-  /// Sets a request's options to the recorded ones. If none were recorded, the request doesn't change.
+  /// Sets the options of `request` to the recorded ones. Has no effect if no options were recorded.
   func apply(to request: inout URLRequest) {
     guard self != TransferOptions() else { return }
     request.changeOptions { options in
@@ -35,8 +35,8 @@ extension TransferOptions {
 }
 
 extension RequestSettings {
-  /// Whether a later process can send the request over a connection with the same settings. It can't if the request has TLS
-  /// settings, a proxy or host overrides, because these aren't recorded: TLS settings may contain keys, and functions that verify
+  /// Whether a record can contain all of the request's options that concern its connection. False if the request has TLS settings,
+  /// a proxy or host overrides, because these aren't recorded: TLS settings may contain keys, and functions that verify
   /// certificates.
   var isRecordable: Bool { tls == nil && proxy == nil && hostOverrides.isEmpty }
 }
@@ -49,7 +49,8 @@ extension Timeouts {
     ]
   }
 
-  /// Creates time limits from a record in nanoseconds. Limits beyond its end keep their defaults.
+  /// Creates time limits from a record, which contains them in nanoseconds. If the record has fewer elements than there are limits,
+  /// the remaining limits keep their defaults.
   fileprivate init(recorded limits: [Int64?]) {
     self.init()
     for (path, limit) in zip(Self.recordedLimits, limits) {
@@ -59,7 +60,7 @@ extension Timeouts {
 }
 
 extension Duration {
-  /// The duration in nanoseconds. Longer durations become 292 years, the maximum of Int64.
+  /// The duration in nanoseconds, at most 292 years, the maximum of Int64.
   fileprivate var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000))

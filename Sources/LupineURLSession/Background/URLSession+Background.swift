@@ -4,12 +4,14 @@ import Foundation
 import LupineTransferStore
 import Synchronization
 
-/// A delegate of a session that doesn't continue the tasks of earlier processes by itself. The delegate calls
-/// `restoreBackgroundTasks()` when it is ready, for example after it has set how servers' certificates are evaluated.
+/// The delegate of a background session that must not continue the tasks of earlier processes as soon as it is created. The
+/// delegate calls `restoreBackgroundTasks()` when it is ready, for example after it has set how servers' certificates are
+/// evaluated.
 package protocol DeferredRestoration: URLSessionDelegate {}
 
 extension URLSession {
-  /// Returns the error with which a task that background sessions don't support fails.
+  /// Returns the error of a task that the background session refuses for the given reason. If the store of the records can't be
+  /// opened, returns that error instead.
   func backgroundError(of refusal: BackgroundRefusal) -> URLError {
     if case .failure(let error)? = background?.store { error } else { refusal.error }
   }
@@ -54,8 +56,8 @@ extension URLSession {
     return add(BackgroundUploadTask(self, request, content, job, identifier: nextTaskIdentifier()))
   }
 
-  /// Records and registers a new task, which `make` creates with its job and its number. In an invalid session, the task isn't
-  /// recorded, and fails when it is resumed.
+  /// Records a new task on disk, creates it with `make`, and registers it. If the session is invalid, the task isn't recorded, and
+  /// fails when it is resumed.
   private func addRecorded<Task: BackgroundTask>(
     _ kind: TransferDescription.Kind, _ request: URLRequest, _ background: BackgroundSession,
     _ make: (BackgroundJob, _ identifier: Int) -> Task
@@ -76,7 +78,8 @@ extension URLSession {
     }
   }
 
-  /// Makes a task with a completion handler fail. Has no effect if the session isn't a background session.
+  /// Makes the task fail because it was created with a completion handler, which a later process couldn't call. Has no effect if
+  /// the session isn't a background session.
   func refuseCompletionHandler(of task: URLSessionTask) {
     guard background != nil else { return }
     (task as? any BackgroundTask)?.job.refuse(.completionHandler)
@@ -92,14 +95,15 @@ extension URLSession {
     if !(delegate is any DeferredRestoration) { restoreBackgroundTasks() }
   }
 
-  /// Whether earlier processes have left tasks, complete or damaged. False in a session that isn't a background session.
+  /// Whether earlier processes recorded tasks that haven't been removed since, including tasks whose records are damaged. False if
+  /// the session isn't a background session.
   package var hasRecordedTasks: Bool {
     guard case .success(let store)? = background?.store else { return false }
     return !store.recovered.isEmpty || !store.damagedIDs.isEmpty
   }
 
-  /// Creates and continues the tasks of earlier processes. If their records can't be opened, the session becomes invalid. Only
-  /// the first call has an effect. Has no effect in a session that isn't a background session.
+  /// Creates the tasks that earlier processes recorded, and continues them. If the records can't be opened, the session becomes
+  /// invalid. Only the first call has an effect, and only in a background session.
   package func restoreBackgroundTasks() {
     guard let background, background.takeRestoration() else { return }
     let store: TransferStore
@@ -142,11 +146,12 @@ extension URLSession {
     return task
   }
 
-  /// Called after a task has completed and before it is unregistered, because the session can become invalid, and closes its
-  /// records, as soon as its last task is unregistered.
+  /// Removes the task's record from the disk. Called after the task has completed and before it is unregistered: as soon as its
+  /// last task is unregistered, the session can become invalid and close its records.
   func removeBackgroundRecord(of task: URLSessionTask) { (task as? any BackgroundTask)?.job.record?.remove() }
 
-  /// Called after a task has completed.
+  /// Notes that a task of the background session has completed. If it was the last task that earlier processes resumed, notifies
+  /// the session's delegate.
   func backgroundTaskCompleted(_ task: URLSessionTask, _ background: BackgroundSession) {
     guard background.completed(task.taskIdentifier) else { return }
     delivery.perform { self.delegate?.urlSessionDidFinishEvents(forBackgroundURLSession: self) }

@@ -4,7 +4,7 @@ extension URLSessionConfiguration {
   /// Returns a new configuration for a background session. The session records its downloads and uploads on disk, so that a later
   /// process can continue them.
   ///
-  /// If a later process creates a session with the same identifier, the session contains the unfinished tasks of the earlier
+  /// If a later process creates a session with the same identifier, that session contains the unfinished tasks of the earlier
   /// process. It continues these tasks and delivers their events to its delegate:
   ///
   /// ```swift
@@ -37,21 +37,22 @@ extension URLSessionConfiguration {
 
   /// Whether a background session's transfers have a lower priority than other transfers. False by default.
   ///
-  /// If true, the session opens only one connection to each host and port, regardless of ``httpMaximumConnectionsPerHost``. Linux
-  /// has no service that could schedule transfers for a better time. The property has no effect on other sessions.
+  /// If true, a background session opens only one connection to each host and port, regardless of
+  /// ``httpMaximumConnectionsPerHost``, but doesn't wait for a better time, because Linux has no service that could schedule
+  /// transfers. The property has no effect on other sessions.
   public var isDiscretionary: Bool {
     get { snapshot.background.isDiscretionary }
     set { change { $0.background.isDiscretionary = newValue } }
   }
 
-  /// Whether a background session calls ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)`` when the
-  /// tasks of earlier processes have completed. True by default. No program is launched.
+  /// Whether a background session calls ``URLSessionDelegate/urlSessionDidFinishEvents(forBackgroundURLSession:)`` when the tasks
+  /// of earlier processes have completed. True by default. Unlike on Apple's systems, no program is launched.
   public var sessionSendsLaunchEvents: Bool {
     get { snapshot.background.sendsLaunchEvents }
     set { change { $0.background.sendsLaunchEvents = newValue } }
   }
 
-  /// Lupine's addition: the settings of background sessions, such as the directory of their records.
+  /// Lupine's settings for background sessions, such as the directory of their records. Foundation has no such property.
   public var lupineBackground: LupineBackgroundSettings {
     get { snapshot.background.settings }
     set { change { $0.background.settings = newValue } }

@@ -6,13 +6,13 @@ import Synchronization
 
 // Unchecked because InputStream isn't Sendable. The stream and `readingCount` are used only on the queue. Each stream has one
 // box and therefore one queue. The application must not use the stream after it has started the request.
-/// A box around an InputStream. It reads the stream in pieces on a dispatch queue, because reading may block the thread. Two
-/// boxes of the same stream are equal.
+/// A wrapper around an InputStream. It reads the stream in pieces on a dispatch queue, because reading may block the thread. Two
+/// wrappers of the same stream are equal.
 package final class BodyStream: Hashable, @unchecked Sendable {
-  /// One pass over the stream, from its first byte.
+  /// One reading of the stream from its first byte to its end. A request that is sent again needs another one.
   struct Reading {
     fileprivate let number: Int
-    /// The number of bytes that this pass has read so far.
+    /// The number of bytes that have been read so far.
     fileprivate(set) var byteCount: UInt64 = 0
   }
 
@@ -22,10 +22,11 @@ package final class BodyStream: Hashable, @unchecked Sendable {
 
   private static let boxes = Mutex<[ObjectIdentifier: WeakBox]>([:])
 
-  /// A weak reference to a box. This is a class, because Swift 6.3 crashes on a dictionary of structs with weak references.
+  /// A weak reference to a `BodyStream`. This is a class, because Swift 6.3 crashes on a dictionary of structs with weak
+  /// references.
   private final class WeakBox {
     weak var box: BodyStream?
-    /// The identity of the box. It is still known after the box has been released.
+    /// The identity of the `BodyStream`, which remains known after the object has been released.
     let owner: ObjectIdentifier
 
     init(_ box: BodyStream) {
@@ -44,8 +45,8 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     Self.boxes.withLock { if $0[key]?.owner == ObjectIdentifier(self) { $0[key] = nil } }
   }
 
-  /// Returns the stream's box, of which there is only one. A retried request has the same stream. Because it shares the box, its
-  /// pass over the stream waits for the previous pass.
+  /// Returns the only `BodyStream` of the given InputStream. When a request is retried with the same stream, it gets the same
+  /// `BodyStream`, so that the new attempt reads the stream only after the previous attempt's read has ended.
   package static func box(_ stream: InputStream) -> BodyStream {
     boxes.withLock { boxes in
       let key = ObjectIdentifier(stream)
@@ -56,8 +57,8 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Starts a new pass over the stream, and opens the stream unless the application has already opened it. The next read of the
-  /// previous pass fails.
+  /// Starts to read the stream from its first byte, and opens the stream unless the application has already opened it. The next
+  /// call to `read` for an earlier reading fails.
   ///
   /// Throws `URLError.requestBodyStreamExhausted` if the stream was already read and can't be opened again.
   func open() async throws -> Reading {
@@ -74,10 +75,10 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Returns up to `count` bytes, or an empty array at the end of the stream.
+  /// Reads up to `count` bytes. Returns an empty array at the end of the stream.
   ///
   /// Throws a `BodyStreamFailure` if the stream can't be read, or `CancellationError` if a later call to `open` has started a new
-  /// pass.
+  /// reading.
   func read(upToCount count: Int, _ reading: inout Reading) async throws -> [UInt8] {
     let (number, byteCount) = (reading.number, reading.byteCount)
     let bytes = try await onQueue {
@@ -92,7 +93,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     return bytes
   }
 
-  /// Closes the stream after any read in progress. Has no effect if a later call to `open` has started a new pass.
+  /// Closes the stream after the read in progress, if any. Has no effect if a later call to `open` has started a new reading.
   func close(_ reading: Reading) {
     queue.async { if self.readingCount == reading.number { self.stream.close() } }
   }
@@ -103,7 +104,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Whether the stream can no longer be read, because it was read before. Must not be called during a pass over the stream.
+  /// Whether the stream can't be read because it has been read before. Must not be called while the stream is being read.
   var isExhausted: Bool {
     switch stream.streamStatus {
     case .atEnd, .closed, .error: true
@@ -121,7 +122,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
 
 /// The error for a body stream that can't be read.
 struct BodyStreamFailure: Error, CustomStringConvertible {
-  /// The stream's error, or `CocoaError.fileReadUnknown` if it has none.
+  /// The error that the stream has reported, or `CocoaError.fileReadUnknown` if it has reported none.
   let underlying: any Error
   let description: String
 

@@ -4,7 +4,8 @@ import Foundation
 import LupineEngine
 
 extension RequestBody {
-  /// Creates a body from a request's data or stream. The stream is read only once, and no faster than the connection sends it.
+  /// Creates the engine's body from the request's data or stream. The stream can be read only once, and is read no faster than the
+  /// connection sends it.
   init(of request: URLRequest) {
     switch request.body {
     case .none: self.init()
@@ -13,7 +14,7 @@ extension RequestBody {
     }
   }
 
-  /// Creates a body from data. The data isn't copied before it is sent.
+  /// Creates a body from data, without copying the data.
   init(_ data: Data) {
     self.init()
     guard !data.isEmpty else { return }
@@ -25,8 +26,8 @@ extension RequestBody {
         }))
   }
 
-  /// Creates a body from a stream, which is read no faster than the connection sends it. `stream` is called each time the body is
-  /// sent.
+  /// Creates a body from a stream, which is read no faster than the connection sends it. The engine calls `stream` each time it
+  /// sends the body.
   init(byteCount: UInt64?, isReplayable: Bool, from stream: @escaping @Sendable () async throws -> BodyStream) {
     self.init(byteCount: byteCount, isReplayable: isReplayable) { writer in
       let stream = try await stream()

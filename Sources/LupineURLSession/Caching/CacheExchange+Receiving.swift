@@ -5,51 +5,50 @@ import LupineCache
 import LupineEngine
 import Synchronization
 
-/// A request that a `CacheExchange` has sent to the origin, and what to do with its response.
+/// A request that a `CacheExchange` has sent to the origin, and the decision about its response.
 struct NetworkExchange {
-  /// The decision about the origin's response, made when the response's head arrives.
+  /// What to do with the origin's response. Decided when the response's head arrives.
   enum Use {
     case undecided
-    /// Pass the response on to the receiver.
+    /// Passes the response on to the receiver.
     case pass(PassedResponse)
-    /// Serve the stored response with this index when the exchange with the origin has ended, after the updates have been
-    /// applied.
+    /// Serves the stored response with this index, after the exchange with the origin has ended and the updates have been applied.
     case serve(index: Int, ServedResponse, [StoredUpdate])
-    /// Send the request again, without conditional fields, when the exchange with the origin has ended.
+    /// Sends the request again without conditional fields, after the exchange with the origin has ended.
     case resend
   }
 
   struct PassedResponse {
     /// Whether the receiver wants the body.
     var isWanted: Bool
-    /// The metadata of the response to store, or nil if the response isn't stored.
+    /// The metadata under which the response is stored. Nil if the response isn't stored.
     var response: StoredResponse?
-    /// The part of the body that has been received so far, if the response is stored.
+    /// The part of the body that has been received so far. Empty if the response isn't stored.
     var body = Data()
   }
 
-  /// The maximum size, in bytes, of a redirect's body that is read only to store the redirect: 64 KiB, as for any unwanted body
-  /// (`EngineConfiguration.drainedBytesMax`).
+  /// The maximum size, in bytes, of a redirect's body that the exchange reads only to store the redirect: 64 KiB, the limit for all
+  /// bodies that the receiver doesn't want (`EngineConfiguration.drainedBytesMax`).
   static let unwantedBytesMax = 64 * 1024
-  /// The maximum time, in milliseconds, for which a redirect's body is read only to store the redirect: 1,000. Afterward, the
-  /// engine drains the body for at most another second.
+  /// The maximum time, in milliseconds, for which the exchange reads a redirect's body only to store the redirect: 1,000.
+  /// Afterward, the engine drains the body for at most another second.
   static let unwantedMillisecondsMax = 1_000
 
   let attempt: Int
   let forwarding: Forwarding
   let found: [FoundResponse]
   let requestTime: Int64
-  /// The handle of the engine's exchange, or nil until `submit` has returned it.
+  /// The handle of the engine's exchange. Nil until `submit` has returned the handle.
   var handle: ExchangeHandle?
   var isCanceled = false
-  /// Whether the rest of the response's body is discarded.
+  /// Whether the rest of the response's body is discarded instead of being passed on or stored.
   var isDiscarded = false
   /// The number of bytes by which the receive window was extended before `submit` returned the handle.
   var ungrantedByteCount = 0
   var use = Use.undecided
 
-  /// If the response is a redirect with a short body that is being stored, stops passing the body on to the receiver and returns
-  /// true. Otherwise returns false.
+  /// Stops passing the body on to the receiver if the response is a redirect that is being stored and whose body has at most
+  /// `unwantedBytesMax` bytes. Returns false, without effect, for all other responses.
   mutating func storesRedirectUnwanted() -> Bool {
     guard case .pass(var passed) = use, let response = passed.response, response.isRedirect,
       max(passed.body.count, response.fields.announcedByteCount) <= Self.unwantedBytesMax
@@ -59,8 +58,8 @@ struct NetworkExchange {
     return true
   }
 
-  /// The stored response that the request validates, or nil if the request validates none, or if the stored response isn't in
-  /// memory.
+  /// The stored response that the request validates, with its body. Nil if the request validates none, or if the stored response
+  /// isn't in memory.
   var selectedContent: CachedURLResponse? {
     guard let index = forwarding.selected, case .memory(_, let content) = found[index].body else { return nil }
     return content
@@ -73,13 +72,14 @@ struct NetworkExchange {
   }
 }
 
-/// The work to do after the exchange has stopped storing a response. Call `complete` without holding a lock.
+/// The work that remains after an exchange has stopped storing a response. The caller does it by calling `complete` after it has
+/// released the exchange's lock.
 struct StoppedStoring {
   fileprivate let lead: Lead?
-  /// The handle of the exchange whose body is discarded.
+  /// The handle of the exchange whose body is discarded. Nil if the receiver still wants the body.
   fileprivate let handle: ExchangeHandle?
 
-  /// Releases the requests that wait for the response, and discards its body.
+  /// Notifies the requests that wait for the response that they can't use it, and discards the rest of its body.
   func complete() {
     lead?.end(.failed)
     handle?.discardBody()
@@ -87,7 +87,7 @@ struct StoppedStoring {
 }
 
 extension CacheExchange.State {
-  /// Stops storing the response that is being received, and discards the rest of its body if `isWanted` is false.
+  /// Stops storing the response that is being received. Also discards the rest of its body if `isWanted` is false.
   mutating func stopStoring(isWanted: Bool) -> StoppedStoring {
     guard case .forwarding(var network) = phase else { return StoppedStoring(lead: nil, handle: nil) }
     network.stopStoring()
@@ -123,8 +123,9 @@ extension CacheExchange {
     }
   }
 
-  /// Handles a response in place of which a stored one is served, or after which the request is sent again. `use` says which. If
-  /// the server fails to prove that it knows the password, the response is discarded instead.
+  /// Handles the head of an origin's response that isn't passed on: after its end, a stored response is served or the request is
+  /// sent again, as `use` says. If the server fails to prove that it knows the password, the receiver gets the origin's head
+  /// instead, without the body. `served` returns the stored response that will be served, or nil.
   private func answer(
     _ head: ResponseHead, with use: NetworkExchange.Use, served: () -> StoredResponse?
   ) -> BodyDisposition {
@@ -168,8 +169,8 @@ extension CacheExchange {
     }
   }
 
-  /// Tells the requests that wait for this one whether the response will serve them. Remembers for the URI whether one response
-  /// can serve several requests.
+  /// Notifies the requests that wait for this one whether `response` will serve them. Also remembers whether one response of the
+  /// URI can serve several requests.
   private func announce(_ response: StoredResponse?, isStored: Bool = false) {
     let lead = state.withLock { $0.lead }
     if isCollapsible {
@@ -234,8 +235,8 @@ extension CacheExchange {
     }
   }
 
-  /// Handles a request that failed before the response's head arrived. A stored response may be served instead (stale-if-error,
-  /// RFC 5861 §4).
+  /// Ends a request to the origin that failed before the response's head arrived. If permitted, serves a stale stored response
+  /// instead (stale-if-error, RFC 5861 §4).
   private func finish(
     _ network: NetworkExchange, withoutHead result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics
   ) {
@@ -249,14 +250,15 @@ extension CacheExchange {
     serve(network.found[index], served, [], metrics)
   }
 
-  /// Returns whether a stale response may be served for the failure. It may if the failure is an outage, unless the connection
-  /// ended because the origin requests a client certificate that the receiver will choose.
+  /// Returns whether a stale stored response may be served after this failure of the request to the origin. It may if the failure
+  /// is an outage, unless the connection ended because the origin requests a client certificate that the receiver still has to
+  /// choose.
   private func permitsStale(after failure: EngineError) -> Bool {
     failure.isOutage && (failure.requestedAuthorities == nil || engineRequest.identityChoice != nil)
   }
 
-  /// Stores a complete response. If it is the task's final response, passes it to the receiver instead, because the task's
-  /// delegate decides whether it is stored.
+  /// Stores a complete response. The task's final response isn't stored yet but passed to the receiver, because the task's delegate
+  /// decides whether to store it.
   private func keep(
     _ response: StoredResponse, _ body: Data, isFinal: Bool, replacing old: CachedURLResponse?
   ) {
@@ -293,7 +295,7 @@ extension CacheExchange {
 }
 
 extension Fields {
-  /// The size of the body in bytes according to Content-Length, or 0 if it is unknown.
+  /// The size of the body in bytes according to Content-Length, or 0 if the field is missing or malformed.
   fileprivate var announcedByteCount: Int { Int(first("Content-Length") ?? "") ?? 0 }
 }
 
@@ -302,8 +304,8 @@ extension StoredUpdate.Change {
 }
 
 extension StoredResponse {
-  /// Whether sessions store the response. An error response without an explicit freshness lifetime isn't stored: it would be
-  /// served only to callers who accept a stored response of any age, and they want a successful one.
+  /// Whether it is useful to store the response. It isn't for an error response without an explicit freshness lifetime: the cache
+  /// would serve it only to callers who accept a stored response of any age, and they want a successful response.
   fileprivate var isWorthStoring: Bool {
     switch lifetime {
     case .maxAge(let seconds), .expires(let seconds): status < 400 || seconds > 0

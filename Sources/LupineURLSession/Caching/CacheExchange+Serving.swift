@@ -6,31 +6,31 @@ import LupineCacheStore
 import LupineEngine
 import Synchronization
 
-/// The state of the delivery of a stored response.
+/// The progress of delivering a stored response to the receiver.
 struct ServedBody {
   enum Body {
     case data(Data)
-    /// The bytes in this range of the file's body. The range isn't empty.
+    /// This range of bytes of the body in the file. The range isn't empty.
     case file(RecordFile, Range<UInt64>)
   }
 
   var body: Body
-  /// Whether a thread is delivering the head or a piece of the body.
+  /// Whether a thread is currently delivering the head or a piece of the body.
   var isBusy = true
   var servedByteCount: UInt64 = 0
-  /// The measurements of the exchange with the origin that preceded the delivery, for example to validate the response. Nil if
-  /// there was none.
+  /// The measurements of the exchange with the origin that preceded the delivery, for example to validate the stored response. Nil
+  /// if no request was sent to the origin.
   let metrics: ExchangeMetrics?
 }
 
 extension CacheExchange {
-  /// Updates the metadata of stored responses, then serves one of them.
+  /// Updates the metadata of stored responses, then delivers one of the responses to the receiver.
   ///
   /// - Parameters:
   ///   - found: The stored response to serve.
-  ///   - served: The head to deliver, and which part of the body to deliver.
-  ///   - updates: The metadata changes to make first, each with the stored responses into which its index points.
-  ///   - metrics: The measurements of the exchange with the origin, or nil if there was none.
+  ///   - served: The status code and fields to deliver, and which part of the body to deliver.
+  ///   - updates: The changes of metadata to make first. `of` are the stored responses among which a change's index selects one.
+  ///   - metrics: The measurements of the preceding exchange with the origin, or nil if no request was sent to the origin.
   func serve(
     _ found: FoundResponse, _ served: ServedResponse, _ updates: [(StoredUpdate, of: [FoundResponse])] = [],
     _ metrics: ExchangeMetrics? = nil
@@ -51,7 +51,8 @@ extension CacheExchange {
     }
   }
 
-  /// Serves a stored response from a file. The file is opened before the updates are made, because an update replaces the file.
+  /// Delivers a stored response whose body is in a file. The file is opened before the updates are made, because an update replaces
+  /// the file.
   private func serve(
     file id: UInt64, _ head: ResponseHead, _ part: ServedResponse.Body,
     _ updates: [(StoredUpdate, of: [FoundResponse])],
@@ -72,7 +73,7 @@ extension CacheExchange {
     }
   }
 
-  /// Updates the stored responses, then releases the requests that wait for this one.
+  /// Updates the metadata of stored responses, then notifies the requests that wait for this one that they can be served.
   private func update(_ updates: [(StoredUpdate, of: [FoundResponse])]) {
     if let found = updates.first?.of { stores.apply(updates.map(\.0), to: found, of: uri) }
     state.withLock { $0.lead.take() }?.end(.stored)
@@ -102,7 +103,8 @@ extension CacheExchange {
     case end(ExchangeMetrics)
   }
 
-  /// Delivers as much of the body as the receive window permits, unless another thread is already doing so.
+  /// Delivers the next pieces of the body, as many as the receive window permits. Does nothing while another thread delivers a
+  /// piece.
   func advance() {
     var hasDelivered = false
     while let step = state.withLock({ nextStep(&$0) }) {
@@ -151,7 +153,7 @@ extension CacheExchange {
     }
   }
 
-  /// Reads the next piece of a body from its file and delivers it. Called on the stores' queue.
+  /// Reads the next piece of the body, of at most `countMax` bytes, from its file and delivers it. Called on the stores' queue.
   private func read(_ file: RecordFile, from offset: UInt64, _ countMax: Int) {
     guard let block = try? file.bytes(from: offset) else {
       stores.remove(file)
@@ -173,8 +175,8 @@ extension CacheExchange {
     advance()
   }
 
-  /// Ends the exchange with an error after a file couldn't be read. The head has already been delivered, so the request can't
-  /// be sent to the origin instead.
+  /// Ends the exchange with an error because the body's file couldn't be read. The head has already been delivered, so the exchange
+  /// can't send the request to the origin instead.
   private func failReading() {
     let isOpen = state.withLock { state in
       guard case .serving = state.phase else { return false }

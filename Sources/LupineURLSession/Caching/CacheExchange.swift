@@ -5,16 +5,17 @@ import LupineCache
 import LupineEngine
 import Synchronization
 
-/// Performs a GET or HEAD request of a transfer with the cache. The transfer uses it like an exchange of the engine.
+/// Performs a GET or HEAD request of a transfer: answers it from the cache, or sends it to the origin. The transfer uses this
+/// object like an exchange of the engine.
 ///
 /// `CacheDecision`, `StoreDecision` and `ForwardingOutcome` make all decisions, without side effects. This class carries the
 /// decisions out: it reads the stores, submits requests, collects the bodies to store, and serves stored bodies within the
-/// transfer's receive window. An exchange without a receiver revalidates a stored response in the background.
+/// transfer's receive window. A `CacheExchange` without a receiver revalidates a stored response in the background.
 final class CacheExchange: ResponseSink, Identifiable, Sendable {
   enum Phase {
-    /// The stores are being read.
+    /// The exchange is reading the stores.
     case deciding
-    /// The request is about to be sent, or waits for the response to another request.
+    /// The exchange is about to send the request, or waits for the response to another request that can serve this one too.
     case waiting(Forwarding, [FoundResponse])
     case forwarding(NetworkExchange)
     case serving(ServedBody)
@@ -24,23 +25,23 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   struct State {
     var phase = Phase.deciding
     var isPaused = false
-    /// The receive window: the number of body bytes that the receiver still accepts.
+    /// The receive window: the number of body bytes that the receiver still accepts. `Int.max` means no limit.
     var window: Int
-    /// The number of the lookup in files that is in progress, or nil if there is none.
+    /// The identifier of the lookup in files that is in progress. Nil if no lookup is in progress.
     var lookup: Int?
     var lookupCount = 0
-    /// Whether the request has already waited for another request. If true, it doesn't wait again.
+    /// Whether the request has already waited for the response to another request. If true, it doesn't wait again.
     var hasWaited = false
-    /// The number of the latest request to the origin.
+    /// The number of times that the request has been sent to the origin.
     var attemptCount = 0
-    /// Notifies the requests that wait for this one when the response has arrived. Nil if no request can wait for this one.
+    /// Notifies the requests that wait for the response to this one. Nil if no request can wait.
     var lead: Lead?
   }
 
   private static let count = Atomic<UInt64>(0)
 
   let id = CacheExchange.count.add(1, ordering: .relaxed).newValue
-  /// The URI under which responses to the request are stored.
+  /// The cache key: the URI under which responses to the request are stored.
   let uri: String
   let request: CacheRequest
   let cache: SessionCache
@@ -54,11 +55,11 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   private let hasWindow: Bool
 
   /// - Parameters:
-  ///   - request: The request as the cache decides about it.
-  ///   - engineRequest: The same request as the engine sends it.
+  ///   - request: The request in the form on which the cache bases its decisions.
+  ///   - engineRequest: The same request in the form that the engine sends.
   ///   - url: The URL of the response.
   ///   - cache: The session's cache.
-  ///   - upstream: The session's engine.
+  ///   - upstream: The session's engine, which sends the request to the origin.
   ///   - windowBytes: The initial receive window in bytes, or nil for no limit.
   ///   - receiver: The transfer that receives the response, or nil for a revalidation in the background.
   init(
@@ -78,12 +79,14 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   }
 
   var stores: CacheStores { cache.stores }
-  /// The maximum time for which the request waits for another request: its time limit for the first byte of a response.
+  /// The maximum time for which the request waits for the response to another request. It equals the request's time limit for the
+  /// first byte of a response.
   var waitMax: Duration { engineRequest.timeouts.firstByte ?? SessionCache.waitMax }
 
   // MARK: Deciding
 
-  /// Serves a stored response or sends the request, as `CacheDecision` says.
+  /// Serves a stored response or sends the request to the origin, as `CacheDecision` says. First looks up responses in memory, then
+  /// in files.
   func decide() {
     let found = stores.foundInMemory(uri)
     let decision = CacheDecision(request, stored: found.map(\.response), now: stores.now)
@@ -108,7 +111,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     }
   }
 
-  /// Ends the lookup in files that has this number. Returns false if it has already ended.
+  /// Ends the lookup in files with this identifier. Returns false if that lookup has already ended.
   private func endLookup(_ number: Int) -> Bool {
     state.withLock { state in
       guard state.lookup == number else { return false }
@@ -141,8 +144,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     }
   }
 
-  /// Decides again without stored responses, so that the request is sent without conditional fields. Called if the record of the
-  /// chosen response is gone or damaged.
+  /// Decides again as if there were no stored responses, so that the request is sent without conditional fields. Called if the
+  /// stored response that was chosen can't be read.
   func decideWithoutStored() {
     state.withLock { state in
       if case .ended = state.phase { return }
@@ -151,7 +154,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     act(on: CacheDecision(request, stored: [], now: stores.now), [])
   }
 
-  /// Fails the request. Called if only a stored response may answer it, but the cache has none.
+  /// Fails the request, or answers it with status code 504. Called if only a stored response may answer the request, but the cache
+  /// has none.
   private func refuse() {
     guard request.policy != .storedOnly else {
       let isOpen = state.withLock { state in
@@ -166,7 +170,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), .data(Data()), nil)
   }
 
-  /// Revalidates in the background a stored response that is served although it is stale.
+  /// Starts a request in the background that revalidates a stale stored response, which is served in the meantime.
   private func revalidate(_ forwarding: Forwarding, _ found: [FoundResponse]) {
     var independent = request
     independent.method = "GET"
@@ -184,10 +188,11 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   // MARK: Waiting for another request
 
-  /// Whether the request may wait for the response to another request, and other requests for the response to this one.
+  /// Whether the request may wait for the response to another request, and whether other requests may wait for the response to this
+  /// one.
   var isCollapsible: Bool { request.isCollapsible && !hasWindow }
 
-  /// Sends the request. From now on, other requests may wait for its response; `lead` notifies them.
+  /// Sends the request to the origin. From now on, other requests may wait for its response, and `lead` notifies them.
   func lead(_ lead: Lead) {
     let isOpen = state.withLock { state in
       guard case .waiting = state.phase else { return false }
@@ -197,7 +202,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     if isOpen { forward() } else { lead.end(.canceled) }
   }
 
-  /// Decides again. Called when the request for which this one has waited has ended, or when its response can't serve this one.
+  /// Decides again how to answer the request. Called when another request, for whose response this one has waited, has ended, or
+  /// when that response can't serve this one.
   func endWaiting() {
     let isOpen = state.withLock { state in
       guard case .waiting = state.phase else { return false }
@@ -247,8 +253,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     if !isPaused { advance() }
   }
 
-  /// Discards the rest of the body, so that the response isn't stored. Exception: if a redirect with a short body is being
-  /// stored, its body is read to the end within `unwantedMillisecondsMax`.
+  /// Discards the rest of the body, so that the response isn't stored. But if a redirect with a short body is being stored, the
+  /// exchange goes on reading the body for up to `unwantedMillisecondsMax`.
   func discardBody() {
     enum Command { case none, limitTime(attempt: Int), stop(StoppedStoring) }
     let command = state.withLock { state -> Command in
@@ -276,8 +282,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     advance()
   }
 
-  /// Called after `unwantedMillisecondsMax`. If the redirect's body hasn't arrived completely, discards the rest, so that the
-  /// redirect isn't stored.
+  /// Stops reading a redirect's body that hasn't arrived completely within `unwantedMillisecondsMax`, so that the redirect isn't
+  /// stored. `attempt` is the number of the request that got the redirect.
   private func stopReading(_ attempt: Int) {
     let stopped = state.withLock { state -> StoppedStoring? in
       guard case .forwarding(let network) = state.phase, network.attempt == attempt else { return nil }
@@ -309,7 +315,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   // MARK: Sending
 
-  /// Submits the request to the engine, with the conditional fields that validate stored responses.
+  /// Submits the request to the engine. If a stored response must be validated, the request has conditional fields.
   func forward() {
     let begun = state.withLock { state -> (NetworkExchange, window: Int)? in
       guard case .waiting(let forwarding, let found) = state.phase else { return nil }
@@ -334,8 +340,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     }
   }
 
-  /// Stores the engine's handle, unless its exchange has ended. Carries out the commands that the transfer gave before the handle
-  /// existed.
+  /// Stores the handle of the engine's exchange, unless that exchange has already ended. Then carries out the commands that the
+  /// transfer gave before the handle existed.
   private func keep(_ handle: ExchangeHandle, of attempt: Int) {
     let pending = state.withLock { state -> (network: NetworkExchange, isPaused: Bool)? in
       guard case .forwarding(var network) = state.phase, network.attempt == attempt else { return nil }
@@ -350,15 +356,15 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     if network.ungrantedByteCount > 0 { handle.extendWindow(by: network.ungrantedByteCount) }
   }
 
-  /// The maximum size, in bytes, of a response body that is stored.
+  /// The maximum size, in bytes, of a response body that the exchange stores.
   var storedBytesMax: Int { min(stores.responseBytesMax, hasWindow ? SessionCache.streamedBytesMax : .max) }
-  /// Whether the exchange can read a body that the transfer doesn't want. It can't if the receive window is limited, because only
-  /// the transfer extends the window.
+  /// Whether the exchange can read a body that the transfer doesn't want. False if the receive window is limited, because only the
+  /// transfer extends the window.
   var readsUnwantedBodies: Bool { !hasWindow }
 }
 
 extension CacheDecision {
-  /// Whether a stored response is served without asking the origin first.
+  /// Whether a stored response is served without waiting for the origin.
   fileprivate var isHit: Bool {
     switch self {
     case .serve, .serveWhileRevalidating: true
@@ -368,11 +374,12 @@ extension CacheDecision {
 }
 
 extension CacheRequest {
-  /// The conditional fields with which a caller validates a response that it has stored itself.
+  /// The names of the conditional fields. A request with one of them comes from a caller who validates a response that the caller
+  /// has stored.
   static let conditionNames = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
 
-  /// Whether the request may wait for the response to another request: a GET that the policy lets the cache answer, without
-  /// conditional fields, Range, Cache-Control and Pragma.
+  /// Whether the request may wait for the response to another request: a GET that the cache policy permits the cache to answer, and
+  /// that has no conditional field, Range, Cache-Control or Pragma.
   fileprivate var isCollapsible: Bool {
     method == "GET" && (policy == .automatic || policy == .storedElseLoad)
       && !(CacheRequest.conditionNames + ["Range", "Cache-Control", "Pragma"]).contains(where: fields.contains)
@@ -380,7 +387,7 @@ extension CacheRequest {
 }
 
 extension Forwarding {
-  /// Whether the response to another request could make this request unnecessary. It couldn't, for example, if a stored response
+  /// Whether the response to another request could make it unnecessary to send this one. False, for example, if a stored response
   /// must be validated for each request.
   fileprivate var isCollapsible: Bool {
     switch reason {

@@ -3,26 +3,28 @@
 import Foundation
 import LupineEngine
 
-/// Receives the response of a `CacheExchange`, whether it comes from the origin or from a store. `Transfer` conforms to it.
+/// The receiver of a `CacheExchange`'s response, which comes from the origin or from a store. `Transfer` conforms to this protocol.
 protocol CacheReceiver: ResponseSink {
-  /// Receives a response head from the origin. `isTrusted` is false if the server failed to prove that it knows the password in
-  /// the request's credential.
+  /// Receives a response head from the origin, and returns what to do with the body. `isTrusted` is false if the server failed to
+  /// prove that it knows the password in the request's credential.
   func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool)
-  /// Receives a response head from the origin that isn't delivered: either a stored response is served instead, or the request is
-  /// sent again. If the server failed to prove that it knows the password, delivers the head after all and returns false.
+  /// Checks a response head from the origin that isn't passed on, because a stored response is served or the request is sent again.
+  /// Stores the head's cookies and returns true. If the server fails to prove that it knows the password, receives the head after
+  /// all and returns false.
   func confirm(_ head: ResponseHead) -> Bool
-  /// Receives the head of a stored response. Its cookies were stored, and its server was verified, when the response arrived
-  /// from the origin.
+  /// Receives the head of a stored response, and returns what to do with the body. When the response arrived from the origin, its
+  /// cookies were stored and its server was verified.
   func receive(served head: ResponseHead) -> BodyDisposition
   /// Receives a piece of the body of a stored response.
   func receive(served piece: Data)
-  /// Receives a complete response, and keeps it until the task's delegate decides whether it is stored.
+  /// Receives a complete response that can be stored, and keeps it until the task's delegate has decided whether to store it.
   func keep(_ storable: StorableResponse)
-  /// Called in place of `finish` if the request can't be sent.
+  /// Ends the response with an error, in place of `finish`. Called if the request can't be sent, or if only a stored response may
+  /// answer it but there is none.
   func fail(_ error: URLError)
 }
 
-/// Sends a cache's requests to origins. `EngineClient` conforms to it.
+/// Sends the cache's requests to origins. `EngineClient` conforms to this protocol.
 protocol CacheUpstream: AnyObject, Sendable {
   func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int

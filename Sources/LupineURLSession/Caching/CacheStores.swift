@@ -5,9 +5,9 @@ import LupineCache
 import LupineCacheStore
 import Synchronization
 
-/// A stored response that was found for a URI.
+/// A stored response that a lookup for a URI has found.
 struct FoundResponse: Sendable {
-  /// Where the response was found: in memory, with its body, or in a file.
+  /// Where the lookup has found the response: in memory, together with its body, or in a file.
   enum Body: Sendable {
     case memory(id: UInt64, CachedURLResponse)
     case file(id: UInt64)
@@ -17,7 +17,7 @@ struct FoundResponse: Sendable {
   let body: Body
 }
 
-/// The open file of a stored response, for reading its body.
+/// The open file of a stored response, from which its body is read.
 final class RecordFile: Sendable {
   let reader: RecordReader
 
@@ -25,14 +25,14 @@ final class RecordFile: Sendable {
 
   var byteCount: UInt64 { reader.response.bodyByteCount }
 
-  /// Returns the body's bytes from `offset` to the end of the file block that contains it. `offset` must be less than
-  /// `byteCount`.
+  /// Reads the file block that contains the body's byte at `offset`. Returns the body's bytes from `offset` to the end of that
+  /// block. `offset` must be less than `byteCount`.
   func bytes(from offset: UInt64) throws(DiskStoreError) -> Data {
     let size = UInt64(RecordFormat.blockByteCount)
     return Data(try reader.block(offset / size).dropFirst(Int(offset % size)))
   }
 
-  /// Returns the entire body.
+  /// Reads and returns the entire body.
   func contents() throws(DiskStoreError) -> Data {
     var data = Data()
     for number in 0..<reader.blockCount { data.append(contentsOf: try reader.block(number)) }
@@ -40,26 +40,27 @@ final class RecordFile: Sendable {
   }
 }
 
-/// Stored responses in memory and in a folder.
+/// The responses that a cache stores, in memory and in the files of a folder.
 ///
-/// The memory store changes immediately. Files are read and written later on one serial queue, in the order of the calls, so that
-/// a lookup sees all earlier changes. Only callers of `waitForFiles` wait for the disk.
+/// A change takes effect in memory immediately. Files are read and written later on one serial queue, in the order of the calls, so
+/// that each lookup in files sees all earlier changes. Only callers of `waitForFiles` wait for the disk.
 final class CacheStores: Sendable {
-  /// A response may occupy at most a twentieth of the larger capacity, in memory or on disk, as in Foundation.
+  /// The divisor that limits the size of a response: a response may occupy at most a twentieth of the larger of the two capacities,
+  /// in memory and on disk, as in Foundation.
   private static let responseDivisor = 20
-  /// The maximum total size, in bytes, of the bodies that wait to be written to files: 32 MiB. If the disk is too slow, further
-  /// responses stay in memory only.
+  /// The maximum total size, in bytes, of the bodies that wait to be written to files: 32 MiB. While that limit is reached because
+  /// the disk is slow, new responses are stored in memory only.
   static let unwrittenBytesMax = 32 << 20
-  /// The maximum size, in bytes, of a body that is read from its file in one go and then kept in memory: 1 MiB. Longer bodies are
+  /// The maximum size, in bytes, of a body that is read from its file at once and then kept in memory: 1 MiB. Longer bodies are
   /// read block by block.
   static let loadedBytesMax: UInt64 = 1 << 20
 
-  /// The state of the folder with the files of stored responses.
+  /// The state of the folder that contains the files of stored responses.
   private enum Disk {
-    /// The folder hasn't been opened. It is opened when it is first needed, unless its capacity is 0.
+    /// The folder hasn't been opened yet. It is opened when a file is first needed, unless the capacity on disk is 0.
     case closed
     case open(DiskStore)
-    /// The folder can't be created or read. Responses are kept in memory only.
+    /// The folder can't be created or read, so responses are stored in memory only.
     case unusable
   }
 
@@ -77,10 +78,10 @@ final class CacheStores: Sendable {
   private let queue = DispatchQueue(label: "lupine.cache")
 
   /// - Parameters:
-  ///   - memoryCapacity: The maximum memory in bytes.
-  ///   - diskCapacity: The maximum size of the files in bytes.
-  ///   - folder: Returns the path of the folder for the files. Called when the folder is first needed.
-  ///   - clock: Returns the current time.
+  ///   - memoryCapacity: The maximum memory for stored responses, in bytes.
+  ///   - diskCapacity: The maximum total size of the files, in bytes.
+  ///   - folder: A closure that returns the path of the folder for the files. It is called when the folder is first needed.
+  ///   - clock: A closure that returns the current time.
   ///   - unwrittenBytesMax: The maximum total size, in bytes, of the bodies that wait to be written to files.
   init(
     memoryCapacity: Int, diskCapacity: Int, folder: @escaping @Sendable () -> String,
@@ -93,7 +94,7 @@ final class CacheStores: Sendable {
     self.unwrittenBytesMax = unwrittenBytesMax
   }
 
-  /// The time in seconds since 1970.
+  /// The current time in whole seconds since 1970.
   var now: Int64 { Int64(clock().timeIntervalSince1970.rounded(.down)) }
 
   /// The maximum size, in bytes, of a response that sessions store.
@@ -109,14 +110,14 @@ final class CacheStores: Sendable {
 
   // MARK: The queue
 
-  /// Performs work with files on the queue, after all earlier work.
+  /// Performs work with files asynchronously on the files' queue, after all earlier work.
   func onQueue(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
-  /// Performs work with files on the queue, after all earlier work, and waits until it is done.
+  /// Performs work with files on the files' queue, after all earlier work, and waits until it is done.
   func waitForFiles<Value>(_ work: () -> Value) -> Value { queue.sync(execute: work) }
 
-  /// The store on disk, which is opened when it is first needed. Nil if its capacity is 0 or the folder can't be used. Used on
-  /// the queue.
+  /// The store of responses on disk, which is opened on first use. Nil if the capacity on disk is 0 or the folder can't be used.
+  /// Must be used on the files' queue.
   var disk: DiskStore? {
     let (current, capacity) = diskState.withLock { ($0.disk, $0.capacity) }
     switch current {
@@ -130,8 +131,8 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Returns false if there certainly are no files of responses for the URI. Doesn't read a file. May return true although there
-  /// are none.
+  /// Returns whether files may contain responses for the URI. False is certain, whereas true only means that a lookup is necessary.
+  /// Reads no file.
   func mayHaveFiles(of uri: String) -> Bool {
     let (current, capacity) = diskState.withLock { ($0.disk, $0.capacity) }
     return switch current {
@@ -143,15 +144,15 @@ final class CacheStores: Sendable {
 
   // MARK: Lookup
 
-  /// Returns the responses for a URI that are stored in memory.
+  /// Returns the responses for the URI that are stored in memory.
   func foundInMemory(_ uri: String) -> [FoundResponse] {
     memory.records(for: uri).map {
       FoundResponse(response: $0.record.response, body: .memory(id: $0.id, $0.record.content))
     }
   }
 
-  /// Returns the responses for a URI: those in memory, and those in files that have no newer version in memory. Used on the
-  /// queue.
+  /// Returns the responses for the URI: those in memory, and those in files of which no newer version is in memory. Called on the
+  /// files' queue.
   func found(_ uri: String) -> [FoundResponse] {
     var found = foundInMemory(uri)
     disk?.forEachRecord(of: uri) { record in
@@ -163,17 +164,18 @@ final class CacheStores: Sendable {
     return found
   }
 
-  /// Opens the file of a stored response. Returns nil if the response is no longer stored. Used on the queue.
+  /// Opens the file of the stored response with this identifier. Returns nil if the response is no longer stored. Called on the
+  /// files' queue.
   func open(_ id: UInt64) -> RecordFile? {
     guard let reader = disk?.open(id) else { return nil }
     return RecordFile(reader)
   }
 
-  /// Deletes the file of a stored response. Used on the queue.
+  /// Deletes the file of a stored response. Called on the files' queue.
   func remove(_ file: RecordFile) { disk?.remove(file.reader.id) }
 
-  /// Reads a stored response from its file and keeps it in memory. If the file is damaged, deletes it and returns nil. Used on
-  /// the queue.
+  /// Reads a stored response from its file, and stores it in memory too. If the file is damaged, deletes it and returns nil. Called
+  /// on the files' queue.
   func load(_ file: RecordFile, for url: URL) -> CachedURLResponse? {
     guard let data = try? file.contents() else {
       remove(file)
@@ -190,8 +192,8 @@ final class CacheStores: Sendable {
 
   // MARK: Changes
 
-  /// Changes the memory store now, and the files after all earlier work on the queue. A response that is read from a file in the
-  /// meantime isn't kept in memory, because that would undo the change.
+  /// Changes the responses in memory now, and the files after all earlier work on their queue. Until the files have been changed, a
+  /// response that is read from a file isn't put into memory, because that would undo the change.
   private func change(_ inMemory: () -> Void, inFiles work: @escaping @Sendable () -> Void) {
     memory.beginChange()
     inMemory()
@@ -227,7 +229,7 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Removes the stored responses that a new response supersedes. Called if the new response itself isn't stored.
+  /// Removes the stored responses that `response` supersedes, although `response` itself isn't stored.
   func removeSuperseded(by response: StoredResponse, to request: CacheRequest) {
     let uri = request.uri.cacheKey
     let remove = { self.memory.update(uri, where: { $0.isSuperseded(by: response, to: request) }, { _ in nil }) }
@@ -237,7 +239,7 @@ final class CacheStores: Sendable {
   }
 
   /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve them again once `response`
-  /// has been evicted from memory. Called on the queue of the disk store.
+  /// has been evicted from memory. Called on the files' queue.
   private func removeFiles(supersededBy response: StoredResponse, to request: CacheRequest) {
     disk?.removeAll(for: request.uri.cacheKey) { $0.isSuperseded(by: response, to: request) }
   }
@@ -262,8 +264,8 @@ final class CacheStores: Sendable {
     try writer.commit { $0.isSuperseded(by: response, to: request) }
   }
 
-  /// Changes the metadata of stored responses, for example after a 304. A response that was replaced in the meantime isn't
-  /// changed.
+  /// Applies changes of metadata to stored responses, for example after a 304. A response that was replaced after the lookup isn't
+  /// changed. `found` are the responses among which each update's index selects one.
   func apply(_ updates: [StoredUpdate], to found: [FoundResponse], of uri: String) {
     guard !updates.isEmpty else { return }
     let changes = updates.map {
@@ -302,12 +304,12 @@ final class CacheStores: Sendable {
     change({ memory.removeAll(for: uri) }, inFiles: { self.disk?.removeAll(for: uri) })
   }
 
-  /// Removes all responses, also those that other processes have stored in the folder.
+  /// Removes all stored responses, including those that other processes have stored in the folder.
   func removeAll() {
     change({ memory.removeAll { _ in true } }, inFiles: { try? self.disk?.removeAll() })
   }
 
-  /// Removes the responses for which `isRemoved` returns true.
+  /// Removes the stored responses for which `isRemoved` returns true.
   func removeAll(where isRemoved: @escaping @Sendable (StoredResponse) -> Bool) {
     change({ memory.removeAll(where: isRemoved) }, inFiles: { self.disk?.removeAll(where: isRemoved) })
   }
@@ -319,7 +321,7 @@ extension StoredResponse {
     partition == other.partition && selectingFields == other.selectingFields
   }
 
-  /// Returns the response after the change, or nil if the change removes the response.
+  /// Returns this response with the change applied, or nil if the change removes the response.
   fileprivate func changed(by change: StoredUpdate.Change) -> StoredResponse? {
     switch change {
     case .replace(let new): return new
@@ -333,7 +335,7 @@ extension StoredResponse {
 }
 
 extension MemoryStore<CachedURLResponse>.Record {
-  /// Returns a copy of this record whose metadata and response head are those of `response`. The body stays the same.
+  /// Returns a copy of this record with the metadata and the response head of `response`. The body stays the same.
   fileprivate func with(_ response: StoredResponse) -> Self {
     let old = content.response
     let head = old.url.map { url in

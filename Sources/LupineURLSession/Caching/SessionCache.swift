@@ -5,36 +5,37 @@ import LupineCache
 import LupineEngine
 import Synchronization
 
-/// The object through which one session uses its cache. Responses that were requested with credentials, or that set cookies, are
-/// served only to the session that received them.
+/// Connects one session with its `URLCache`. Responses that were requested with credentials, or that set cookies, are served only
+/// to the session that received them.
 final class SessionCache: Sendable {
-  /// The maximum time for which a request waits for the response to another request: 20 s, as in Chrome. Afterward, the request
-  /// is sent itself.
+  /// The maximum time for which a request waits for the response to another request: 20 s, as in Chrome. Afterward, the waiting
+  /// request is sent too.
   static let waitMax = Duration.seconds(20)
 
-  /// The maximum size, in bytes, of a body that is stored while the task delivers it as a stream: 1 MiB. The reader of a stream
-  /// needn't hold the body in memory, so the cache shouldn't either.
+  /// The maximum size, in bytes, of a stored body that the task delivers piece by piece, within a receive window: 1 MiB. Such a
+  /// task doesn't hold the whole body in memory, so the cache shouldn't do so either.
   static let streamedBytesMax = 1 << 20
 
-  /// The maximum time for a revalidation in the background: one minute. No task can cancel the revalidation, so without the limit
-  /// it would never end if the body trickles in.
+  /// The maximum time for a revalidation in the background: one minute. No task can cancel it, so without the limit a server that
+  /// sends the body very slowly could keep it running forever.
   static let revalidationTimeMax = Duration.seconds(60)
 
-  /// The maximum time, in milliseconds, for looking up stored responses in files: 5,000. If the disk needs longer, for example
-  /// because a network share stalls, the request is sent without the result.
+  /// The maximum time, in milliseconds, for looking up stored responses in files: 5,000. If the lookup takes longer, for example
+  /// because a network share stalls, the request is sent to the origin without the result of the lookup.
   static let lookupMillisecondsMax = 5_000
 
   private static let sessionCount = Atomic(0)
 
   let stores: CacheStores
-  /// The name of the session's partition of the cache, unique in the process. Responses in the partition are never written to
-  /// files.
+  /// The name of the session, unique in the process. It is part of the names of the cache partitions that only this session uses.
+  /// Responses in these partitions are never written to files.
   let name: String
   private let waitMax: Duration
   private let isIsolated: Bool
   private let flights = Mutex(FlightTable<CacheExchange>())
 
-  /// Creates the object for a session. If `isIsolated` is true, the session shares no responses with other users of the cache.
+  /// Creates the connection of a session to its cache's stores. If `isIsolated` is true, the session shares no responses with other
+  /// users of the cache.
   init(_ stores: CacheStores, waitMax: Duration = SessionCache.waitMax, isIsolated: Bool = false) {
     self.stores = stores
     self.waitMax = waitMax
@@ -42,10 +43,10 @@ final class SessionCache: Sendable {
     name = "session \(Self.sessionCount.add(1, ordering: .relaxed).newValue)"
   }
 
-  /// Converts a request for the cache.
+  /// Converts a request to the form on which the cache bases its decisions.
   ///
   /// - Parameters:
-  ///   - request: The request with the fields that are sent, including cookies and credentials.
+  ///   - request: The request with all fields that the engine sends, including cookies and credentials.
   ///   - policy: The cache policy that the caller has set.
   ///   - ownCookie: The Cookie field that the caller has set, or nil.
   ///   - identity: The client certificate in the session's settings, or nil.
@@ -68,16 +69,16 @@ final class SessionCache: Sendable {
     return cached
   }
 
-  /// Returns the client certificate that a connection for the request may present: the one chosen for its origin, the request's
-  /// own or the session's.
+  /// Returns the client certificate that a connection for the request may present: the certificate chosen for the request's origin,
+  /// or else the one in the request's TLS settings, or else `identity`, the session's certificate. Returns nil if there is none.
   private func identity(of request: EngineRequest, _ identity: TLSIdentity?) -> TLSIdentity? {
     if let choice = request.identityChoice { return choice.identity }
     guard request.presentsIdentity, request.uri.origin.scheme == .https else { return nil }
     return request.connection?.tls.map(\.identity) ?? identity
   }
 
-  /// Returns the part of an Authorization field that stays the same in all requests of a user. With Digest, this is the user name
-  /// and the realm, because the rest changes with each request.
+  /// Returns the part of an Authorization field that stays the same in all requests of a user. For Digest credentials, it consists
+  /// of the user name and the realm, because the rest changes with each request.
   private static func credential(_ value: String) -> String {
     guard let proof = digestProof(value) else { return value }
     let user = proof.parameter("username") ?? proof.parameter("username*")
@@ -86,8 +87,8 @@ final class SessionCache: Sendable {
     return "Digest\0\(user)\0\(realm)"
   }
 
-  /// Parses the Digest credentials in an Authorization field. Returns nil for another scheme. The result is a `Challenge`,
-  /// because the parameters of credentials and challenges have the same syntax.
+  /// Parses the Digest credentials in the value of an Authorization field. Returns nil for another authentication scheme. The
+  /// result is a `Challenge`, because the parameters of credentials and challenges have the same syntax.
   private static func digestProof(_ value: String) -> Challenge? {
     value.prefix(7).lowercased() == "digest " ? Challenge.parse(value).first : nil
   }
@@ -110,7 +111,7 @@ final class SessionCache: Sendable {
   /// The number of requests that wait for the response to another request.
   var waiterCount: Int { flights.withLock { $0.waiterCount } }
 
-  /// Sends the exchange's request, or makes it wait for the response to another request for the same URI.
+  /// Sends the exchange's request, or lets it wait for the response to another request for the same URI that has already been sent.
   func join(_ exchange: CacheExchange) {
     switch flights.withLock({ $0.join(exchange.uri, exchange) }) {
     case .leads: exchange.lead(Lead(self, exchange.uri, exchange.id))
@@ -125,16 +126,17 @@ final class SessionCache: Sendable {
     }
   }
 
-  /// Remembers whether the latest response for a URI can serve several requests. If not, later requests for the URI don't wait.
+  /// Remembers whether the latest response for the URI can serve several requests. If it can't, later requests for the URI don't
+  /// wait for each other.
   func note(_ uri: String, isShared: Bool) { flights.withLock { $0.note(uri, isShared: isShared) } }
 
-  /// Begins a flight for a revalidation in the background, so that later requests for its URI wait for its response. Returns nil
-  /// if another request for the URI is already in flight.
+  /// Lets later requests for the URI wait for the response to a background revalidation, which the exchange is about to send.
+  /// Returns the object that notifies them. Returns nil if another request for the URI is already in flight.
   func begin(_ exchange: CacheExchange) -> Lead? {
     flights.withLock { $0.begin(exchange.uri, exchange.id) } ? Lead(self, exchange.uri, exchange.id) : nil
   }
 
-  /// Removes an exchange from those that wait. Returns false if it wasn't waiting.
+  /// Removes the exchange from those that wait for another request's response. Returns false if it isn't among them.
   func leave(_ exchange: CacheExchange) -> Bool { flights.withLock { $0.leave(exchange.uri, exchange.id) } }
 
   fileprivate func announce(
@@ -151,8 +153,8 @@ final class SessionCache: Sendable {
   }
 }
 
-/// Notifies the requests that wait for the response to another request. If `end` is never called, they are released when this
-/// object is deinitialized.
+/// Notifies the requests that wait for the response to one request, the leader. If `end` is never called, the waiting requests are
+/// released when this object is deinitialized.
 final class Lead: Sendable {
   private let cache: SessionCache
   private let uri: String
@@ -167,12 +169,13 @@ final class Lead: Sendable {
 
   deinit { end(.failed) }
 
-  /// Releases the waiting requests that the response can't serve. From now on, further requests that it can't serve don't wait.
+  /// Releases the waiting requests that the leader's response can't serve. From now on, new requests that the response can't serve
+  /// don't wait.
   func announce(_ response: StoredResponse, now: Int64) {
     cache.announce(uri, of: leader) { waiter in waiter.request.isServed(by: response, now: now) }
   }
 
-  /// Ends the wait of the other requests with this outcome. Only the first call has an effect.
+  /// Notifies the waiting requests that the leader's request has ended with this outcome. Only the first call has an effect.
   func end(_ outcome: FlightTable<CacheExchange>.Outcome) {
     guard !isOver.exchange(true, ordering: .relaxed) else { return }
     cache.end(uri, of: leader, outcome)
@@ -187,8 +190,8 @@ extension CacheRequest {
 }
 
 extension CachePolicy {
-  /// Converts a request's policy for the local cache. Directives for other caches on the path are in the request's Cache-Control
-  /// field.
+  /// Converts a request's cache policy to a policy of this cache. What the policy demands of caches between client and origin is in
+  /// the request's Cache-Control field.
   init(_ policy: URLRequest.CachePolicy) {
     self =
       switch policy {

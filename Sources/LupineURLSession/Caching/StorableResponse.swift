@@ -4,9 +4,9 @@ import Foundation
 import LupineCache
 import LupineEngine
 
-/// A response that may be stored. If `store` isn't called before the object is released, the response isn't stored.
+/// A complete response that the cache stores when `store` is called. If the object is released before, the response isn't stored.
 final class StorableResponse: Sendable {
-  /// The response that is proposed to the delegate for storing. Any content coding has been decoded.
+  /// The response that the task proposes to its delegate for storing. Its content coding, if any, has been decoded.
   let proposed: CachedURLResponse
   private let head: HTTPURLResponse
   private let response: StoredResponse
@@ -31,7 +31,8 @@ final class StorableResponse: Sendable {
   /// Whether the response is a redirect.
   var isRedirect: Bool { response.isRedirect }
 
-  /// Stores the response that the delegate has chosen: by default `proposed`, or nil to store nothing.
+  /// Stores the response that the delegate has chosen instead of `proposed`, or `proposed` itself. Stores nothing if `chosen` is
+  /// nil.
   func store(_ chosen: CachedURLResponse?) {
     defer { lead?.end(.stored) }
     guard let chosen, chosen.storagePolicy != .notAllowed else {
@@ -45,7 +46,7 @@ final class StorableResponse: Sendable {
     }
   }
 
-  /// Stores a response that the delegate has changed, if RFC 9111 still allows storing it.
+  /// Stores a response that the delegate has changed, unless RFC 9111 forbids storing the changed response.
   private func store(_ chosen: CachedURLResponse, _ changed: HTTPURLResponse) {
     let isDecoded = changed.isContentDecoded || changed.fields.contains("Content-Encoding")
     var fields = changed.fields
@@ -77,12 +78,12 @@ final class StorableResponse: Sendable {
 }
 
 extension StoredResponse {
-  /// Whether the response is a redirect (a status code of 300 to 399). Its body is rarely wanted.
+  /// Whether the response is a redirect (a status code of 300 to 399). Callers rarely want the body of a redirect.
   var isRedirect: Bool { (300..<400).contains(status) }
 }
 
 extension HTTPURLResponse {
-  /// Creates a response for delegates from the head of a stored response.
+  /// Creates the response for delegates from the stored status code and fields.
   convenience init(url: URL, _ stored: StoredResponse) {
     self.init(
       url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
@@ -90,7 +91,7 @@ extension HTTPURLResponse {
 }
 
 extension URLError {
-  /// Creates the error for a request that may be answered only from the cache, when the cache has no response.
+  /// Creates the error for a request that only the cache may answer, although the cache has no response.
   init(notCached url: URL?) {
     let text = "\(ReadableText.url(url)) isn't cached, and the cache policy forbids loading it. Use another policy."
     self.init(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: text])

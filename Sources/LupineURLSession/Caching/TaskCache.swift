@@ -5,13 +5,14 @@ import LupineCache
 import LupineEngine
 import Synchronization
 
-/// The object through which one task uses its session's cache. Tasks of a session without a cache have none.
+/// Connects one task with its session's cache. Tasks of a session without a cache have no such object.
 final class TaskCache: Sendable {
-  /// The purpose for which a kind of task uses the cache. In both cases, a request with an unsafe method invalidates stored responses.
+  /// The ways in which different kinds of tasks use the cache. For all of them, a request with an unsafe method invalidates stored
+  /// responses.
   enum Scope {
-    /// For data tasks: the cache answers requests.
+    /// Data tasks: the cache also answers requests.
     case requests
-    /// For downloads and uploads: requests only invalidate stored responses.
+    /// Downloads and uploads: the cache answers no requests.
     case invalidation
   }
 
@@ -32,7 +33,8 @@ final class TaskCache: Sendable {
   /// Whether the task's latest response comes from the cache, not from the origin.
   var isServed: Bool { state.withLock { $0.isServed } }
 
-  /// Called when a response begins. Discards the previous response if it hasn't been stored.
+  /// Records that a response to the task begins, and whether it comes from the cache. Discards the task's previous response if it
+  /// hasn't been stored.
   func note(isServed: Bool) {
     let old = state.withLock { state in
       defer { state = State(isServed: isServed) }
@@ -44,20 +46,20 @@ final class TaskCache: Sendable {
 
   func keep(_ storable: StorableResponse) { state.withLock { $0.storable = storable } }
 
-  /// Stores the latest response if it is a complete redirect. Called before the task's next request. The delegate isn't asked,
-  /// because a redirect isn't the final response. Other responses that aren't final, such as a 401 that the task answers, aren't
-  /// stored.
+  /// Stores the latest response if it is a complete redirect. Called before the task's next request. The delegate has no say,
+  /// because a redirect isn't the task's final response. Other responses that aren't final, such as a 401 after which the task
+  /// sends a credential, aren't stored.
   func storeRedirect() {
     guard let storable = takeStorable(), storable.isRedirect else { return }
     storable.store(storable.proposed)
   }
 
-  /// Returns the complete response that may be stored, and clears it. Returns nil if there is none.
+  /// Returns the complete response that the cache can store, at most once. Returns nil if there is none.
   func takeStorable() -> StorableResponse? { state.withLock { $0.storable.take() } }
 
   func invalidate(after head: ResponseHead, to request: EngineRequest) { session.invalidate(after: head, to: request) }
 
-  /// Returns an exchange that performs the request with the cache, or nil if the request bypasses the cache.
+  /// Returns an exchange that uses the cache to answer the request. Returns nil if the request bypasses the cache.
   func exchange(
     for request: EngineRequest, from urlRequest: URLRequest, _ settings: URLSessionConfiguration.Snapshot,
     through upstream: any CacheUpstream, windowBytes: Int?, receiver: any CacheReceiver

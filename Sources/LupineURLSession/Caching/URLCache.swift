@@ -7,38 +7,37 @@ internal import LupineEngine
 internal import Synchronization
 
 // Unchecked because the class is open. All state is in the stores, which have locks.
-/// Stored responses to requests, in memory and in files.
+/// A store of responses to requests, in memory and in files.
 ///
-/// The cache is private: it belongs to the user of the program. It stores the responses to `GET` that RFC 9111 §3 allows a
-/// private cache to store. Variants that `Vary` distinguishes are stored separately. When a capacity is exceeded, the least
-/// recently used responses are removed. Several processes can use the same directory.
+/// The cache is private in the sense of RFC 9111: it belongs to the user of the program. It stores the responses to `GET` that RFC
+/// 9111 §3 allows a private cache to store. If a response has a `Vary` field, its variants are stored separately. When a capacity
+/// is exceeded, the least recently used responses are removed. Several processes can use the same directory.
 ///
-/// The files contain the responses, and the values of the request fields that `Vary` names, unencrypted. Only this user can
-/// read the files. Sessions write files on a queue of the cache, so that no request waits for a disk. The methods of this class
-/// return after the files have been written.
+/// The files are not encrypted. They contain the responses, and the values of the request fields that `Vary` names. Only this user
+/// can read the files. Sessions write files on a queue of the cache, so that no request waits for a disk. In contrast, the methods
+/// of this class return only after the files have been written.
 ///
-/// The data tasks of a session use the cache of ``URLSessionConfiguration/urlCache``. The tasks access the stored responses
-/// directly and don't call a subclass's methods. A delegate decides which responses are stored in
-/// `urlSession(_:dataTask:willCacheResponse:)`.
+/// The data tasks of a session use the cache in ``URLSessionConfiguration/urlCache``. They access the stored responses directly and
+/// don't call a subclass's methods. A delegate decides which responses are stored in `urlSession(_:dataTask:willCacheResponse:)`.
 open class URLCache: NSObject, @unchecked Sendable {
-  /// The places in which a response may be stored.
+  /// The places in which a cache may store a response.
   public enum StoragePolicy: UInt, Sendable {
-    /// The response may be stored in memory and on disk.
+    /// The cache may store the response in memory and on disk.
     case allowed = 0
-    /// The response may be stored in memory only.
+    /// The cache may store the response in memory only.
     case allowedInMemoryOnly = 1
-    /// The response must not be stored.
+    /// The cache must not store the response.
     case notAllowed = 2
   }
 
-  /// The default capacity of the shared cache in memory: 4 MiB, as in Foundation on Linux.
+  /// The maximum memory for the responses of the shared cache: 4 MiB, as in Foundation on Linux.
   static let sharedMemoryCapacity = 4 << 20
-  /// The default capacity of the shared cache on disk: 20 MiB, as in Foundation on Linux.
+  /// The maximum disk space for the responses of the shared cache: 20 MiB, as in Foundation on Linux.
   private static let sharedDiskCapacity = 20 << 20
 
   private static let sharedCache = Mutex<URLCache?>(nil)
 
-  /// The cache that default configurations use. To replace it, set another cache before the first use of this property.
+  /// The cache that default session configurations use. To replace it, set this property before it is read for the first time.
   open class var shared: URLCache {
     get {
       sharedCache.withLock { cache in
@@ -51,18 +50,19 @@ open class URLCache: NSObject, @unchecked Sendable {
     set { sharedCache.withLock { $0 = newValue } }
   }
 
-  /// The stored responses, which sessions access directly. Only initializers set it.
+  /// The stored responses, which sessions access directly. Only initializers set this property.
   ///
-  /// Programs can create subclasses only if each designated initializer is public, so the others replace the stores of one.
+  /// It is a variable because the convenience initializers replace the stores that a public initializer has created. They aren't
+  /// designated initializers, because these must all be public so that programs can create subclasses.
   private(set) var stores: CacheStores
 
-  /// Creates a cache.
+  /// Creates a cache whose files are in a directory.
   ///
   /// - Parameters:
-  ///   - memoryCapacity: The maximum memory in bytes, or 0 to store nothing in memory.
-  ///   - diskCapacity: The maximum size of the files in bytes, or 0 to store nothing on disk.
-  ///   - directory: The directory of the files, which only this user can access. If it is nil, the cache uses a directory with
-  ///     the program's name in the user's caches directory.
+  ///   - memoryCapacity: The maximum memory for stored responses in bytes, or 0 to store nothing in memory.
+  ///   - diskCapacity: The maximum total size of the files in bytes, or 0 to store nothing on disk.
+  ///   - directory: The directory for the files, which only this user can access. If nil, the cache uses a directory with the
+  ///     program's name in the user's caches directory.
   public init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
     stores = CacheStores(
       memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
@@ -70,13 +70,13 @@ open class URLCache: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a cache.
+  /// Creates a cache whose files are in the directory at a path.
   ///
   /// - Parameters:
-  ///   - memoryCapacity: The maximum memory in bytes, or 0 to store nothing in memory.
-  ///   - diskCapacity: The maximum size of the files in bytes, or 0 to store nothing on disk.
-  ///   - path: The path of the directory, absolute or relative to the user's caches
-  ///     directory. If it is nil, the program's name is used.
+  ///   - memoryCapacity: The maximum memory for stored responses in bytes, or 0 to store nothing in memory.
+  ///   - diskCapacity: The maximum total size of the files in bytes, or 0 to store nothing on disk.
+  ///   - path: The path of the directory, absolute or relative to the user's caches directory. If nil, the directory has the
+  ///     program's name.
   public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
     stores = CacheStores(
       memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
@@ -86,7 +86,7 @@ open class URLCache: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a cache in a folder, with a function that returns the current time.
+  /// Creates a cache whose files are in a folder. The cache calls `now` to get the current time.
   convenience init(memoryCapacity: Int, diskCapacity: Int, folder: String, now: @escaping @Sendable () -> Date) {
     self.init(memoryCapacity: 0, diskCapacity: 0, directory: nil)
     stores = CacheStores(
@@ -105,15 +105,15 @@ open class URLCache: NSObject, @unchecked Sendable {
     return caches.appending(path: name ?? ProcessInfo.processInfo.processName)
   }
 
-  /// The maximum memory for stored responses, in bytes. Setting a lower value immediately removes the least recently used
-  /// responses.
+  /// The maximum memory for stored responses, in bytes. Setting a lower value immediately removes the least recently used responses
+  /// that exceed it.
   open var memoryCapacity: Int {
     get { stores.memory.capacity }
     set { stores.memory.capacity = newValue }
   }
 
-  /// The maximum disk space that the files of stored responses occupy, in bytes. A small response occupies a block of 4,096
-  /// bytes. Setting a lower value removes the least recently used responses.
+  /// The maximum disk space that the files of stored responses occupy, in bytes. A small response occupies a block of 4,096 bytes.
+  /// Setting a lower value removes the least recently used responses that exceed it.
   open var diskCapacity: Int {
     get { stores.diskCapacity }
     set { stores.diskCapacity = newValue }
@@ -125,7 +125,7 @@ open class URLCache: NSObject, @unchecked Sendable {
   /// The disk space that the files of stored responses occupy, in bytes. A multiple of 4,096.
   open var currentDiskUsage: Int { stores.waitForFiles { stores.disk?.byteCount ?? 0 } }
 
-  /// Returns the stored response to a request, whether or not it is fresh, or nil if there is none.
+  /// Returns the stored response to a request, whether or not the response is fresh. Returns nil if none is stored.
   ///
   /// The response must have been stored for the same URL (its fragment is ignored), and for the same values of the request fields
   /// that its `Vary` names. Responses that were requested with credentials, or that set cookies, aren't returned, because a
@@ -151,9 +151,9 @@ open class URLCache: NSObject, @unchecked Sendable {
 
   /// Stores a response, and replaces an earlier response to the same request.
   ///
-  /// Nothing is stored if the request isn't a `GET` without a body, if the response isn't a complete HTTP response that RFC 9111
-  /// §3 allows a cache to store (a response with `no-store` isn't), or if its storage policy forbids it. A response to a request
-  /// with credentials, or a response that sets cookies, is stored only in memory. The `userInfo` is stored only in memory, too.
+  /// Nothing is stored if the request isn't a `GET` without a body, if RFC 9111 §3 forbids storing the response (for example,
+  /// because it is incomplete or has `no-store`), or if the response's storage policy forbids it. A response to a request with
+  /// credentials, or a response that sets cookies, is stored only in memory. The `userInfo` is stored only in memory, too.
   open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
     guard cachedResponse.storagePolicy != .notAllowed, let key = CacheKey(request),
       let response = cachedResponse.response as? HTTPURLResponse
@@ -168,7 +168,7 @@ open class URLCache: NSObject, @unchecked Sendable {
     stores.waitForFiles {}
   }
 
-  /// Removes all stored responses for the request's URL, including those that sessions keep for themselves.
+  /// Removes all stored responses for the request's URL, including those that only one session uses.
   open func removeCachedResponse(for request: URLRequest) {
     guard let key = CacheKey(request) else { return }
     stores.removeAll(for: key.uri)
@@ -181,7 +181,7 @@ open class URLCache: NSObject, @unchecked Sendable {
     stores.waitForFiles {}
   }
 
-  /// Removes the responses that were received at or after a date. Both times are rounded down to whole seconds.
+  /// Removes the stored responses that were received at or after the given date. Both times are rounded down to whole seconds.
   open func removeCachedResponses(since date: Date) {
     let seconds = date.timeIntervalSince1970.rounded(.down)
     stores.removeAll { Double($0.times.response) >= seconds }
@@ -195,14 +195,14 @@ open class URLCache: NSObject, @unchecked Sendable {
   }
 }
 
-/// The key of a request's responses.
+/// The URI under which the responses to a request are stored, and the request in the form on which the cache bases its decisions.
 private struct CacheKey {
   let url: URL
   let uri: String
   let request: CacheRequest
 
-  /// Creates the key of a request. Returns nil if responses to the request aren't stored: its URL isn't http or https, its method
-  /// isn't GET or HEAD, or it has a body.
+  /// Creates the key for a request. Returns nil if the cache never stores responses to the request, because its URL isn't http or
+  /// https, its method isn't GET or HEAD, or it has a body.
   init?(_ request: URLRequest) {
     guard let url = request.url, let uri = try? URI(url.absoluteString), case .none = request.body,
       let method = request.httpMethod, method == "GET" || method == "HEAD"

@@ -64,7 +64,7 @@ extension URLSession.AsyncBytes {
 
   /// The Unicode scalars of a response's body.
   public struct UnicodeScalars: AsyncSequence, Sendable {
-    /// A scalar.
+    /// A Unicode scalar.
     public typealias Element = Unicode.Scalar
 
     let bytes: URLSession.AsyncBytes
@@ -72,7 +72,7 @@ extension URLSession.AsyncBytes {
     /// Creates an iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
 
-    /// Iterates over the scalars.
+    /// Iterates over the Unicode scalars.
     public struct AsyncIterator: AsyncIteratorProtocol {
       var bytes: URLSession.AsyncBytes.AsyncIterator
       /// A byte that was read but doesn't belong to the previous scalar, which was incomplete.
@@ -80,7 +80,7 @@ extension URLSession.AsyncBytes {
 
       init(bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
 
-      /// Returns the next scalar, or nil at the end of the body. Throws a `URLError` if the request fails.
+      /// Returns the next Unicode scalar, or nil at the end of the body. Throws a `URLError` if the request fails.
       public mutating func next() async throws -> Unicode.Scalar? {
         guard let first = try await nextByte() else { return nil }
         let byteCount: Int

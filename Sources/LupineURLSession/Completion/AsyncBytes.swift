@@ -3,10 +3,11 @@
 public import Foundation
 
 extension URLSession {
-  /// Sends a request, and returns as soon as the response's head has been received. The body is a sequence of bytes.
+  /// Sends a request, and returns as soon as the response's head has been received. Returns the body as a sequence of bytes, which
+  /// are received while the caller iterates over it.
   ///
-  /// Bytes are read from the connection only as fast as the caller consumes them. Cancelling the awaiting task cancels the
-  /// request. Discarding the sequence does so too.
+  /// Bytes are read from the connection only as fast as the caller consumes them. Cancelling the awaiting Swift task cancels the
+  /// request, and so does releasing the sequence.
   ///
   /// ```swift
   /// let url = URL(string: "https://example.com/events")!
@@ -15,10 +16,11 @@ extension URLSession {
   /// ```
   ///
   /// - Parameters:
-  ///   - request: The request.
-  ///   - delegate: The delegate of this request's task, which is notified of redirects, challenges, sent bytes and metrics.
-  /// - Returns: The body and the response's head. A status code of 400 or above isn't an error.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled. The sequence throws the same errors.
+  ///   - request: The request to send.
+  ///   - delegate: The delegate of the session task for this request. It is notified of redirects, challenges, sent bytes and
+  ///     metrics.
+  /// - Returns: The body and the response's head. A status code of 400 or above doesn't throw an error.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled. The sequence throws the same errors.
   public func bytes(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (AsyncBytes, URLResponse) {
@@ -56,7 +58,8 @@ extension URLSession {
     /// A byte.
     public typealias Element = UInt8
 
-    /// Reads the body's parts from the task's channel. When the last copy of the sequence is released, the task is cancelled.
+    /// Receives the parts of the body from the session task. Cancels the session task when the last copy of the sequence has been
+    /// released.
     final class Source: Sendable {
       let channel: ByteChannel
       let task: URLSessionDataTask
@@ -68,7 +71,8 @@ extension URLSession {
 
       deinit { task.cancel() }
 
-      /// Returns the next part of the body, which isn't empty, or nil at the end of the body. Throws the task's error.
+      /// Returns the next part of the body, which has at least one byte, or nil at the end of the body. Throws the session task's
+      /// error if it fails.
       func nextPart() async throws -> Data? {
         try await withTaskCancellationHandler {
           while case .part(let part) = try await channel.next() {
@@ -84,10 +88,10 @@ extension URLSession {
 
     let source: Source
 
-    /// The task that receives the bytes.
+    /// The session task that receives the bytes.
     public var task: URLSessionDataTask { source.task }
 
-    /// Creates an iterator. If there are several iterators, each byte is returned by only one of them.
+    /// Creates an iterator over the bytes. If there are several iterators, each byte is returned by only one of them.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
     /// Iterates over the bytes.

@@ -3,9 +3,10 @@
 import Foundation
 import Synchronization
 
-/// A queue of body parts with one consumer. The task's receive window limits the number of bytes in the queue.
+/// A queue that passes the parts of a response's body to one consumer. The task's receive window limits the number of bytes in the
+/// queue.
 final class ByteChannel: Sendable {
-  /// The next thing that the consumer receives.
+  /// The next value for the consumer: a part of the body, or the end.
   enum Next {
     case part(Data)
     case end
@@ -13,7 +14,7 @@ final class ByteChannel: Sendable {
 
   private struct State {
     var parts: [Data] = []
-    /// The index of the oldest part. Removing parts one by one from an array would take quadratic time.
+    /// The index of the oldest part in `parts`. Removing parts one by one from the array would take quadratic time instead.
     var first = 0
     var end: Result<Void, any Error>?
     var consumer: CheckedContinuation<Void, Never>?
@@ -34,13 +35,13 @@ final class ByteChannel: Sendable {
     wake { state in if state.end == nil { state.parts.append(part) } }
   }
 
-  /// Ends the queue. After the parts that were added so far, the consumer receives the end, or `error` if it isn't nil. Only the
+  /// Ends the queue. After all parts added so far, the consumer receives `error` or, if it is nil, the end of the body. Only the
   /// first call has an effect.
   func end(_ error: (any Error)?) {
     wake { state in state.end = state.end ?? (error.map { .failure($0) } ?? .success(())) }
   }
 
-  /// Waits for the next part or the end, and returns it. Throws the error passed to `end`.
+  /// Waits until there is a next part of the body or the body has ended, and returns it. Throws the error that was passed to `end`.
   func next() async throws -> Next {
     while true {
       let next = try state.withLock { state -> Next? in
@@ -70,14 +71,16 @@ final class ByteChannel: Sendable {
   }
 }
 
-/// A task's delegate that passes the response's head to a function, and then the body's parts to a channel.
+/// The delegate of a task for an async method. Passes the response's head to a function, and then the parts of the body to a
+/// channel.
 final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
   private let channel: ByteChannel
   private let head: Mutex<(@Sendable (Result<URLResponse, any Error>) -> Void)?>
 
   /// - Parameters:
-  ///   - channel: The channel to which the parts of the body are added.
-  ///   - head: Called once, with the response's head, or with the error if the task fails before.
+  ///   - channel: The channel to which the delegate adds the parts of the body.
+  ///   - head: A function that is called once: with the response's head, or with the task's error if the task fails before the head
+  ///     arrives.
   init(_ channel: ByteChannel, _ head: @escaping @Sendable (Result<URLResponse, any Error>) -> Void) {
     self.channel = channel
     self.head = Mutex(head)
@@ -106,7 +109,7 @@ final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate,
     channel.end(error)
   }
 
-  /// Passes the response's head, or the error if the task failed before, to the `head` function. Only the first call has an
-  /// effect.
+  /// Calls the `head` function with the response's head, or with the task's error if the task has failed before the head arrived.
+  /// Only the first call has an effect.
   private func answer(_ result: Result<URLResponse, any Error>) { head.withLock { $0.take() }?(result) }
 }

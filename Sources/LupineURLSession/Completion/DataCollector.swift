@@ -3,15 +3,16 @@
 import Foundation
 import Synchronization
 
-/// Collects a task's body, and calls the completion handler on the delegate queue when the task has completed. All other events
-/// go to the task's own delegate, or to the session's delegate.
+/// The delegate of a task with a completion handler. Collects the response's body, and calls the handler on the delegate queue when
+/// the task has completed. The task's own delegate, or else the session's, receives all other events.
 final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
   typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
   private struct State {
     var body = Data()
     var handler: Handler?
-    /// The error for a body that exceeds the limit, after which the task was cancelled. Nil if the body doesn't exceed it.
+    /// The error with which the handler is called because the body exceeded the limit and the task was cancelled. Nil if the body
+    /// doesn't exceed the limit.
     var excess: URLError?
   }
 

@@ -3,8 +3,8 @@
 import Foundation
 import Synchronization
 
-/// Keeps a download's file until the task has completed. Then calls the completion handler with the file, on the delegate queue.
-/// All other events go to the task's own delegate, or to the session's delegate.
+/// The delegate of a download task with a completion handler. Keeps the downloaded file until the task has completed, then calls
+/// the handler with it on the delegate queue. The task's own delegate, or else the session's, receives all other events.
 final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
   typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
@@ -13,8 +13,8 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
     var handler: Handler?
   }
 
-  /// Whether the file is kept after the completion handler has returned, for a caller who must remove it. If false, the file is
-  /// removed when the handler returns.
+  /// Whether the file remains after the completion handler has returned, so that the caller must remove it. If false, this object
+  /// removes the file when the handler returns.
   private let keepsFile: Bool
   private let state: Mutex<State>
 

@@ -6,14 +6,15 @@ import Synchronization
 extension URLSession {
   /// Sends a request, and returns the response and its whole body.
   ///
-  /// Cancelling the awaiting task cancels the request. The body is held in memory;
-  /// ``URLSessionConfiguration/bodyBytesMax`` limits it.
+  /// Cancelling the awaiting Swift task cancels the request. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax``
+  /// limits its size.
   ///
   /// - Parameters:
-  ///   - request: The request.
-  ///   - delegate: The delegate of this request's task. It is notified of redirects, challenges, sent bytes and metrics.
-  /// - Returns: The body and the response's head. A status code of 400 or above isn't an error.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
+  ///   - request: The request to send.
+  ///   - delegate: The delegate of the session task for this request. It is notified of redirects, challenges, sent bytes and
+  ///     metrics.
+  /// - Returns: The body and the response's head. A status code of 400 or above doesn't throw an error.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled.
   public func data(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
@@ -30,11 +31,11 @@ extension URLSession {
   /// Uploads bytes, and returns the response and its whole body.
   ///
   /// - Parameters:
-  ///   - request: The request. Its body isn't sent.
-  ///   - bodyData: The body to send.
-  ///   - delegate: The delegate of this request's task.
+  ///   - request: The request to send. Its own body is ignored.
+  ///   - bodyData: The body to send instead.
+  ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled.
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
@@ -44,11 +45,11 @@ extension URLSession {
   /// Uploads a file, and returns the response and its whole body.
   ///
   /// - Parameters:
-  ///   - request: The request. Its body isn't sent.
-  ///   - fileURL: The URL of a file on this machine.
-  ///   - delegate: The delegate of this request's task.
+  ///   - request: The request to send. Its own body is ignored.
+  ///   - fileURL: The URL of the file to send, which must be on this machine.
+  ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled.
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
@@ -58,32 +59,32 @@ extension URLSession {
   /// Sends a request, and downloads the response's body to a temporary file, which the caller must remove or move.
   ///
   /// - Parameters:
-  ///   - request: The request.
-  ///   - delegate: The delegate of this request's task.
-  /// - Returns: The URL of the file, and the response's head. A status code of 400 or above isn't an error.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting task was cancelled.
+  ///   - request: The request to send.
+  ///   - delegate: The delegate of the session task for this request.
+  /// - Returns: The URL of the file, and the response's head. A status code of 400 or above doesn't throw an error.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled.
   public func download(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
     try await value(delegate) { self.collect(self.downloadTask(with: request), keepsFile: true, $0) }
   }
 
-  /// Downloads the body of a URL to a temporary file. See ``download(for:delegate:)``.
+  /// Downloads the resource at a URL to a temporary file. See ``download(for:delegate:)``.
   public func download(
     from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
     try await download(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// Continues a stopped download. See ``downloadTask(withResumeData:)`` and ``download(for:delegate:)``.
+  /// Continues a stopped download to a temporary file. See ``downloadTask(withResumeData:)`` and ``download(for:delegate:)``.
   public func download(
     resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
     try await value(delegate) { self.collect(self.downloadTask(withResumeData: resumeData), keepsFile: true, $0) }
   }
 
-  /// Runs the session task that `make` creates, and returns what its completion handler receives. Cancels the session task if the
-  /// awaiting Swift task is cancelled.
+  /// Starts the session task that `make` creates, and returns what the task's completion handler receives. Cancels the session task
+  /// if the awaiting Swift task is cancelled.
   private func value<Value: Sendable>(
     _ delegate: (any URLSessionTaskDelegate)?,
     _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
@@ -112,21 +113,21 @@ extension URLSession {
   }
 }
 
-/// The outcome of an awaited session task. It is passed under a lock because of ThreadSanitizer, which doesn't see that a
-/// continuation orders memory accesses if it is resumed before the Swift task waits.
+/// The outcome of a session task that a Swift task awaits. A lock protects it only because of ThreadSanitizer: if the continuation
+/// is resumed before the Swift task waits, ThreadSanitizer doesn't see that the continuation orders the memory accesses.
 final class AsyncOutcome<Value: Sendable>: Sendable {
   private let result = Mutex<Result<Value, any Error>?>(nil)
 
   func set(_ new: Result<Value, any Error>) { result.withLock { $0 = new } }
 
-  /// Returns the value or throws the error. The outcome must have been set.
+  /// Returns the value, or throws the error, with which the session task has completed. The outcome must have been set before.
   func get() throws -> Value {
     guard let result = result.withLock({ $0 }) else { preconditionFailure("read before the task has completed") }
     return try result.get()
   }
 }
 
-/// Cancels a session task when the Swift task that awaits it is cancelled, even if the session task doesn't exist yet.
+/// Cancels a session task when the Swift task that awaits it is cancelled, which may happen before the session task exists.
 final class TaskCancellation: Sendable {
   private enum State {
     case unstarted
@@ -136,7 +137,7 @@ final class TaskCancellation: Sendable {
 
   private let state = Mutex(State.unstarted)
 
-  /// Resumes the session task, or cancels it if `cancel` was already called.
+  /// Starts the session task, or cancels it if `cancel` has already been called.
   func start(_ task: URLSessionTask) {
     let isCancelled = state.withLock { state in
       if case .cancelled = state { return true }

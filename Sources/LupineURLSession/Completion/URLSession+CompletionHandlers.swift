@@ -3,7 +3,7 @@
 import Foundation
 
 extension URLSession {
-  /// Lets a handler receive a task's response with its whole body. Returns the task.
+  /// Makes the session call `handler` with the task's response and whole body. Returns the task.
   func collect<Task: URLSessionTask>(_ task: Task, _ handler: @escaping DataCollector.Handler) -> Task {
     let collector = DataCollector(bodyBytesMax: client.settings.bodyBytesMax, handler)
     task.makeOptions().setCollector(collector, session: self)
@@ -11,7 +11,8 @@ extension URLSession {
     return task
   }
 
-  /// Lets a handler receive a download's file. Returns the task.
+  /// Makes the session call `handler` with the downloaded file. Returns the task. If `keepsFile` is false, the file is removed when
+  /// the handler returns.
   func collect(
     _ task: URLSessionDownloadTask, keepsFile: Bool, _ handler: @escaping DownloadCollector.Handler
   ) -> URLSessionDownloadTask {

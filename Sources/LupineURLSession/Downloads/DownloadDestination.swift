@@ -13,8 +13,8 @@ package struct DownloadDestination: Sendable {
   package let url: URL
   /// Whether missing directories in the destination's path are created.
   package let createsIntermediateDirectories: Bool
-  /// Whether an existing file or link at the destination is replaced. If the move fails, the existing file remains. A directory
-  /// is never replaced.
+  /// Whether an existing file or link at the destination is replaced. If the downloaded file can't be moved, the existing file
+  /// remains. A directory is never replaced.
   package let removesPreviousFile: Bool
 
   package init(url: URL, createsIntermediateDirectories: Bool = false, removesPreviousFile: Bool = false) {
@@ -25,8 +25,8 @@ package struct DownloadDestination: Sendable {
 
   /// Moves a downloaded file to the destination. The file keeps its permissions: only its owner can read and write it.
   ///
-  /// If the destination is the source file itself, the move fails, as with `FileManager`, even if existing files may be
-  /// replaced. Otherwise the download would remove the moved file.
+  /// If the destination is the source file itself, this method throws, as `FileManager` does, even if existing files may be
+  /// replaced. Otherwise the caller would take the file for moved, but the session would remove it as a temporary file.
   ///
   /// - Throws: `CocoaError` with Foundation's code for the failure, such as `.fileWriteFileExists`,
   ///   `.fileNoSuchFile` for a missing directory, `.fileWriteNoPermission`, `.fileWriteOutOfSpace` or
@@ -63,7 +63,7 @@ package struct DownloadDestination: Sendable {
         == source.deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
-  /// Copies the file to a temporary file next to the destination, and renames the copy.
+  /// Copies the source to a temporary file next to the destination, then renames that file to the destination's name.
   private func copy(from source: URL) throws(SystemError) {
     // Without this check, renaming the copy would fail too, but only after the entire file has been copied.
     guard removesPreviousFile || !File.exists(url.path) else { throw SystemError(call: "rename", code: EEXIST) }

@@ -4,20 +4,20 @@ import Foundation
 import LupineEngine
 import Synchronization
 
-/// A file to which a response's body is written piece by piece. Call `finish`, `keep` or `abandon` at the end. Otherwise the file
-/// is removed when the object is released.
+/// A file to which a response's body is written piece by piece. The owner must end the download with `finish`, `keep` or `abandon`.
+/// Otherwise the file is removed when the object is released.
 ///
-/// The first failure removes the file. Later pieces of the body are ignored. The methods may be called on any thread, but only
+/// The first failure removes the file, and later pieces of the body are ignored. The methods may be called on any thread, but only
 /// one at a time. They may block the thread on disk I/O.
 final class DownloadFile: Sendable {
   private struct State: ~Copyable {
-    /// The open file. Nil after `finish`, `keep`, `abandon` or a failure.
+    /// The open file. Nil after `finish`, `keep` or `abandon`, and after a failure.
     var file: WritableFile?
     var byteCount: UInt64
     var failure: URLError?
   }
 
-  /// The URL of the file.
+  /// The URL of this file on disk.
   let url: URL
   /// The URL of the resource that is downloaded, for error messages.
   private let source: URL?
@@ -55,11 +55,11 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Opens the file of an earlier download, to append to the bytes that the resume data says were received. Removes any bytes
-  /// beyond them.
+  /// Opens the partial file of an earlier download, so that the rest of the body can be appended. Truncates the file to the number
+  /// of bytes that the resume data says were received.
   ///
-  /// Returns nil if the file no longer exists or can't be the same file, because it is shorter, a link, or owned by another user.
-  /// The download then starts from the beginning.
+  /// Returns nil if the file no longer exists, or can't be the earlier download's file because it is shorter, a link, or owned by
+  /// another user. The download then starts from the beginning.
   ///
   /// - Throws: `URLError.cannotOpenFile` if the file exists but can't be opened.
   static func reopen(_ resumeData: ResumeData) throws(URLError) -> DownloadFile? {
@@ -81,14 +81,14 @@ final class DownloadFile: Sendable {
   /// The number of bytes written to the file, including those of an earlier download.
   var byteCount: UInt64 { state.withLock { $0.byteCount } }
 
-  /// Appends a piece of the body.
+  /// Appends a piece of the body to the file.
   ///
   /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func write(_ data: Data) throws(URLError) {
     try write(data.span)
   }
 
-  /// Appends a piece of the body.
+  /// Appends a piece of the body to the file.
   ///
   /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func write(_ bytes: borrowing Span<UInt8>) throws(URLError) {
@@ -104,7 +104,7 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotWriteToFile, .written, error) }
   }
 
-  /// Removes all bytes from the file. Called if the server sends the body from its start. `total` is the new length of the
+  /// Empties the file. Called if the server sends the entire body again instead of the rest. `total` is the new length of the
   /// complete file in bytes, or nil if it is unknown.
   ///
   /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
@@ -122,13 +122,15 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotWriteToFile, .written, error) }
   }
 
-  /// Closes the complete file and returns its URL. Afterward, the file belongs to the caller.
+  /// Closes the file after the last piece of the body, and returns the file's URL. Afterward, the file belongs to the caller, who
+  /// must remove it.
   ///
-  /// - Parameter byteCountDue: The number of bytes that the file must have, or nil if the framing of the body determines its end.
-  ///   For a resumed download, pass the `total` of ``ResumeAnswer/append(at:total:)``: the server may send a complete partial
-  ///   response that contains less than the rest of the resource.
+  /// - Parameter byteCountDue: The number of bytes that the file must have, or nil to accept any number because the framing of the
+  ///   body determines its end. For a resumed download, pass the `total` of ``ResumeAnswer/append(at:total:)``: a server may answer
+  ///   the request for the rest of the resource with a shorter part.
   /// - Throws: `URLError.cannotCloseFile` if the last bytes couldn't be written, `.badServerResponse` if the file has another
-  ///   length, or the error of an earlier call; the file has then been removed. `.cancelled` if the file was kept or abandoned.
+  ///   length, or the error of an earlier call. After these errors, the file has been removed. Throws `.cancelled` after `keep` or
+  ///   `abandon`.
   func finish(byteCountDue: UInt64? = nil) throws(URLError) -> URL {
     try close()
     if let byteCountDue, byteCountDue != byteCount { throw failIncomplete(byteCountDue) }
@@ -142,7 +144,7 @@ final class DownloadFile: Sendable {
     try close()
   }
 
-  /// Closes and removes the file. Has no effect after `finish`, `keep` or a failure.
+  /// Closes and removes the file. Has no effect after `finish` or `keep`, or after a failure.
   func abandon() {
     // The state's file is set to nil under the lock, so that only one call removes the file from its directory.
     let wasOpen = state.withLock { state in state.file.take() != nil }
@@ -179,7 +181,7 @@ final class DownloadFile: Sendable {
     return fail(URLError(code, failure, url: source))
   }
 
-  /// Removes the file, and stores the error, which later calls throw.
+  /// Removes the file, and stores the error, which later calls of `finish` and `keep` throw. Returns the error.
   private func fail(_ error: URLError) -> URLError {
     state.withLock { state in
       _ = state.file.take()
@@ -194,7 +196,8 @@ final class DownloadFile: Sendable {
 enum DownloadFileName {
   private static let prefix = "lupine-download-"
   private static let suffix = ".tmp"
-  /// The number of hex digits in a name: 32, for 128 random bits, so that names in a shared directory can't be guessed.
+  /// The number of random hex digits in a file name: 32, for 128 bits, so that other users of a shared directory can't guess the
+  /// name.
   private static let digitCount = 32
 
   static func random() -> String {
@@ -202,8 +205,8 @@ enum DownloadFileName {
     return prefix + digits.joined() + suffix
   }
 
-  /// Returns whether a file name is one that `random` can return. Resume data comes from the caller's storage, and must not name
-  /// other files.
+  /// Returns whether `random` could have created this file name. Used to check resume data, which comes from the caller's storage
+  /// and must not refer to other files.
   static func matches(_ name: some StringProtocol) -> Bool {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
     let digits = name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)

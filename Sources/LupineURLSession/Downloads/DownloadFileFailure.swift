@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import LupineEngine
 
-/// A failed system call on a download's file.
+/// A system call on a download's file that has failed.
 struct DownloadFileFailure {
   enum Action: String {
     case created, opened, written
@@ -13,7 +13,8 @@ struct DownloadFileFailure {
   let action: Action
   let path: String
   let error: SystemError
-  /// The number of bytes received before the failure, and the expected total (nil if unknown). Nil if the file was never open.
+  /// The number of bytes received before the failure, and the expected total number (nil if unknown). The whole property is nil if
+  /// the file has never been open.
   var received: (count: UInt64, total: UInt64?)?
 
   var description: String {
@@ -53,7 +54,7 @@ struct DownloadFileFailure {
 }
 
 extension URLError {
-  /// Creates the error for a failure of a download's file, with the system's error as the underlying error.
+  /// Creates the error for a failure of a download's file, whose underlying error is the system's error.
   init(_ code: Code, _ failure: DownloadFileFailure, url: URL?) {
     var info: [String: Any] = [
       NSLocalizedDescriptionKey: failure.description, NSUnderlyingErrorKey: failure.error.posixError,
@@ -65,11 +66,11 @@ extension URLError {
 }
 
 extension SystemError {
-  /// The equivalent `POSIXError`, for callers that check its code, or the error itself if there is no equivalent.
+  /// The `POSIXError` with the same code, for callers that check for it. If there is none, the error itself.
   var posixError: any Error {
     POSIXErrorCode(rawValue: code).map { POSIXError($0) as any Error } ?? self
   }
 
-  /// Whether the error means that the file doesn't exist, or isn't a regular file that this user has created.
+  /// Whether the error of opening a file means that the file doesn't exist, isn't a regular file, or belongs to another user.
   var isMissingOrForeignFile: Bool { [ENOENT, ENOTDIR, ELOOP, EISDIR, EINVAL, EPERM, ENXIO].contains(code) }
 }

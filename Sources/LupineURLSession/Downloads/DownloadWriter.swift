@@ -2,27 +2,28 @@
 
 import Foundation
 
-/// Records a download's response and its file, so that a later process can continue the download. Called on the file queue.
+/// Records on disk a download's response and its file, so that a later process can continue the download. Called on the file queue.
 protocol DownloadRecorder: Sendable {
-  /// Creates the file for a response's body, and records the response. Replaces an earlier file.
+  /// Creates the file for the response's body, and records the response. The new file replaces the file of an earlier response.
   func makeFile(for response: URLResponse) throws(URLError) -> DownloadFile
-  /// Called before the file is emptied. Removes the recorded response, whose bytes the file contains until then.
+  /// Removes the recorded response, to which the bytes in the file belong. Called before the file is emptied.
   func willEmptyFile() throws(URLError)
-  /// Called after the file was emptied. Records the response whose body is written to the file.
+  /// Records the response whose body will be written to the file. Called after the file has been emptied.
   func noteAnswer(_ response: URLResponse) throws(URLError)
 }
 
-/// Writes the files of one download. The methods may block the thread on disk I/O.
+/// Writes the body of one download to files. The methods may block the thread on disk I/O.
 struct DownloadWriter: ~Copyable {
-  /// The decision about a response's body, made when the response's head arrives.
+  /// What to do with a response's body. Decided when the response's head arrives.
   enum Decision: Equatable {
-    /// Write the response's body to the file from the start.
+    /// Write the response's body to an empty file.
     case take
-    /// Append the response's body to the bytes of the earlier download.
+    /// Append the response's body to the earlier download's file, which has `at` bytes. `total` is the length of the complete file
+    /// in bytes.
     case append(at: UInt64, total: UInt64)
-    /// Discard the response's body, because the file is already complete.
+    /// Discard the response's body, because the earlier download's file is already complete.
     case discard
-    /// Discard the response's body, and send this request instead.
+    /// Discard the response's body, and send this request instead of the previous one.
     case sendInstead(URLRequest)
   }
 
@@ -31,20 +32,22 @@ struct DownloadWriter: ~Copyable {
     let file: DownloadFile
   }
 
-  /// The file to which the body is written.
+  /// The file to which the response's body is written.
   private struct Target {
     let file: DownloadFile
-    /// The number of bytes that the complete file must have, or nil if the framing of the body determines its end.
+    /// The number of bytes that the complete file must have. Nil if any number is correct, because the framing of the body
+    /// determines its end.
     var byteCountDue: UInt64?
   }
 
-  /// The resume data of the earlier download. Nil if there was none, or after its file has been opened.
+  /// The earlier download's resume data, whose file hasn't been opened yet. Nil if there was no earlier download, or after its file
+  /// has been opened.
   private var unopened: ResumeData?
-  /// Creates and records the file. Nil for a download to a temporary file.
+  /// Creates the file for the body and records it for later processes. Nil for a download to a temporary file.
   private let recorder: (any DownloadRecorder)?
   private var earlier: Earlier?
-  /// The request for the entire resource that is sent in place of the request for the rest. Nil if the download wasn't started
-  /// again.
+  /// The request for the entire resource, which was sent because the rest couldn't be appended to the earlier download's file. Nil
+  /// if no such request was sent.
   private var freshRequest: URLRequest?
   private var target: Target?
   private var hasEnded = false
@@ -57,7 +60,7 @@ struct DownloadWriter: ~Copyable {
   /// The number of bytes in the file to which the body is written.
   var byteCount: UInt64 { target?.file.byteCount ?? 0 }
 
-  /// Opens the file of the earlier download. Returns the request for the rest of the resource, or for the entire resource if the
+  /// Opens the file of the earlier download. Returns a request for the rest of the resource, or for the entire resource if that
   /// file no longer exists. Returns nil if there was no earlier download.
   ///
   /// - Throws: `URLError.cannotOpenFile`, or `.cancelled` if the download has already ended.
@@ -69,9 +72,10 @@ struct DownloadWriter: ~Copyable {
     return data.makeRequest()
   }
 
-  /// Chooses the file for a response's body.
+  /// Chooses the file to which a response's body is written, and creates it if necessary. Returns what to do with the body.
   ///
-  /// - Throws: `URLError.cannotCreateFile`, or the error of emptying the file of the earlier download.
+  /// - Throws: `URLError.cannotCreateFile`, the error of emptying the file of the earlier download, or `.cancelled` if the download
+  ///   has already ended.
   mutating func begin(_ response: URLResponse) throws(URLError) -> Decision {
     if hasEnded { throw URLError(.cancelled) }
     // Only downloads over HTTP produce resume data.
@@ -120,7 +124,7 @@ struct DownloadWriter: ~Copyable {
     return try DownloadFile.create(from: response.url, total: UInt64(exactly: response.expectedContentLength))
   }
 
-  /// Writes a piece of the body.
+  /// Appends a piece of the response's body to its file.
   ///
   /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
   func write(_ data: Data) throws(URLError) {
@@ -129,7 +133,8 @@ struct DownloadWriter: ~Copyable {
 
   /// Ends the download after a complete response. Returns the URL of the file, which then belongs to the caller.
   ///
-  /// - Throws: The error of closing the file, or `.badServerResponse` if bytes are missing. The file has then been removed.
+  /// - Throws: The error of closing the file, or `.badServerResponse` if bytes are missing. After these errors, the file has been
+  ///   removed. `.cancelled` if the download has already ended.
   mutating func finish() throws(URLError) -> URL {
     guard !hasEnded, let target else { throw URLError(.cancelled) }
     hasEnded = true
@@ -148,8 +153,8 @@ struct DownloadWriter: ~Copyable {
     earlier?.file.abandon()
   }
 
-  /// Ends an incomplete download, and returns its serialized resume data. If the download can't be resumed, removes its files and
-  /// returns nil.
+  /// Ends an incomplete download, keeps its partial file, and returns its serialized resume data. If the download can't be resumed,
+  /// removes its files and returns nil.
   mutating func stop(request: URLRequest?, response: HTTPURLResponse?) -> Data? {
     guard !hasEnded else { return nil }
     if let unopened {

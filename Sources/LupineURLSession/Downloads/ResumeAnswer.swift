@@ -3,22 +3,24 @@
 import Foundation
 import LupineEngine
 
-/// The decision about the earlier download's file, and about the body of the response to the request for the rest.
+/// What to do with the partial file of a stopped download, and with the body of the response to the request for the rest of the
+/// resource.
 enum ResumeAnswer: Sendable, Equatable {
-  /// Append the body, which is the rest of the resource, to the file at this offset in bytes. `total` is the length of the
+  /// Append the body, which is the rest of the resource, to the file, whose length is `at` bytes. `total` is the length of the
   /// complete file in bytes.
   case append(at: UInt64, total: UInt64)
   /// Empty the file, and write the body to it. The body is the entire resource, because the resource has changed or the server
   /// doesn't support ranges.
   case startAfresh
-  /// Discard the body. The file is already complete.
+  /// Discard the body, because the file is already complete.
   case complete
-  /// Remove the file, discard the body, and request the entire resource: the response doesn't fit the file.
+  /// Remove the file, discard the body, and request the entire resource, because the response doesn't fit the file.
   case askAgain
-  /// Write the body, such as that of a 503 or a 401, to another file, and keep the earlier file for another attempt.
+  /// Write the body to another file, and keep the partial file for another attempt. The body isn't part of the resource, as with a
+  /// 503 or a 401.
   case unrelated
 
-  /// Interprets the head of the final response to ``ResumeData/makeRequest()``.
+  /// Decides from the head of the final response to the request that ``ResumeData/makeRequest()`` has returned.
   static func interpret(_ response: HTTPURLResponse, to resumeData: ResumeData) -> ResumeAnswer {
     switch response.statusCode {
     case 200: .startAfresh
@@ -50,7 +52,7 @@ enum ResumeAnswer: Sendable, Equatable {
     return .complete
   }
 
-  /// Returns whether the response has the ETag field that it must have. None is required if the request's If-Range contained a
+  /// Returns whether a 206 response has the ETag field that it must have. It needn't have one if the request's If-Range contained a
   /// date.
   ///
   /// A 206 must have the ETag that the 200 would have, but not its Last-Modified (RFC 9110 §15.3.7). Without an ETag, a server
@@ -60,7 +62,8 @@ enum ResumeAnswer: Sendable, Equatable {
     return response.fields.contains("ETag")
   }
 
-  /// Returns whether the response's validator is missing, or equals the one in the request's If-Range.
+  /// Returns false if the response's validator differs from the one in the request's If-Range. Returns true if it is equal or
+  /// missing.
   private static func isSame(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> Bool {
     switch resumeData.validator {
     case .entityTag(let tag):
@@ -74,7 +77,8 @@ enum ResumeAnswer: Sendable, Equatable {
 }
 
 extension HTTPURLResponse {
-  /// The range of the representation that the body contains, or nil if the Content-Range field is missing or malformed.
+  /// The range of the representation that the body contains, from the Content-Range field. Nil if that field is missing or
+  /// malformed.
   fileprivate var contentRange: ContentRange? {
     value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
   }

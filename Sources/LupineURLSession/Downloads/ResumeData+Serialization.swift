@@ -5,12 +5,12 @@ import Foundation
 import LupineEngine
 
 extension ResumeData {
-  /// The maximum length of serialized resume data in bytes: 256 KiB. That is four heads of the maximum size, because JSON may
-  /// need more bytes for a field than HTTP.
+  /// The maximum length of serialized resume data in bytes: 256 KiB. That is four times the maximum size of a request's head,
+  /// because JSON may need more bytes for a field than HTTP.
   private static let serializedBytesMax = 256 * 1024
   private static let version = 1
 
-  /// The JSON object. Its keys must not change, so that resume data of earlier versions can be read.
+  /// The JSON object that contains resume data. Its keys must not change, so that resume data of earlier versions can be read.
   private struct Record: Codable {
     let version: Int
     let url: String

@@ -3,38 +3,39 @@
 import Foundation
 import LupineEngine
 
-/// The data for resuming a stopped download. The caller can store it in memory or on disk, even across restarts of the program.
+/// The information needed to resume a stopped download. The caller can store it, even on disk across restarts of the program.
 ///
 /// The data contains the request's own fields, including `Authorization` and `Cookie`, because the download can't be resumed
 /// without these fields. Fields that the session adds, such as stored cookies, aren't included.
 struct ResumeData: Sendable, Equatable {
-  /// The URL of the original request. Redirects are followed again, because their targets may have changed or expired, and
-  /// because the request's credentials are meant only for this origin.
+  /// The URL of the original request. The resumed download follows redirects again, because their targets may have changed or
+  /// expired, and because the request's credentials are meant only for this origin.
   let url: URL
-  /// The request's own fields, without Range and If-Range.
+  /// The request's own fields, without Range, If-Range and the fields that the session adds.
   var fields: Fields
   /// The request's timeout in seconds, or nil if it had none.
   let timeoutInterval: TimeInterval?
   let handlesCookies: Bool
   let mainDocumentURL: URL?
 
-  /// The resource's validator. The server must confirm it, so that old and new bytes belong to the same representation.
+  /// The resource's validator. The server must confirm that the validator is still the same, so that the bytes in the file and the
+  /// new bytes belong to the same representation.
   let validator: Validator
   /// The path of the partial file.
   var path: String
-  /// The number of bytes of the partial file with which the download continues, at least 1.
+  /// The number of bytes of the partial file that the resumed download keeps, at least 1. The download continues after these bytes.
   let receivedByteCount: UInt64
   /// The length of the complete file in bytes, or nil if it is unknown.
   let totalByteCount: UInt64?
 
-  /// A strong validator, which changes whenever the content changes (RFC 9110 §8.8.1).
+  /// A strong validator of a resource. It changes whenever the content changes (RFC 9110 §8.8.1).
   enum Validator: Sendable, Equatable {
     /// A strong entity tag, with its quotation marks.
     case entityTag(String)
     /// The value of the Last-Modified field, as received.
     case lastModified(String)
 
-    /// The value for the request's If-Range field (RFC 9110 §13.1.5).
+    /// The validator as the value of the request's If-Range field (RFC 9110 §13.1.5).
     var text: String {
       switch self {
       case .entityTag(let text), .lastModified(let text): text
@@ -42,7 +43,7 @@ struct ResumeData: Sendable, Equatable {
     }
   }
 
-  /// Returns the request for the rest of the resource. Send it unchanged; ``ResumeAnswer`` interprets the response.
+  /// Returns the request for the rest of the resource. The caller must send it unchanged; ``ResumeAnswer`` interprets the response.
   func makeRequest() -> URLRequest {
     var request = makeFreshRequest()
     request.fields.set(name: "Range", value: "bytes=\(receivedByteCount)-")
@@ -66,9 +67,9 @@ struct ResumeData: Sendable, Equatable {
 extension ResumeData {
   /// Creates the resume data of a stopped download. Returns nil if the download can't be resumed.
   ///
-  /// A download can be resumed if all of these conditions hold: The request was a GET without a body and without a Range field.
-  /// The response is a 200 of a server that supports ranges, or a 206 that continues `earlier`. The response has a strong
-  /// validator. At least one byte was received. No content coding was decoded, because offsets in the coded body don't match
+  /// A download can be resumed if all of the following is true. The request was a GET without a body and without a Range field. The
+  /// response is a 200 of a server that supports ranges, or a 206 that continues `earlier`. The response has a strong validator. At
+  /// least one byte was received. The body had no content coding that was decoded, because offsets in a coded body don't match
   /// offsets in the file.
   ///
   /// - Parameters:
@@ -76,9 +77,9 @@ extension ResumeData {
   ///   - response: The final response, or nil if none was received.
   ///   - file: The URL of the file to which the body was written.
   ///   - receivedByteCount: The number of bytes in the file.
-  ///   - earlier: The resume data with which the task was created. Nil if there was none, or if its file was removed. The data
-  ///     remains valid until a response changes the file.
-  ///   - now: The current time in seconds since 1970. Stands for the time of the response if the response has no Date field.
+  ///   - earlier: The resume data with which the task was created. Nil if the task was created without resume data, or if the
+  ///     data's file was removed. The data remains valid until a response changes the file.
+  ///   - now: The current time in seconds since 1970. It is used if the response has no Date field.
   static func make(
     request: URLRequest, response: HTTPURLResponse?, file: URL, receivedByteCount: UInt64,
     earlier: ResumeData? = nil, now: Int64 = Int64(Date().timeIntervalSince1970)
@@ -120,8 +121,8 @@ extension ResumeData {
 }
 
 extension ResumeData.Validator {
-  /// Creates a strong validator from a response's ETag or Last-Modified field (RFC 9110 §8.8). Returns nil if neither is a strong
-  /// validator.
+  /// Creates a strong validator from a response's ETag field or, if it has none, from its Last-Modified field (RFC 9110 §8.8).
+  /// Returns nil if the field isn't a strong validator.
   init?(_ response: HTTPURLResponse, now: Int64) {
     if let text = response.value(forHTTPHeaderField: "ETag") {
       // A client that has an entity tag must not send a date instead, even if the tag is weak (RFC 9110 §13.1.5).
@@ -143,15 +144,15 @@ extension ResumeData.Validator {
     self = .entityTag(text)
   }
 
-  /// The minimum time in seconds from Last-Modified to Date with which the date is a strong validator: 1 (RFC 9110 §8.8.2.2).
+  /// The minimum time in seconds between Last-Modified and Date for Last-Modified to be a strong validator: 1 (RFC 9110 §8.8.2.2).
   /// Within that second, the resource may change again without a new date.
   private static let ageSecondsMin: Int64 = 1
-  /// The minimum time in seconds from Last-Modified to the local clock with which the date of a response without a Date field is
-  /// a strong validator: 60, the value of RFC 7232 §2.2.2, which allows for slightly different clocks.
+  /// The minimum time in seconds between Last-Modified and the local time for Last-Modified to be a strong validator, if the
+  /// response has no Date field: 60, the value of RFC 7232 §2.2.2, which allows for slightly different clocks.
   private static let ageSecondsMinWithoutDate: Int64 = 60
 
-  /// Creates a validator from the value of a Last-Modified field. Returns nil if the value isn't a date, or if it is so recent
-  /// that the resource could have changed again without a new date.
+  /// Creates a validator from the value of a Last-Modified field. Returns nil if the value isn't a date, or if that date is so
+  /// recent that the resource could change again without getting another date. `date` is the value of the response's Date field.
   init?(lastModified text: String, date: String?, now: Int64) {
     guard let modified = HTTPDate(text, now: now)?.secondsSince1970 else { return nil }
     if let date = date.flatMap({ HTTPDate($0, now: now) })?.secondsSince1970 {

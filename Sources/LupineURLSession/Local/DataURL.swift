@@ -9,18 +9,18 @@ import LupineEngine
 struct DataURL: Equatable {
   /// The media type without parameters, in lowercase.
   let mediaType: String
-  /// The value of the media type's parameter `charset`, in lowercase, or nil if there is none.
+  /// The value of the media type's parameter `charset`, in lowercase. Nil if the URL has none.
   let charset: String?
   let content: Data
 
-  /// The media type of a URL that names none (RFC 2397 §2).
+  /// The media type of a `data:` URL that names none (RFC 2397 §2).
   private static let defaultMediaType = "text/plain"
   private static let defaultCharset = "us-ascii"
 
   private typealias Bytes = ArraySlice<UInt8>
 
   // dataurl = "data:" [ mediatype ] [ ";base64" ] "," data
-  /// Decodes a `data:` URL. The URL's fragment is ignored.
+  /// Decodes a `data:` URL, ignoring its fragment.
   init(_ url: String) throws(DataURLError) {
     let bytes = Array(url.utf8).prefix { $0 != UInt8(ascii: "#") }
     guard Self.text(bytes.prefix(5)) == "data:" else { throw .otherScheme }

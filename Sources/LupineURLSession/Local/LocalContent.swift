@@ -15,15 +15,15 @@ struct LocalContent: ~Copyable {
 
   private let url: URL
   private let mediaType: String
-  /// The text encoding that a data: URL names. Nil for a file, because its encoding is unknown.
+  /// The text encoding that the data: URL names. Nil if it names none, or for a file, whose encoding is unknown.
   private let charset: String?
-  /// The length of the entire content in bytes. Nil if it is unknown, because a file has content but reports the length 0, as
-  /// files in /proc do.
+  /// The length of the entire content in bytes. Nil if the length is unknown, because a file reports the length 0 but has content,
+  /// as files in /proc do.
   private let byteCount: UInt64?
   private let source: Source
   private var offset: UInt64 = 0
 
-  /// The maximum number of bytes read at once: 256 KiB, the amount that the engine reads from a socket.
+  /// The maximum number of content bytes read at once: 256 KiB, the amount that the engine reads from a socket.
   private static let pieceBytesMax = 256 * 1024
 
   /// Returns whether `LocalContent` can read the URL: its scheme is `file` or `data`.
@@ -32,7 +32,7 @@ struct LocalContent: ~Copyable {
     return scheme == "file" || scheme == "data"
   }
 
-  /// Opens the file of a request's URL, or decodes its data: URL.
+  /// Opens the file at the request's file: URL, or decodes the request's data: URL.
   ///
   /// - Throws: `URLError.unsupportedURL` for a method other than GET and HEAD, a request with a body, or a file on another
   ///   host; `.badURL` for a malformed URL; for files also `.fileDoesNotExist`, `.fileIsDirectory`,
@@ -93,7 +93,7 @@ struct LocalContent: ~Copyable {
     return path
   }
 
-  /// The response's head. It contains the length of the entire content, even for HEAD.
+  /// The response's head. Its expected length is the length of the entire content, even for HEAD.
   var response: URLResponse {
     URLResponse(
       url: url, mimeType: mediaType, expectedContentLength: byteCount.map { Int(clamping: $0) } ?? -1,
@@ -103,8 +103,8 @@ struct LocalContent: ~Copyable {
   /// Whether the entire content has been read.
   private var isAtEnd: Bool { offset == byteCount }
 
-  /// Reads the next piece of the content. Returns the piece, which has at most `countMax` bytes and may be empty, and whether it
-  /// is the last one.
+  /// Reads the next piece of the content. Returns the piece, which has at most `countMax` bytes and may be empty, and whether it is
+  /// the last piece.
   ///
   /// If a file has become longer since it was opened, the added bytes aren't read.
   ///
@@ -145,7 +145,7 @@ struct LocalContent: ~Copyable {
 }
 
 extension File {
-  /// Returns the file's length in bytes, or nil if the file reports 0 but has content.
+  /// Returns the file's length in bytes. Returns nil if the file reports the length 0 but has content.
   fileprivate func contentByteCount() throws(SystemError) -> UInt64? {
     let count = try byteCount()
     guard count == 0 else { return count }
@@ -155,10 +155,10 @@ extension File {
 }
 
 extension URLError {
-  /// The maximum number of characters of a URL that an error's text quotes, which is enough for a path (PATH_MAX is 4,096 bytes).
+  /// The maximum number of characters of a URL that an error message quotes: 4,096, enough for a path (PATH_MAX is 4,096 bytes).
   private static let quotedCharactersMax = 4_096
 
-  /// Creates the error for a file: or data: URL that can't be read. In the error's text, `explanation` follows the URL.
+  /// Creates the error for a file: or data: URL that can't be read. In the error message, `explanation` follows the URL.
   fileprivate init(_ code: Code, local url: URL, _ explanation: String, _ underlying: (any Error)? = nil) {
     let text = url.scheme?.lowercased() == "data" ? "The data URL" : url.absoluteString
     var info: [String: Any] = [

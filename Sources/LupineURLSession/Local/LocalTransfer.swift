@@ -3,7 +3,8 @@
 import Foundation
 import Synchronization
 
-/// Reads the content of a file: or data: URL for a task. Calls the observer like a ``Transfer`` that receives a response.
+/// Reads the content of a file: or data: URL for a task. It calls its observer in the same way as a ``Transfer``, which receives an
+/// HTTP response.
 ///
 /// The transfer performs one step at a time. It reads a piece on the session's file queue, where a slow disk delays only files,
 /// and delivers the piece on the delivery queue. Then it reads the next piece, if the receive window permits and the task isn't
@@ -11,10 +12,10 @@ import Synchronization
 final class LocalTransfer: TaskTransfer {
   private enum Phase {
     case unopened
-    /// The observer is deciding whether it accepts the content.
+    /// The observer is deciding whether to accept the content, after it has received the response's head.
     case deciding
     case reading
-    /// The end of the content, or an error. No more content is delivered.
+    /// The transfer delivers no more content: it has delivered all of it, failed with this error, or was cancelled.
     case ended(URLError?)
   }
 
@@ -27,13 +28,14 @@ final class LocalTransfer: TaskTransfer {
   private struct State {
     var observer: (any TransferObserver)?
     var phase = Phase.unopened
-    /// Whether a step is in progress.
+    /// Whether a step (opening, reading and delivering a piece, or ending) is in progress.
     var isBusy = false
     var isSuspended = false
-    /// The `change` number of the latest call to `setSuspended` that had an effect. Calls with lower numbers are ignored.
+    /// The number `change` in the latest call to `setSuspended` that had an effect. Calls with lower numbers are ignored, because
+    /// they come too late.
     var latestChange = 0
     var isCancelled = false
-    /// The number of bytes that may still be delivered within the receive window, or nil if the window isn't limited.
+    /// The number of bytes that may still be delivered before the receive window is extended. Nil if the window isn't limited.
     var windowRemaining: Int?
     var response: URLResponse?
     var receivedByteCount: Int64 = 0
@@ -46,19 +48,19 @@ final class LocalTransfer: TaskTransfer {
   private let files: SerialQueue
   private let delivery: SerialQueue
   private let windowBytes: Int?
-  /// The opened content. It is read on the file queue and released on the delivery queue.
+  /// The content after it has been opened. It is read on the file queue and released on the delivery queue.
   private let content = Mutex<LocalContent?>(nil)
   private let state: Mutex<State>
 
-  /// Creates a transfer for a request whose URL ``LocalContent`` serves. Nothing is opened until `send` is called.
+  /// Creates a transfer for a request whose URL ``LocalContent`` can read. The transfer opens nothing until `send` is called.
   ///
   /// - Parameters:
-  ///   - request: The request.
+  ///   - request: The request for the content.
   ///   - files: The queue on which the content is opened and read.
   ///   - delivery: The queue on which the observer is called.
   ///   - windowBytes: The receive window: the maximum number of bytes to deliver before `extendWindow(by:)` permits more, or nil
   ///     for no limit.
-  ///   - observer: The object that receives the content, usually the task.
+  ///   - observer: The object that receives the content, usually the session task.
   init(
     _ request: URLRequest, files: SerialQueue, delivery: SerialQueue, windowBytes: Int?,
     observer: any TransferObserver
@@ -111,8 +113,8 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Steps
 
-  /// Performs the next step, unless a step is in progress, or the receive window, a suspension or the observer's decision doesn't
-  /// permit the next step yet.
+  /// Performs the next step, unless another step is in progress, or unless the transfer must wait for the receive window to be
+  /// extended, for the task to be resumed, or for the observer's decision.
   private func advance() {
     let step = state.withLock { state -> Step? in
       guard !state.isBusy, state.startDate != nil, let step = nextStep(state) else { return nil }
@@ -221,8 +223,8 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// The values for the task's metrics. They contain one transaction without a connection, or no transaction if the transfer
-  /// wasn't started.
+  /// The values from which the task creates its metrics. They contain one transaction, which has no connection, or no transaction
+  /// if the transfer wasn't started.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()

@@ -3,9 +3,9 @@
 public import Foundation
 
 // Unchecked because the class is open. All state is constant.
-/// A response's head and its entire body, for storing in a cache. Immutable.
+/// A response's head and its entire body, for storing in a cache. The object is immutable.
 ///
-/// Two objects are equal if their heads, bodies and storage policies are equal. Equality ignores ``userInfo``.
+/// Two objects are equal if their heads, bodies and storage policies are equal. Comparisons ignore ``userInfo``.
 open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
   private let storedResponse: URLResponse
   private let storedData: Data
@@ -14,20 +14,20 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
 
   /// The response's head.
   open var response: URLResponse { storedResponse }
-  /// The body, after decoding.
+  /// The body, after its content coding has been decoded.
   open var data: Data { storedData }
-  /// Values that the program has attached to the response, or nil. A ``URLCache`` keeps them only in memory.
+  /// The values that the program has attached to the response, or nil if there are none. A ``URLCache`` stores them in memory only.
   open var userInfo: [AnyHashable: Any]? { storedUserInfo }
-  /// The places in which a ``URLCache`` may store the response.
+  /// The places (memory, disk or none) in which a ``URLCache`` may store the response.
   open var storagePolicy: URLCache.StoragePolicy { storedPolicy }
 
-  /// Creates a cached response.
+  /// Creates an object with a response's head and body.
   ///
   /// - Parameters:
   ///   - response: The response's head.
-  ///   - data: The entire body, after decoding.
-  ///   - userInfo: Values to attach to the response.
-  ///   - storagePolicy: The places in which the response may be stored.
+  ///   - data: The entire body, after its content coding has been decoded.
+  ///   - userInfo: Values to attach to the response, or nil.
+  ///   - storagePolicy: The places in which a ``URLCache`` may store the response.
   public init(
     response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
     storagePolicy: URLCache.StoragePolicy = .allowed
@@ -64,8 +64,8 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
 }
 
 extension HTTPURLResponse {
-  /// Whether the session asks its delegate about caching the response, even if its own cache won't store it. True if the status
-  /// code is 200...299 and Cache-Control has no `no-store` (RFC 9111 §5.2.2.5).
+  /// Whether the session calls its delegate to decide about caching the response, even if the session's cache won't store it. True
+  /// if the status code is 200...299 and Cache-Control has no `no-store` (RFC 9111 §5.2.2.5).
   var isStorable: Bool {
     (200..<300).contains(statusCode) && !members(of: "Cache-Control").contains("no-store")
   }

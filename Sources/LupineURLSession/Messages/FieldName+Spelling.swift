@@ -1,8 +1,8 @@
 // FieldName+Spelling: the usual spelling of field names, which responses use.
 
 extension String {
-  /// The registered spelling of a field name, such as `ETag`. In an unlisted name in lowercase, each part is capitalized, unless
-  /// the name begins with `x-`. Other names aren't changed.
+  /// The usual spelling of this field name: the registered one, such as `ETag`, if the name is in `registeredSpellings`. For other
+  /// names in lowercase that don't begin with `x-`, the name with each part capitalized. Otherwise, the name itself.
   var usualSpelling: String {
     let name = lowercased()
     if let registered = Self.registeredSpellings[name] { return registered }
@@ -11,7 +11,7 @@ extension String {
       .joined(separator: "-")
   }
 
-  /// The common names in IANA's registry of HTTP field names. The keys are the names in lowercase.
+  /// The common field names in IANA's registry of HTTP field names, keyed by the same names in lowercase.
   private static let registeredSpellings = Dictionary(
     uniqueKeysWithValues: [
       "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Patch", "Accept-Ranges",

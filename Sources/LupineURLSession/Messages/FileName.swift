@@ -1,11 +1,11 @@
 // FileName: a file name that a server has suggested, restricted to one harmless path component (RFC 6266 §4.3).
 
-/// A single path component, which can't lead out of its directory.
+/// A file name that is a single path component, so that it can't refer to another directory.
 struct FileName {
   let string: String
 
-  /// Creates a name from the last path component of the suggested name, without control characters. Returns nil if the result
-  /// can't name a file, such as `..`.
+  /// Creates a file name from the last path component of the name that a server has suggested, without control characters. Returns
+  /// nil if the result can't be a file's name, such as `..`.
   init?(suggested: String) {
     // The text is split by scalars: "/" with a combining mark is a Character other
     // than "/", but the system still sees a separator.
@@ -24,12 +24,12 @@ struct FileName {
   /// The maximum length of a file name in bytes: Linux's NAME_MAX, which all common file systems share.
   private static let bytesMax = 255
 
-  /// The maximum length, in bytes including the dot, of an extension that is kept when a name is shortened. No extension in
-  /// IANA's media type registry is longer.
+  /// The maximum length, in bytes including the dot, of a file name's extension that is kept when the name is shortened: 32. No
+  /// extension in IANA's media type registry is longer.
   private static let extensionBytesMax = 32
 
-  /// Returns the name, shortened to `bytesMax` bytes. An extension of at most `extensionBytesMax` bytes is kept, because programs
-  /// use it to recognize the file's type.
+  /// Returns the name, shortened to at most `bytesMax` bytes. A file name's extension of at most `extensionBytesMax` bytes is kept,
+  /// because programs use it to recognize the file's type.
   private static func shortened(_ name: String) -> String {
     guard name.utf8.count > bytesMax else { return name }
     var suffix = name.lastIndex(of: ".").map { name[$0...] } ?? ""

@@ -5,22 +5,22 @@ public import Foundation
 package import LupineEngine
 
 // Unchecked because the class is open. All state is constant.
-/// An HTTP response's head: its status code and its fields. Immutable.
+/// An HTTP response's head: its status code and its fields. The object is immutable.
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// The header section as received. A name may occur several times.
   package let fields: Fields
-  /// Whether the body's content codings are removed before the body is delivered.
+  /// Whether the body is delivered after its content codings have been decoded.
   let isContentDecoded: Bool
   private let storedStatusCode: Int
 
-  /// Creates a response, for example for a test.
+  /// Creates a response with a status code and fields, for example for a test.
   ///
   /// - Parameters:
-  ///   - url: The URL that the response came from.
+  ///   - url: The URL from which the response comes.
   ///   - statusCode: The status code in 0...999, because a status line has three digits (RFC 9112 §4).
   ///   - httpVersion: Ignored.
-  ///   - headerFields: The fields by name, or nil for no fields.
-  /// - Returns: The response, or nil if the status code is out of range.
+  ///   - headerFields: The header fields, keyed by name, or nil for none.
+  /// - Returns: The response, or nil if the status code isn't in 0...999.
   public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
     guard (0...999).contains(statusCode) else { return nil }
     fields = Fields(headerFields ?? [:])
@@ -61,16 +61,16 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     coder.encode(NSArray(array: lines), forKey: Self.fieldsKey)
   }
 
-  /// Always true: archives can be decoded with a list of allowed classes.
+  /// True: the class supports secure coding.
   public override class var supportsSecureCoding: Bool { true }
 
   private static let statusKey = "statusCode"
   private static let isContentDecodedKey = "isContentDecoded"
-  /// The archive's key for the header fields. The archived array contains each name followed by its value, because a name may
-  /// occur several times.
+  /// The key under which an archive contains the header fields. They are an array of each name followed by its value, because a
+  /// name may occur several times.
   private static let fieldsKey = "fields"
 
-  /// Returns whether `object` is a response with the same properties.
+  /// Returns whether `object` is a response that equals this one in all properties.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? HTTPURLResponse, super.isEqual(object) else { return false }
     return statusCode == other.statusCode && fields == other.fields
@@ -81,16 +81,17 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     storedStatusCode
   }
 
-  /// The header fields by name. The dictionary is created on each access; prefer ``value(forHTTPHeaderField:)``.
+  /// The header fields as a dictionary from names to values. The dictionary is created on each access; prefer
+  /// ``value(forHTTPHeaderField:)``.
   ///
-  /// A registered name has its registered spelling, such as `ETag` or `Content-Type`. Any other name in lowercase is capitalized
-  /// unless it begins with `x-`, and the remaining names keep the received spelling. If a name occurs several times, its values
-  /// are joined with ", ", under its first spelling.
+  /// A registered name has its registered spelling, such as `ETag` or `Content-Type`. Any other name that was received in lowercase
+  /// is capitalized, unless it begins with `x-`. All other names keep the received spelling. If a name occurs several times, its
+  /// values are joined with ", ", under its first spelling.
   open var allHeaderFields: [AnyHashable: Any] {
     Dictionary(joinedFields.map { ($0.name.usualSpelling, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns the value of a field, or nil if there is none.
+  /// Returns the value of a header field, or nil if the response has no such field.
   ///
   /// - Parameter field: The name of the field. Its case is ignored.
   /// - Returns: The value. If the field occurs several times, the values are joined with ", " (RFC 9110 §5.3).
@@ -98,12 +99,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     fields.list(field)
   }
 
-  /// Returns the elements of a list-valued field (RFC 9110 §5.6.1), in lowercase and without surrounding whitespace.
+  /// Returns the elements of a header field whose value is a comma-separated list (RFC 9110 §5.6.1), in lowercase and without
+  /// surrounding whitespace.
   func members(of field: String) -> [String] {
     (value(forHTTPHeaderField: field) ?? "").split(separator: ",").map { $0.trimmingBlanks.lowercased() }
   }
 
-  /// The header fields in the order received. The values of a repeated name are joined with ", ".
+  /// The header fields in the order received. If a name occurs several times, its values are joined with ", ".
   package var joinedFields: [(name: String, value: String)] {
     // The dictionary finds a repeated name in constant time, so that joining takes linear time even if a peer sends many fields.
     var positions: [String: Int] = [:]
@@ -168,8 +170,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     value(forHTTPHeaderField: field).map { $0.lowercased() == "identity" } ?? true
   }
 
-  /// Returns the value of the last field line with this name. If a field that may occur only once occurs several times, other
-  /// clients use the last one too.
+  /// Returns the value of the last field line with this name, or nil if there is none. Used for fields that may occur only once: if
+  /// such a field occurs several times, other clients use the last line too.
   private func last(_ field: String) -> String? {
     fields.all(field).last
   }

@@ -2,7 +2,7 @@
 // registry where the registry has the extension.
 
 extension MediaTypeTable {
-  /// The table for systems without `/etc/mime.types`, and for extensions that the file doesn't list.
+  /// The media types by file extension, for systems without `/etc/mime.types`, and for extensions that this file doesn't list.
   static let builtIn: [String: String] = [
     // Documents.
     "epub": "application/epub+zip",

@@ -2,19 +2,20 @@
 
 import Foundation
 
-/// The media types of files by file extension.
+/// A table that maps file extensions to media types.
 package struct MediaTypeTable: Sendable {
-  /// The system's table, `/etc/mime.types`, which is read on first use. Without that file, only the built-in table is used.
+  /// The system's table in `/etc/mime.types`, which is read on first use, and the built-in table. If that file can't be read, only
+  /// the built-in table is used.
   package static let system = MediaTypeTable(
     mimeTypes: (try? String(contentsOfFile: "/etc/mime.types", encoding: .utf8)) ?? "")
 
-  /// The media type for files with an unknown extension (RFC 2046 §4.5.1).
+  /// The media type for files whose extension is unknown (RFC 2046 §4.5.1).
   package static let unknownType = "application/octet-stream"
 
   private let types: [String: String]
 
-  /// Parses a table in the format of `/etc/mime.types`: each line has a media type, followed by its file extensions. `#` starts a
-  /// comment. If an extension has several types, the first one is used.
+  /// Creates a table from text in the format of `/etc/mime.types`: each line has a media type, followed by its file extensions. `#`
+  /// starts a comment. If an extension has several types, the first one is used.
   package init(mimeTypes text: String) {
     var types: [String: String] = [:]
     for line in text.split(whereSeparator: \.isNewline) {
@@ -27,7 +28,7 @@ package struct MediaTypeTable: Sendable {
     self.types = types
   }
 
-  /// Returns the media type for a file extension, which is given without its dot. Case is ignored.
+  /// Returns the media type for a file extension, which is passed without its dot. Upper and lower case are equivalent.
   package func type(forExtension fileExtension: String) -> String {
     let key = fileExtension.lowercased()
     return types[key] ?? Self.builtIn[key] ?? Self.unknownType

@@ -6,7 +6,7 @@ import Synchronization
 // Unchecked because the class is open. All state is protected by the Mutex.
 /// A request as an object. To change its properties, use the subclass ``NSMutableURLRequest``.
 ///
-/// ``URLRequest`` is the corresponding value type. Each of the two types has an initializer that converts from the other.
+/// ``URLRequest`` is the corresponding value type. Each of the two types has an initializer that converts an instance of the other.
 ///
 /// An archive contains all properties except ``httpBodyStream``, the values that a ``URLProtocol`` has attached, and
 /// ``URLRequest/lupine``.
@@ -43,10 +43,10 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
   /// Archives the request.
   open func encode(with coder: NSCoder) { value.encode(with: coder) }
 
-  /// Always true: archives can be decoded with a list of allowed classes.
+  /// True: the class supports secure coding.
   open class var supportsSecureCoding: Bool { true }
 
-  /// The request as a value.
+  /// The request as a ``URLRequest``.
   final var value: URLRequest { state.withLock { $0 } }
 
   fileprivate final func change(_ change: (inout URLRequest) -> Void) { state.withLock { change(&$0) } }
@@ -55,38 +55,40 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
   open var url: URL? { value.url }
   /// The way in which the request uses caches. See ``URLRequest/cachePolicy``.
   open var cachePolicy: CachePolicy { value.cachePolicy }
-  /// The time to wait for the peer, in seconds. See ``URLRequest/timeoutInterval``.
+  /// The time to wait for data from the server, in seconds. See ``URLRequest/timeoutInterval``.
   open var timeoutInterval: TimeInterval { value.timeoutInterval }
   /// The URL of the document for which the request is made. See ``URLRequest/mainDocumentURL``.
   open var mainDocumentURL: URL? { value.mainDocumentURL }
   /// The request method, such as `GET`. See ``URLRequest/httpMethod``.
   open var httpMethod: String? { value.httpMethod }
-  /// The header fields as a dictionary, by name. See ``URLRequest/allHTTPHeaderFields``.
+  /// The header fields as a dictionary from names to values. See ``URLRequest/allHTTPHeaderFields``.
   open var allHTTPHeaderFields: [String: String]? { value.allHTTPHeaderFields }
   /// The body as data. See ``URLRequest/httpBody``.
   open var httpBody: Data? { value.httpBody }
   /// The body as a stream. See ``URLRequest/httpBodyStream``.
   open var httpBodyStream: InputStream? { value.httpBodyStream }
-  /// Whether the session adds and stores cookies. See ``URLRequest/httpShouldHandleCookies``.
+  /// Whether the session adds cookies to the request and stores the response's cookies. See ``URLRequest/httpShouldHandleCookies``.
   open var httpShouldHandleCookies: Bool { value.httpShouldHandleCookies }
-  /// Whether the request may be pipelined. It has no effect. See ``URLRequest/httpShouldUsePipelining``.
+  /// Whether the request may be pipelined. The property has no effect. See ``URLRequest/httpShouldUsePipelining``.
   open var httpShouldUsePipelining: Bool { value.httpShouldUsePipelining }
   /// Whether the request may use a mobile network. See ``URLRequest/allowsCellularAccess``.
   open var allowsCellularAccess: Bool { value.allowsCellularAccess }
   /// Whether the request may use an expensive network. See ``URLRequest/allowsExpensiveNetworkAccess``.
   open var allowsExpensiveNetworkAccess: Bool { value.allowsExpensiveNetworkAccess }
-  /// Whether the request may use a network in low data mode. It has no effect. See ``URLRequest/allowsConstrainedNetworkAccess``.
+  /// Whether the request may use a network in low data mode. The property has no effect. See
+  /// ``URLRequest/allowsConstrainedNetworkAccess``.
   open var allowsConstrainedNetworkAccess: Bool { value.allowsConstrainedNetworkAccess }
   /// The kind of the request's traffic. See ``URLRequest/networkServiceType``.
   open var networkServiceType: NetworkServiceType { value.networkServiceType }
 
-  /// Returns the value of a header field, or nil if there is none. See ``URLRequest/value(forHTTPHeaderField:)``.
+  /// Returns the value of a header field, or nil if the request doesn't have the field. See
+  /// ``URLRequest/value(forHTTPHeaderField:)``.
   open func value(forHTTPHeaderField field: String) -> String? { value.value(forHTTPHeaderField: field) }
 
-  /// Returns an immutable copy, or the object itself if it is immutable.
+  /// Returns an immutable copy of the request, or the object itself if it is immutable.
   open override func copy() -> Any { copy(with: nil) }
 
-  /// Returns an immutable copy, or the object itself if it is immutable.
+  /// Returns an immutable copy of the request, or the object itself if it is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { type(of: self) == NSURLRequest.self ? self : NSURLRequest(value) }
 
   /// Returns an ``NSMutableURLRequest`` with the same properties.
@@ -95,7 +97,7 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
   /// Returns an ``NSMutableURLRequest`` with the same properties.
   open func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableURLRequest(value) }
 
-  /// Returns whether `object` is a request with the same properties.
+  /// Returns whether `object` is a request that equals this one in all properties.
   open override func isEqual(_ object: Any?) -> Bool {
     switch object {
     case let other as NSURLRequest: value == other.value
@@ -104,7 +106,7 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     }
   }
 
-  /// The hash of the properties.
+  /// A hash of the request's properties.
   open override var hash: Int { value.hashValue }
 
   /// The URL as a string, without its user information.
@@ -112,7 +114,7 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
 }
 
 // Unchecked for the same reason as its superclass.
-/// A request as an object that can be changed.
+/// A request as an object whose properties can be changed.
 open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
   /// The URL to request. See ``URLRequest/url``.
   open override var url: URL? {
@@ -124,7 +126,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
     get { value.cachePolicy }
     set { change { $0.cachePolicy = newValue } }
   }
-  /// The time to wait for the peer, in seconds. See ``URLRequest/timeoutInterval``.
+  /// The time to wait for data from the server, in seconds. See ``URLRequest/timeoutInterval``.
   open override var timeoutInterval: TimeInterval {
     get { value.timeoutInterval }
     set { change { $0.timeoutInterval = newValue } }
@@ -139,7 +141,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
     get { value.httpMethod }
     set { change { $0.httpMethod = newValue } }
   }
-  /// The header fields as a dictionary, by name. See ``URLRequest/allHTTPHeaderFields``.
+  /// The header fields as a dictionary from names to values. See ``URLRequest/allHTTPHeaderFields``.
   open override var allHTTPHeaderFields: [String: String]? {
     get { value.allHTTPHeaderFields }
     set { change { $0.allHTTPHeaderFields = newValue } }
@@ -157,12 +159,12 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
       change { $0 = request }
     }
   }
-  /// Whether the session adds and stores cookies. See ``URLRequest/httpShouldHandleCookies``.
+  /// Whether the session adds cookies to the request and stores the response's cookies. See ``URLRequest/httpShouldHandleCookies``.
   open override var httpShouldHandleCookies: Bool {
     get { value.httpShouldHandleCookies }
     set { change { $0.httpShouldHandleCookies = newValue } }
   }
-  /// Whether the request may be pipelined. It has no effect. See ``URLRequest/httpShouldUsePipelining``.
+  /// Whether the request may be pipelined. The property has no effect. See ``URLRequest/httpShouldUsePipelining``.
   open override var httpShouldUsePipelining: Bool {
     get { value.httpShouldUsePipelining }
     set { change { $0.httpShouldUsePipelining = newValue } }
@@ -177,7 +179,8 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
     get { value.allowsExpensiveNetworkAccess }
     set { change { $0.allowsExpensiveNetworkAccess = newValue } }
   }
-  /// Whether the request may use a network in low data mode. It has no effect. See ``URLRequest/allowsConstrainedNetworkAccess``.
+  /// Whether the request may use a network in low data mode. The property has no effect. See
+  /// ``URLRequest/allowsConstrainedNetworkAccess``.
   open override var allowsConstrainedNetworkAccess: Bool {
     get { value.allowsConstrainedNetworkAccess }
     set { change { $0.allowsConstrainedNetworkAccess = newValue } }
@@ -188,7 +191,8 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
     set { change { $0.networkServiceType = newValue } }
   }
 
-  /// Sets a header field, replacing its values. Nil removes the field. See ``URLRequest/setValue(_:forHTTPHeaderField:)``.
+  /// Sets a header field to `value`, replacing earlier values. If `value` is nil, removes the field. See
+  /// ``URLRequest/setValue(_:forHTTPHeaderField:)``.
   open func setValue(_ value: String?, forHTTPHeaderField field: String) {
     change { $0.setValue(value, forHTTPHeaderField: field) }
   }
@@ -209,13 +213,13 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
 }
 
 extension URLRequest: ReferenceConvertible {
-  /// The class of the objects that correspond to this value type.
+  /// The class that corresponds to this value type: ``NSURLRequest``.
   public typealias ReferenceType = NSURLRequest
 
-  /// Creates a value with the properties of an ``NSURLRequest``.
+  /// Creates a request with the properties of an ``NSURLRequest``.
   public init(_ request: NSURLRequest) { self = request.value }
 
-  /// Returns an object with the same properties.
+  /// Returns an ``NSURLRequest`` with the same properties.
   public func _bridgeToObjectiveC() -> NSURLRequest { NSURLRequest(self) }
 
   /// Sets `result` to a request with the properties of `source`.

@@ -3,7 +3,8 @@
 
 import LupineEngine
 
-/// A parsed field value: `item *( OWS ";" OWS [ name "=" ( token / quoted-string ) ] )`.
+/// A parsed field value that consists of an item and its parameters: `item *( OWS ";" OWS [ name "=" ( token / quoted-string ) ]
+/// )`.
 struct ParameterizedValue {
   /// The part before the first parameter, in lowercase, such as the media type of Content-Type.
   let item: String
@@ -27,12 +28,14 @@ struct ParameterizedValue {
     }
   }
 
-  /// Returns the value of the first parameter with this name, ignoring case, or nil if there is none.
+  /// Returns the value of the first parameter with this name. The case of the name is ignored. Returns nil if there is no such
+  /// parameter.
   func parameter(_ name: String) -> String? {
     parameters.first { $0.name.isSameFieldName(as: name) }?.value
   }
 
-  /// Returns the decoded value of the extended parameter `name*`, or nil if there is none or it is malformed.
+  /// Returns the decoded value of the extended parameter `name*`. Returns nil if there is no such parameter, or if its value is
+  /// malformed.
   ///
   /// ext-value = charset "'" [ language ] "'" value-chars (RFC 8187 §3.2.1); charset is UTF-8 or ISO-8859-1.
   func extendedParameter(_ name: String) -> String? {
@@ -56,8 +59,8 @@ struct ParameterizedValue {
     return Substring(value).trimmingBlanks
   }
 
-  /// Removes and returns a quoted-string (RFC 9110 §5.6.4), and removes the text up to
-  /// the next ";". Tolerates a missing closing quote.
+  /// Removes a quoted-string (RFC 9110 §5.6.4) from the beginning of `rest`, and the text after it up to the next ";". Returns the
+  /// content of the quoted-string. Tolerates a missing closing quote.
   private static func takeQuoted(_ rest: inout Scalars) -> String {
     var value = String.UnicodeScalarView()
     rest.removeFirst()

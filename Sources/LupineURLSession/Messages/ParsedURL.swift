@@ -4,15 +4,15 @@ package import Foundation
 import LupineEngine
 import Synchronization
 
-/// A URL as Foundation parses it and as the engine parses it.
+/// A URL, parsed by Foundation and by the engine.
 ///
-/// The last few URLs are kept, because most programs request few URLs many times, and parsing takes a tenth of a request's time.
-/// A URL with user information or a query isn't kept, because it may contain secrets, and usually differs from request to
-/// request.
+/// This type keeps the last few parsed URLs, because most programs request few URLs many times, and parsing takes a tenth of a
+/// request's time. It doesn't keep URLs with user information or a query, because these may contain secrets, and usually differ
+/// from request to request.
 package final class ParsedURL: Sendable {
-  /// The URL as Foundation parses it.
+  /// The URL, parsed by Foundation.
   package let url: URL
-  /// The same URL as the engine parses it.
+  /// The same URL, parsed by the engine.
   let uri: URI
   /// The text from which the URL was parsed.
   private let text: String
@@ -23,8 +23,8 @@ package final class ParsedURL: Sendable {
     self.uri = uri
   }
 
-  /// Parses a URL and keeps the result, or returns the result that was kept earlier. Returns nil if the engine can't request the
-  /// URL, or if such a URL isn't kept.
+  /// Returns the parsed URL: the result that is kept from an earlier call, or else a new result, which is kept. Returns nil if the
+  /// engine can't request the URL, or if URLs of this form aren't kept.
   package static func kept(_ text: String) -> ParsedURL? {
     let slot = slots[slotIndex(of: text)]
     if let kept = slot.latest, kept.text == text { return kept }
@@ -38,17 +38,18 @@ package final class ParsedURL: Sendable {
 
   // MARK: The kept URLs
 
-  /// The number of URLs that are kept: 64, about 500 bytes each.
+  /// The maximum number of URLs that are kept: 64, about 500 bytes each. Each URL has one slot, in which it replaces an earlier
+  /// URL.
   private static let slotCount = 64
-  /// The maximum length of a URL that is kept: 256 bytes.
+  /// The maximum length, in bytes, of a URL that is kept: 256.
   private static let textBytesMax = 256
-  /// The number of bytes at a URL's end that select its slot: 8. The end distinguishes URLs better than the beginning, which
-  /// many URLs share.
+  /// The number of bytes at a URL's end from which its slot is computed: 8. The end distinguishes URLs better than the beginning,
+  /// which many URLs share.
   private static let hashedBytesMax = 8
 
   private static let slots = (0..<slotCount).map { _ in Slot() }
 
-  /// The most recently parsed of the URLs that share this slot.
+  /// The place for one kept URL. Of the URLs with this slot, it contains the one that was parsed last.
   private final class Slot: Sendable {
     private let parsed = Mutex<ParsedURL?>(nil)
 

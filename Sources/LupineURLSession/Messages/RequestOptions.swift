@@ -1,6 +1,6 @@
 // RequestOptions: settings that few requests have, stored separately so that other requests don't pay for them.
 
-/// The settings that few requests set. A setting is nil if it was never set.
+/// The settings of a request that most requests don't set. A setting that was never set is nil.
 struct RequestOptions: Hashable, Sendable {
   var allowsCellularAccess: Bool?
   var allowsExpensiveNetworkAccess: Bool?
@@ -9,7 +9,7 @@ struct RequestOptions: Hashable, Sendable {
   var usesPipelining: Bool?
   var own = RequestSettings()
 
-  /// Options in a separate allocation, or none.
+  /// A reference to options that are allocated separately from the request, or no options.
   enum Place: Hashable, Sendable {
     case none
     indirect case own(RequestOptions)

@@ -2,7 +2,7 @@
 
 public import LupineEngine
 
-/// Lupine's settings of one request, which replace those of its session: the time limits, the maximum size of the body, and the
+/// Lupine's settings for one request, which replace the session's settings: the time limits, the maximum size of the body, and the
 /// connection's settings. See ``URLRequest/lupine``.
 ///
 /// ```swift
@@ -13,8 +13,8 @@ public import LupineEngine
 /// slow.lupine.bodyBytesMax = 50_000_000
 /// ```
 ///
-/// If a setting is nil (the default), the session's setting is used. The connection's settings are part of the pool's key, so a
-/// request uses only connections that were opened with equal settings.
+/// If a setting is nil (the default), the session's setting is used. Connections aren't shared between different settings: a
+/// request uses only connections that were opened with equal connection settings.
 public struct RequestSettings: Hashable, Sendable {
   /// The time limits of the request's phases, and of the whole request with its redirects (`total`). They replace
   /// ``URLRequest/timeoutInterval`` and the session's timeouts.
@@ -22,24 +22,26 @@ public struct RequestSettings: Hashable, Sendable {
   /// The maximum length of the response's body in bytes, after decoding. If the body exceeds it, the task fails with
   /// `URLError.dataLengthExceedsMaximum`, whatever kind of task it is.
   public var bodyBytesMax: Int?
-  /// The priority among the requests that wait for a connection, from 0 to 1. A task's own ``URLSessionTask/priority`` takes
-  /// precedence.
+  /// The request's priority among the requests that wait for a connection, from 0 to 1. A task's own ``URLSessionTask/priority``
+  /// takes precedence.
   public var priority: Float?
-  /// The TLS settings of the connection. The session's server trust evaluation applies in addition.
+  /// The TLS settings of the connection that serves the request. In addition, the session's server trust evaluation applies.
   public var tls: TLSConfiguration?
-  /// The proxy settings of the request. With `ProxySettings.none`, the request is sent directly to the origin.
+  /// The proxy settings for the request. With `ProxySettings.none`, the client sends the request directly to the origin.
   public var proxy: ProxySettings?
-  /// Fixed addresses for some hosts, which replace lookups. None by default. The engine's address policy applies to them.
+  /// Fixed addresses for some hosts, which the client uses instead of looking up their names. Empty by default. The engine's
+  /// address policy applies to these addresses too.
   public var hostOverrides: [HostOverride] = []
 
-  /// Creates settings in which nothing is set, so that the session's settings apply.
+  /// Creates settings of which none is set, so that all of the session's settings apply.
   public init() {}
 }
 
 extension URLRequest {
-  /// Lupine's addition: settings that apply to this request only, so that it needs no separate session. None by default.
+  /// Lupine's settings for this request, which make a separate session for it unnecessary. By default, none is set. Foundation has
+  /// no such property.
   ///
-  /// Redirected requests keep the settings. Requests with different settings aren't equal.
+  /// The settings also apply to the requests that follow redirects. Requests with different settings aren't equal.
   public var lupine: RequestSettings {
     get { options?.own ?? RequestSettings() }
     set { changeOptions { $0.own = newValue } }

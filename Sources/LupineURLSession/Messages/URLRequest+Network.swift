@@ -8,21 +8,22 @@ extension URLRequest {
   public enum NetworkServiceType: UInt, Sendable {
     /// Ordinary traffic, in the kernel's default class.
     case `default` = 0
-    /// The control traffic of calls: class CS5.
+    /// The control traffic of calls: traffic class CS5.
     case voip = 1
-    /// Video of conferences: class AF41.
+    /// The video of conferences: traffic class AF41.
     case video = 2
-    /// Transfers for which no user waits: class LE, which yields to all other traffic.
+    /// Transfers for which no user waits: traffic class LE, which yields to all other traffic.
     case background = 3
-    /// Voice: class EF, expedited forwarding.
+    /// Voice: traffic class EF, expedited forwarding.
     case voice = 4
-    /// The control traffic of calls: class CS5.
+    /// The control traffic of calls: traffic class CS5.
     case networkServiceTypeCallSignaling = 11
 
     /// The name of ``networkServiceTypeCallSignaling`` on Apple's systems.
     public static let callSignaling = networkServiceTypeCallSignaling
 
-    /// The traffic-class byte of the IP header (six DSCP bits, then two ECN bits), or nil for the kernel's default.
+    /// The traffic-class byte of the IP header for this kind of traffic (six DSCP bits, then two ECN bits). Nil to leave the
+    /// kernel's default.
     var trafficClass: UInt8? {
       switch self {
       case .default: nil
@@ -36,11 +37,11 @@ extension URLRequest {
 
   /// Whether the request may use a mobile network. True by default.
   ///
-  /// If false, connections don't use the interfaces of modems (WWAN, rmnet). The engine looks up the interface for each address
-  /// of the host, or of its proxy, in the kernel's routes. If all addresses are reached through modems, the task fails with
-  /// `URLError.notConnectedToInternet`, or waits if ``URLSessionConfiguration/waitsForConnectivity`` is set. If the kernel's
-  /// routes can't be read, for example in a sandbox without netlink, no address is refused. To permit mobile networks, the
-  /// session's ``URLSessionConfiguration/allowsCellularAccess`` must be true as well.
+  /// If false, connections don't use the interfaces of modems (WWAN, rmnet). The engine looks up the interface for each address of
+  /// the host, or of its proxy, in the kernel's routes. If all of these addresses are reached only through modems, the task fails
+  /// with `URLError.notConnectedToInternet`, or waits if ``URLSessionConfiguration/waitsForConnectivity`` is set. If the kernel's
+  /// routes can't be read, for example in a sandbox without netlink, the request may use all addresses. To permit mobile networks,
+  /// the session's ``URLSessionConfiguration/allowsCellularAccess`` must be true as well.
   public var allowsCellularAccess: Bool {
     get { options?.allowsCellularAccess ?? true }
     set { changeOptions { $0.allowsCellularAccess = newValue } }
@@ -48,7 +49,7 @@ extension URLRequest {
 
   /// Whether the request may use an expensive network. True by default.
   ///
-  /// On Linux, exactly the mobile networks count as expensive, so they are refused if this property or ``allowsCellularAccess``
+  /// On Linux, only mobile networks count as expensive. The request doesn't use them if this property or ``allowsCellularAccess``
   /// is false.
   public var allowsExpensiveNetworkAccess: Bool {
     get { options?.allowsExpensiveNetworkAccess ?? true }
@@ -57,7 +58,7 @@ extension URLRequest {
 
   /// Whether the request may use a network in low data mode. True by default.
   ///
-  /// The property has no effect, because Linux has no such mode. The value is kept for programs that read it.
+  /// The property has no effect, because Linux has no such mode. The value is stored so that programs can read it.
   public var allowsConstrainedNetworkAccess: Bool {
     get { options?.allowsConstrainedNetworkAccess ?? true }
     set { changeOptions { $0.allowsConstrainedNetworkAccess = newValue } }
@@ -74,9 +75,9 @@ extension URLRequest {
 
   /// Whether the request may be sent before the responses to earlier requests on its connection have arrived. False by default.
   ///
-  /// The property has no effect: requests are never pipelined, because servers and proxies often fail to serve pipelined
-  /// requests, and because after a lost connection it would be unknown which of them were processed. The value is kept for
-  /// programs that read it.
+  /// The property has no effect: requests are never pipelined, because servers and proxies often fail to serve pipelined requests,
+  /// and because after a lost connection the client couldn't know which of them the server has processed. The value is stored so
+  /// that programs can read it.
   public var httpShouldUsePipelining: Bool {
     get { options?.usesPipelining ?? false }
     set { changeOptions { $0.usesPipelining = newValue } }

@@ -3,7 +3,7 @@
 public import Foundation
 package import LupineEngine
 
-/// An HTTP request.
+/// A request for the resource at a URL.
 ///
 /// Two requests are equal if the following are equal: the data that is sent, including the order of the header fields; the
 /// timeout; the cache policy; the handling of cookies; the main document's URL; and the settings of the network and of
@@ -12,7 +12,7 @@ package import LupineEngine
 public struct URLRequest: Hashable, Sendable {
   private struct Parts: Hashable, Sendable {
     var url: URL? { didSet { parsedURL = nil } }
-    /// The URL as Foundation and the engine have parsed it, or nil if the engine hasn't parsed it yet.
+    /// The URL, parsed by Foundation and by the engine. Nil if the engine hasn't parsed it yet.
     private(set) var parsedURL: ParsedURL?
     var fields: Fields
     var methodName: String
@@ -21,9 +21,9 @@ public struct URLRequest: Hashable, Sendable {
     var cachePolicy: CachePolicy?
     var handlesCookies = true
     var mainDocumentURL: URL?
-    /// The settings that few requests set.
+    /// The settings of the request that most requests don't set.
     var options = RequestOptions.Place.none
-    /// The values that a URLProtocol has attached to the request. They aren't sent, and don't affect the equality of requests.
+    /// The values that a URLProtocol has attached to the request. The values aren't sent, and comparisons of requests ignore them.
     var properties: ProtocolProperties?
 
     init(
@@ -63,7 +63,7 @@ public struct URLRequest: Hashable, Sendable {
     case data(Data)
     case stream(BodyStream)
 
-    /// Whether the body has no bytes. False for a stream.
+    /// Whether the body is known to have no bytes. False for a stream, whose length is unknown.
     var isEmpty: Bool {
       switch self {
       case .none: true
@@ -73,7 +73,7 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// The storage that copies of a request share, because a request is often copied and seldom changed.
+  /// The storage of a request's properties. Copies of a request share it, because requests are often copied and seldom changed.
   private final class Storage: Hashable, Sendable {
     let parts: Parts
 
@@ -109,11 +109,11 @@ public struct URLRequest: Hashable, Sendable {
     self.init(Parts(url: url))
   }
 
-  /// Creates a GET request with a timeout.
+  /// Creates a GET request with a timeout and the session's cache policy.
   ///
   /// - Parameters:
   ///   - url: The URL to request.
-  ///   - timeoutInterval: The time to wait for the peer, in seconds. It takes precedence over the session's configuration.
+  ///   - timeoutInterval: The time to wait for data from the server, in seconds. It takes precedence over the session's timeout.
   public init(url: URL, timeoutInterval: TimeInterval) {
     self.init(Parts(url: url, timeoutInterval: timeoutInterval))
   }
@@ -127,44 +127,44 @@ public struct URLRequest: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - url: The URL to request.
-  ///   - cachePolicy: The way in which the request uses caches. It takes precedence over the session's configuration.
-  ///   - timeoutInterval: The time to wait for the peer, in seconds, 60 by default. It
-  ///     takes precedence over the session's configuration.
+  ///   - cachePolicy: The way in which the request uses caches. It takes precedence over the session's policy.
+  ///   - timeoutInterval: The time to wait for data from the server, in seconds, 60 by default. It takes precedence over the
+  ///     session's timeout.
   public init(
     url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
   ) {
     self.init(Parts(url: url, timeoutInterval: timeoutInterval, cachePolicy: cachePolicy))
   }
 
-  /// The URL to request. A request without a URL fails when it is started.
+  /// The URL to request. If nil, the request's task fails when it is started.
   public var url: URL? {
     get { storage.parts.url }
     set { change { $0.url = newValue } }
   }
 
-  /// The header fields, in the order in which they are sent.
+  /// The header fields, in the order in which the client sends them.
   package var fields: Fields {
     get { storage.parts.fields }
     set { change { $0.fields = newValue } }
   }
 
-  /// The URL as Foundation and the engine have parsed it, or nil if the engine hasn't parsed it yet.
+  /// The URL, parsed by Foundation and by the engine. Nil if the engine hasn't parsed it yet.
   var parsedURL: ParsedURL? { storage.parts.parsedURL }
 
   var body: Body { storage.parts.body }
 
-  /// The body as data, or nil if there is no body or the body is a stream. Setting data replaces a stream.
+  /// The body as data. Nil if there is no body, or if the body is a stream. Setting data replaces a stream.
   public var httpBody: Data? {
     get { if case .data(let data) = body { data } else { nil } }
     set { change { $0.body = newValue.map { .data($0) } ?? .none } }
   }
 
-  /// The body as a stream that isn't open yet, or nil if there is no body or the body is data. Setting a stream replaces data.
+  /// The body as a stream that isn't open yet. Nil if there is no body, or if the body is data. Setting a stream replaces data.
   ///
-  /// When the request is sent, a private queue opens, reads and closes the stream. Don't use the stream from then on. A stream
-  /// can be read only once, so give each request a separate stream. If the request has a Content-Length field, the stream must
-  /// have exactly that many bytes, or the request fails. Without the field, the body is sent chunked. Copies of a request share
-  /// the stream. Requests with different streams aren't equal.
+  /// When the request is sent, a private queue opens, reads and closes the stream. Don't use the stream from then on. A stream can
+  /// be read only once, so give each request a separate stream. If the request has a Content-Length field, the stream must have
+  /// exactly that many bytes, or the request fails. Without the field, the body is sent with the chunked transfer coding. Copies of
+  /// a request share the stream. Requests with different streams aren't equal.
   public var httpBodyStream: InputStream? {
     get { if case .stream(let stream) = body { stream.stream } else { nil } }
     set {
@@ -179,14 +179,14 @@ public struct URLRequest: Hashable, Sendable {
     set { change { $0.handlesCookies = newValue } }
   }
 
-  /// The URL of the document for which the request is made, or nil. `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain` compares
-  /// it with the request's URL.
+  /// The URL of the document for which the request is made, or nil if there is none. With the cookie policy
+  /// `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain`, the session compares it with the request's URL.
   public var mainDocumentURL: URL? {
     get { storage.parts.mainDocumentURL }
     set { change { $0.mainDocumentURL = newValue } }
   }
 
-  /// The settings that few requests set, or nil if the request has none of them.
+  /// The settings that most requests don't set. Nil if this request has set none of them.
   var options: RequestOptions? { storage.parts.options.options }
 
   mutating func changeOptions(_ change: (inout RequestOptions) -> Void) {
@@ -195,70 +195,71 @@ public struct URLRequest: Hashable, Sendable {
     self.change { $0.options = .own(options) }
   }
 
-  /// The values that a ``URLProtocol`` has attached to the request, or nil if there are none.
+  /// The values that a ``URLProtocol`` has attached to the request. Nil if there are none.
   var properties: ProtocolProperties? {
     get { storage.parts.properties }
     set { change { $0.properties = newValue } }
   }
 
-  /// The timeout that was explicitly set, in seconds, or nil to use the session's timeout.
+  /// The timeout, in seconds, that was set for this request. Nil if none was set, so that the session's timeout applies.
   var explicitTimeoutInterval: TimeInterval? { storage.parts.timeoutInterval }
 
-  /// The cache policy that was explicitly set, or nil to use the session's policy.
+  /// The cache policy that was set for this request. Nil if none was set, so that the session's policy applies.
   var explicitCachePolicy: CachePolicy? { storage.parts.cachePolicy }
 
-  /// The method, which is never nil. Setting nil sets `GET`.
+  /// The request method. It is never nil: setting nil sets `GET`.
   ///
-  /// The six methods that Foundation knows are converted to uppercase, as in Foundation. Other names are sent unchanged.
+  /// As in Foundation, the names of the six methods that Foundation knows are converted to uppercase. Other names are sent
+  /// unchanged.
   public var httpMethod: String? {
     get { storage.parts.methodName }
     set { change { $0.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault } }
   }
 
-  /// The time to wait for the peer, in seconds. If it was never set, reading it returns 60, but the session's configuration
-  /// applies.
+  /// The time to wait for data from the server, in seconds. If the property was never set, reading it returns 60, but the session's
+  /// timeout applies.
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
     set { change { $0.timeoutInterval = newValue } }
   }
 
-  /// The way in which the request uses caches. If it was never set, reading it returns `.useProtocolCachePolicy`, but the
-  /// session's configuration applies.
+  /// The way in which the request uses caches. If the property was never set, reading it returns `.useProtocolCachePolicy`, but the
+  /// session's policy applies.
   public var cachePolicy: CachePolicy {
     get { explicitCachePolicy ?? .useProtocolCachePolicy }
     set { change { $0.cachePolicy = newValue } }
   }
 
-  /// The header fields as a dictionary, or nil if there are none. The dictionary is created on each access.
+  /// The header fields as a dictionary from names to values, or nil if there are none. The dictionary is created on each access.
   ///
-  /// Setting a dictionary replaces all fields. They are then ordered by name.
+  /// Setting a dictionary replaces all header fields. The new fields are sent in the order of their names.
   public var allHTTPHeaderFields: [String: String]? {
     get { fields.isEmpty ? nil : fields.dictionary }
     set { fields = Fields(newValue ?? [:]) }
   }
 
-  /// Returns the value of the first field with this name, ignoring case, or nil if there is none.
+  /// Returns the value of the first header field with this name, or nil if there is none. The case of the name is ignored.
   public func value(forHTTPHeaderField field: String) -> String? {
     fields.first(field)
   }
 
-  /// Sets the field to this value, replacing existing values. Nil removes the field. An existing field keeps the spelling of its
-  /// name. A value with CR, LF or NUL isn't stored (RFC 9110 §5.5).
+  /// Sets a header field to `value`, replacing earlier values. If `value` is nil, removes the field. An existing field keeps the
+  /// spelling of its name. A value that contains CR, LF or NUL is ignored (RFC 9110 §5.5).
   public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
     guard let value else { return fields.remove(field) }
     guard Self.isFieldValue(value) else { return }
     fields.set(name: spelling(of: field), value: value)
   }
 
-  /// Appends a value to the field, after a comma if the field already has a value (RFC 9110
-  /// §5.3). A value with CR, LF or NUL isn't stored.
+  /// Appends a value to a header field, after a comma if the field already has a value (RFC 9110 §5.3). A value that contains CR,
+  /// LF or NUL is ignored.
   public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
     guard Self.isFieldValue(value) else { return }
     let field = spelling(of: field)
     fields.set(name: field, value: fields.first(field).map { "\($0),\(value)" } ?? value)
   }
 
-  /// Returns the spelling of a field's name in the request, or `name` if the request doesn't have the field.
+  /// Returns the name of the header field as the request spells it, or `name` itself if the request doesn't have the field.
   private func spelling(of name: String) -> String {
     guard fields.contains(name) else { return name }
     return fields.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.name
@@ -269,7 +270,7 @@ public struct URLRequest: Hashable, Sendable {
     value.utf8.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0x00 }
   }
 
-  /// Foundation's default timeout in seconds.
+  /// Foundation's default timeout: 60 seconds.
   static let timeoutIntervalDefault: TimeInterval = 60
 
   private static let methodNameDefault = "GET"
@@ -293,7 +294,7 @@ extension URLRequest: CustomDebugStringConvertible, CustomReflectable {
   /// The same as ``description``.
   public var debugDescription: String { description }
 
-  /// The request's properties by name. The values of header fields are omitted, because they may be credentials.
+  /// The request's properties by name. The values of header fields are omitted, because they may contain credentials.
   public var customMirror: Mirror {
     Mirror(
       self,

@@ -10,10 +10,10 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
   private let storedContentLength: Int64
   private let storedTextEncodingName: String?
 
-  /// Creates a response.
+  /// Creates a response head.
   ///
   /// - Parameters:
-  ///   - url: The URL that the response came from.
+  ///   - url: The URL from which the response comes.
   ///   - mimeType: The media type without parameters, or nil if it is unknown.
   ///   - length: The length of the content in bytes, or -1 if it is unknown.
   ///   - name: The name of the content's character encoding, or nil if it is unknown.
@@ -45,7 +45,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     coder.encode(storedTextEncodingName.map { NSString(string: $0) }, forKey: Self.encodingKey)
   }
 
-  /// Always true: archives can be decoded with a list of allowed classes.
+  /// True: the class supports secure coding.
   public class var supportsSecureCoding: Bool { true }
 
   private static let urlKey = "url"
@@ -56,7 +56,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
   /// Returns the response itself, which is immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// Returns whether `object` is a response with the same properties.
+  /// Returns whether `object` is a response that equals this one in all properties.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? URLResponse, (other is HTTPURLResponse) == (self is HTTPURLResponse) else {
       return false
@@ -65,7 +65,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
       && textEncodingName == other.textEncodingName
   }
 
-  /// The hash of the properties.
+  /// A hash of the response's properties.
   open override var hash: Int {
     var hasher = Hasher()
     hasher.combine(url)
@@ -74,12 +74,12 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     return hasher.finalize()
   }
 
-  /// The URL that the response came from, after redirects.
+  /// The URL from which the response comes, after redirects.
   open var url: URL? {
     storedURL
   }
 
-  /// The media type without parameters, in lowercase over HTTP, or nil if it is unknown.
+  /// The content's media type without parameters, or nil if it is unknown. For HTTP responses, it is in lowercase.
   open var mimeType: String? {
     storedMIMEType
   }
@@ -89,12 +89,13 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     storedContentLength
   }
 
-  /// The name of the content's character encoding, in lowercase over HTTP and in `data:` URLs, or nil if it is unknown.
+  /// The name of the content's character encoding, or nil if it is unknown. For HTTP responses and `data:` URLs, it is in
+  /// lowercase.
   open var textEncodingName: String? {
     storedTextEncodingName
   }
 
-  /// The URL, the media type and the length, as far as they are known.
+  /// A textual description: the URL, the media type and the length, as far as they are known.
   open override var description: String {
     "\(type(of: self)): \(ReadableText.url(url)), \(mimeType ?? "no media type"), "
       + ReadableText.bytes(expectedContentLength)

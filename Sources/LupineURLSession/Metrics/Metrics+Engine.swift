@@ -22,7 +22,8 @@ extension URLSessionTaskMetrics.Values {
   }
 }
 
-/// Converts instants of the monotonic clock to dates. It reads both clocks only once, so that intervals stay exact.
+/// Converts instants of the monotonic clock to dates. It reads the monotonic clock and the calendar clock only once, so that the
+/// intervals between dates are exact.
 private struct WallClock {
   private let reference = Instant.now
   private let referenceDate = Date()

@@ -5,11 +5,11 @@ import Synchronization
 
 /// The measurements of a task.
 ///
-/// They are converted from the engine's measurements on first access, because most programs never read them.
+/// They are created from the engine's measurements when a property is first read, because most programs never read them.
 public final class URLSessionTaskMetrics: NSObject, Sendable {
-  /// The source of a response.
+  /// The source from which a task's response came.
   public enum ResourceFetchType: Int, Sendable {
-    /// The source is unknown: no response arrived, or it came from neither the network nor a cache.
+    /// The source is unknown: either no response arrived, or the response came from neither the network nor a cache.
     case unknown = 0
     /// The response came from the network.
     case networkLoad = 1
@@ -24,13 +24,13 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
   public enum DomainResolutionProtocol: Int, Sendable {
     /// The protocol is unknown. Neither the system's resolver nor a custom resolver reports it.
     case unknown = 0
-    /// DNS over UDP.
+    /// The resolver used DNS over UDP.
     case udp = 1
-    /// DNS over TCP.
+    /// The resolver used DNS over TCP.
     case tcp = 2
-    /// DNS over TLS.
+    /// The resolver used DNS over TLS.
     case tls = 3
-    /// DNS over HTTPS.
+    /// The resolver used DNS over HTTPS.
     case https = 4
   }
 
@@ -41,8 +41,8 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
   }
 
   private enum Source: Sendable {
-    /// The transfer, whose measurements haven't been converted yet. It is kept instead of a copy of them, because it exists
-    /// anyway.
+    /// The measurements haven't been converted yet. The transfer contains them. Retaining the transfer is cheaper than copying its
+    /// measurements.
     case deferred(any TaskTransfer)
     case converted(Values)
   }
@@ -54,14 +54,14 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
 
   init(_ values: Values) { source = Mutex(.converted(values)) }
 
-  /// The metrics of each request sent, in order.
+  /// The metrics of each request that the task sent, in the order of sending.
   public var transactionMetrics: [URLSessionTaskTransactionMetrics] { values.transactionMetrics }
   /// The time from the task's start to its completion.
   public var taskInterval: DateInterval { values.taskInterval }
-  /// The number of redirects followed.
+  /// The number of redirects that the task followed.
   public var redirectCount: Int { values.redirectCount }
 
-  /// The task's duration, followed by a paragraph for each request sent.
+  /// A textual description: the task's duration, followed by a paragraph for each request that the task sent.
   public override var description: String {
     let (requests, redirects) = (ReadableText.count(transactionMetrics.count, "request"), redirectCount)
     let summary = "URLSessionTaskMetrics: \(requests), \(ReadableText.count(redirects, "redirect")), "

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Passes the reports of a ``URLProtocol`` to the task's transfer. References the transfer weakly, because the transfer retains
-/// the protocol.
+/// The client of a ``URLProtocol``, which passes the protocol's reports to the task's transfer. It references the transfer weakly,
+/// because the transfer retains the protocol.
 final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
   private let add: @Sendable (ProtocolTransfer.Event) -> Void
 
@@ -13,7 +13,7 @@ final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
     report(ProtocolTransfer.Redirect(request: request, response: redirectResponse))
   }
 
-  /// Reports a redirect with its body, or one that the redirect rule refuses.
+  /// Reports a redirect that has a body, or that the session's redirect rule refuses.
   func report(_ redirect: ProtocolTransfer.Redirect) { add(.redirect(redirect)) }
 
   func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {

@@ -4,11 +4,12 @@ import Foundation
 import LupineEngine
 import Synchronization
 
-/// Runs a ``URLProtocol`` for a task, and reports the protocol's events to the task, as ``Transfer`` reports a server's response.
+/// Lets a ``URLProtocol`` answer a task's request, and reports the protocol's events to the task in the same way as ``Transfer``,
+/// which reports a server's response.
 ///
 /// The protocol may report events on any thread. The transfer queues them, and delivers them one at a time on the delivery queue.
-/// An event waits while the task is suspended, or while an earlier question to the task is unanswered. A redirect ends the
-/// protocol. Another transfer then performs the redirected request, over HTTP or with another URL protocol.
+/// An event waits while the task is suspended, or while an earlier question to the task is unanswered. After a redirect, the
+/// transfer stops the protocol. Another transfer then performs the redirected request, over HTTP or with another URL protocol.
 final class ProtocolTransfer: TaskTransfer {
   enum Event {
     case response(URLResponse)
@@ -35,19 +36,20 @@ final class ProtocolTransfer: TaskTransfer {
   private struct State {
     /// The request that the protocol answers.
     var request: URLRequest
-    /// Whether the delegate is being asked for the request's body stream.
+    /// Whether this transfer has asked the delegate for the request's body stream and is waiting for the stream.
     var awaitsStream: Bool
     var phase = Phase.unanswered
-    /// The task, or nil after this transfer has ended or was redirected.
+    /// The task that receives the events. Nil after this transfer has ended or was redirected.
     var task: URLSessionTask?
     var loader: Loader?
     var events: [Event] = []
-    /// Whether an event is being delivered, or is about to be.
+    /// Whether an event is being delivered to the task, or is about to be delivered.
     var isDelivering = false
-    /// Whether the transfer waits for the task's answer.
+    /// Whether the transfer waits for the task's answer to an event.
     var isWaiting = false
     var isSuspended = false
-    /// The highest `change` number that `setSuspended` has received. A call with a lower number has no effect.
+    /// The highest number `change` that was passed to `setSuspended`. Calls with lower numbers have no effect, because they come
+    /// too late.
     var latestChange = 0
     var isCancelled = false
     var response: URLResponse?
@@ -59,7 +61,7 @@ final class ProtocolTransfer: TaskTransfer {
 
     var successor: (any TaskTransfer)? { if case .redirected(let next) = phase { next } else { nil } }
 
-    /// Removes and returns the next event, or returns nil if none may be delivered now.
+    /// Removes and returns the next event to deliver to the task. Returns nil if no event may be delivered now.
     mutating func takeEvent() -> Event? {
       if case .ended = phase { return nil }
       if successor != nil { return nil }
@@ -73,17 +75,18 @@ final class ProtocolTransfer: TaskTransfer {
   private let delivery: SerialQueue
   private let windowBytes: Int?
   private let history: RedirectHistory
-  /// The transfer over HTTP whose server has redirected to the request, or nil if no server has.
+  /// The transfer over HTTP that ended with a redirect to this request. Nil if no server has redirected to this request.
   private let predecessor: (any TaskTransfer)?
   private let state: Mutex<State>
   /// The queue on which the URL protocol is started and stopped. The protocol may block this queue.
   private let loading = DispatchQueue(label: "lupine.protocol")
 
   /// - Parameters:
-  ///   - request: The request, with the session's fields and the task's body.
-  ///   - type: The class that answers the request.
-  ///   - history: The redirects so far.
-  ///   - predecessor: The transfer over HTTP whose server has redirected to the request, for the metrics, or nil.
+  ///   - request: The request that the protocol answers, with the session's fields and the task's body.
+  ///   - type: The URL protocol class that answers the request.
+  ///   - history: The redirects that led to the request.
+  ///   - predecessor: The transfer over HTTP that ended with a redirect to the request, or nil. The task's metrics include its
+  ///     transactions.
   ///   - awaitsStream: Whether the delegate must provide the request's body stream first.
   ///   - delivery: The queue on which the task's methods are called.
   init(
@@ -109,7 +112,7 @@ final class ProtocolTransfer: TaskTransfer {
     task.askForBodyStream { self.receive($0) }
   }
 
-  /// Called with the delegate's body stream. Only the first call has an effect.
+  /// Receives the body stream that the delegate has provided, and starts the protocol. Only the first call has an effect.
   private func receive(_ stream: Result<BodyStream, any Error>) {
     let awaited = state.withLock { state -> URLRequest? in
       guard state.awaitsStream else { return nil }
@@ -192,7 +195,7 @@ final class ProtocolTransfer: TaskTransfer {
     case .stream: return nil
     }
   }
-  /// The error that the protocol has reported, which may be of any type, or nil if there is none.
+  /// The error that the protocol has reported, which may be of any type. Nil if it has reported none.
   var failure: (any Error)? {
     let (successor, failure) = state.withLock { ($0.successor, $0.failure) }
     return (successor as? ProtocolTransfer)?.failure ?? failure
@@ -203,7 +206,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   // MARK: Events
 
-  /// Queues an event that the protocol has reported. Events after the protocol was stopped are ignored.
+  /// Queues an event that the protocol has reported. Has no effect after the protocol has been stopped.
   func add(_ event: Event) {
     state.withLock { state in
       switch state.phase {
@@ -214,7 +217,7 @@ final class ProtocolTransfer: TaskTransfer {
     advance()
   }
 
-  /// Delivers the next event, unless an event is being delivered or the next one must wait.
+  /// Delivers the next event to the task, unless an event is already being delivered, or the next event must wait.
   private func advance() {
     let event = state.withLock { state -> Event? in
       guard !state.isDelivering, let event = state.takeEvent() else { return nil }
@@ -260,7 +263,8 @@ final class ProtocolTransfer: TaskTransfer {
     }
   }
 
-  /// Applies `change` to the state after the task has answered a question, and continues. Only the first answer has an effect.
+  /// Continues after the task has answered an event: applies `change` to the state, then delivers the next event. Only the first
+  /// answer has an effect.
   private func answer(_ change: (inout State) -> Void) {
     state.withLock { state in
       guard state.isWaiting else { return }
@@ -347,7 +351,7 @@ final class ProtocolTransfer: TaskTransfer {
       error.map { $0 as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: $0]) })
   }
 
-  /// Stops the protocol, after the call that starts it has returned.
+  /// Stops the protocol, as soon as the call that starts it has returned.
   private func stop() {
     loading.async { self.state.withLock { $0.loader.take() }?.urlProtocol.stopLoading() }
   }
@@ -359,8 +363,8 @@ final class ProtocolTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// The metrics of the task: the transactions of the predecessor, one transaction without a connection for the protocol's
-  /// response, and the transactions of the transfer that has taken over after a redirect.
+  /// The values from which the task creates its metrics: the transactions of the predecessor, one transaction without a connection
+  /// for the protocol's response, and the transactions of the transfer that has taken over after a redirect.
   var measurements: URLSessionTaskMetrics.Values {
     guard let earlier = predecessor?.measurements else { return ownMeasurements }
     let own = ownMeasurements

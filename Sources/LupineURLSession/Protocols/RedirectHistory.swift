@@ -4,22 +4,22 @@
 import Foundation
 import LupineEngine
 
-/// The redirects that led to a request, if a ``URLProtocol`` has reported one of them or answers the request. By default, there
-/// are none.
+/// A summary of the redirects that led to a task's request. It is recorded if a ``URLProtocol`` has reported one of the redirects
+/// or answers the request. By default, there are no redirects.
 struct RedirectHistory: Sendable {
-  /// The number of redirects.
+  /// The number of redirects that led to the request.
   var count = 0
-  /// Whether a redirect has left the origin of the request before it. The session's fields that are bound to an origin are added
-  /// only to requests before that redirect.
+  /// Whether any redirect has led to another origin. If so, the session doesn't add the fields that its redirect rule binds to an
+  /// origin.
   var hasLeftOrigin = false
-  /// Whether an earlier request was for an `http` or `https` URL. A response over HTTP never leads to a local file.
+  /// Whether any earlier request was for an `http` or `https` URL. If so, redirects to a local file are refused.
   var hasUsedHTTP = false
   /// Whether the session's client certificate may be presented to the request's origin.
   var presentsIdentity = true
-  /// Whether the task's body is sent, because no redirect has dropped it.
+  /// Whether the task's body must still be sent. False if a redirect has dropped it.
   var keepsBody = true
 
-  /// Adds the redirect from `sent` to `next`.
+  /// Adds the redirect from the request `sent` to the request `next`.
   mutating func add(from sent: URLRequest, to next: URLRequest) {
     count += 1
     let (origin, nextOrigin) = (sent.origin, next.origin)
@@ -35,8 +35,9 @@ struct RedirectHistory: Sendable {
 }
 
 extension RedirectRule {
-  /// Returns the request of a redirect without the fields that only the origin of `earlier` may receive, if the request is for
-  /// another origin. A field whose value has been changed is kept.
+  /// Returns `request`, to which a redirect has led from `earlier`, without the fields that only the origin of `earlier` may
+  /// receive. Fields whose values differ from those in `earlier` are kept. Returns `request` unchanged if it is for the same
+  /// origin.
   func limited(_ request: URLRequest, after earlier: URLRequest) -> URLRequest {
     guard !request.hasSameOrigin(as: earlier) else { return request }
     var limited = request
@@ -49,11 +50,11 @@ extension RedirectRule {
 }
 
 extension URLRequest {
-  /// The origin of the URL, or nil if no request over HTTP can be sent to the URL.
+  /// The origin of the request's URL. Nil if the URL's scheme isn't `http` or `https`, or if the URL is malformed.
   fileprivate var origin: Origin? { url.flatMap { try? URI($0.absoluteString) }?.origin }
 
-  /// Returns whether the URLs have the same origin. For URLs of other schemes, this is the case if their schemes, hosts and ports
-  /// are equal.
+  /// Returns whether the URLs of the two requests have the same origin. URLs of schemes other than `http` and `https` have the same
+  /// origin if their schemes, hosts and ports are equal.
   fileprivate func hasSameOrigin(as other: URLRequest) -> Bool {
     if let origin { return origin == other.origin }
     return url?.scheme?.lowercased() == other.url?.scheme?.lowercased()

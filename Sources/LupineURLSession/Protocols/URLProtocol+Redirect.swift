@@ -4,18 +4,19 @@ package import Foundation
 import LupineEngine
 
 extension ProtocolTransfer {
-  /// A redirect that a protocol has reported.
+  /// A redirect that a URL protocol has reported.
   struct Redirect {
-    /// The request to send next, as the protocol proposes it.
+    /// The request to which the response redirects, as the protocol proposes it.
     var request: URLRequest
     let response: URLResponse
-    /// The body of the response, which is delivered if the task doesn't follow the redirect.
+    /// The body of the redirect response, which the task receives if it doesn't follow the redirect.
     var body = Data()
-    /// The reason why the session's rule refuses the redirect, or nil if it doesn't.
+    /// The error because of which the session's redirect rule refuses the redirect. Nil if the rule permits it.
     var refusal: URLError?
 
-    /// Returns the error with which the task fails, because the chosen URL is refused for the same reason as the proposed URL:
-    /// the URLs are equal, or both lead from https to http.
+    /// Returns the error with which the task fails if its delegate has chosen a request that the redirect rule refuses for the same
+    /// reason as the proposed one: their URLs are equal, or both lead from https to http. Returns nil if the chosen request is
+    /// permitted.
     func refusal(of chosen: URLRequest) -> URLError? {
       guard let refusal else { return nil }
       let isForItsScheme =
@@ -27,15 +28,16 @@ extension ProtocolTransfer {
 }
 
 extension URLProtocol {
-  /// Reports the redirect of a response as if a server had sent the response: by the session's redirect rule. If the rule refuses
-  /// the redirect, the task fails unless its delegate chooses another request or the response itself.
+  /// Reports to the client that the response redirects, as if a server had sent the response. The session's redirect rule
+  /// determines the next request. If the rule refuses the redirect, the task fails, unless its delegate chooses another request or
+  /// the response itself.
   ///
   /// - Parameters:
   ///   - request: The request that the response answers. Its body, if any, must be data.
-  ///   - response: The response.
+  ///   - response: The response that may redirect.
   ///   - body: The body of the response, which the task receives if it doesn't follow the redirect.
-  /// - Returns: Whether the response redirects. If it doesn't, or if the request isn't for an `http` or `https` URL, nothing is
-  ///   reported.
+  /// - Returns: True if the response redirects. Returns false and reports nothing if it doesn't, or if the request isn't for an
+  ///   `http` or `https` URL.
   package func reportRedirect(of request: URLRequest, by response: HTTPURLResponse, body: Data) -> Bool {
     guard let client, let rule = task?.redirectRule, let url = request.url, let uri = try? URI(url.absoluteString)
     else {
@@ -69,8 +71,8 @@ extension URLProtocol {
 }
 
 extension URLRequest {
-  /// Returns the request of a redirect. A credential from the URL's user information becomes an Authorization field, because the
-  /// URL of a redirect has no user information.
+  /// Returns the request to which a redirect leads. If the redirect's URL has user information, which is removed from the URL, the
+  /// returned request has an Authorization field with that credential.
   fileprivate func redirectedWithCredential(to next: EngineRequest) -> URLRequest {
     var request = redirected(to: next)
     if !request.fields.contains("Authorization"), let value = next.fields.first("Authorization") {

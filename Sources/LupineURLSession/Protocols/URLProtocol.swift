@@ -3,11 +3,11 @@
 public import Foundation
 import Synchronization
 
-/// Answers requests in place of the network. Subclasses implement custom schemes, or stub servers in tests.
+/// An object that answers a request in place of a server. Subclasses implement custom URL schemes, or stub servers in tests.
 ///
-/// A session asks the classes of its configuration's ``URLSessionConfiguration/protocolClasses`` in order, then the classes
-/// that ``registerClass(_:)`` has registered, starting with the latest. The first class whose `canInit(with:)` returns true
-/// answers the request. If there is none, the request is sent.
+/// A session asks the classes of its configuration's ``URLSessionConfiguration/protocolClasses`` in order, then the classes that
+/// ``registerClass(_:)`` has registered, starting with the class that was registered last. The first class whose `canInit(with:)`
+/// returns true answers the request. If there is none, the session sends the request.
 ///
 /// ```swift
 /// final class Stub: URLProtocol {
@@ -27,7 +27,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// If a request is redirected, by a server or by a protocol, the new request is offered to all classes again.
+/// If a request is redirected, by a server or by a protocol, the session asks all classes again whether they answer the new
+/// request.
 ///
 /// As in Foundation, the class isn't `Sendable`: a session uses each object on one queue. A subclass that reports from other
 /// threads may declare `@unchecked Sendable`. The reports themselves, and ``client``, are thread-safe.
@@ -37,13 +38,13 @@ open class URLProtocol: NSObject {
     var task: URLSessionTask?
   }
 
-  /// The request to answer.
+  /// The request that the protocol answers.
   public let request: URLRequest
-  /// The response that a cache has stored for the request, or nil if there is none.
+  /// The response that a cache has stored for the request. Nil if none is stored.
   public let cachedResponse: CachedURLResponse?
   private let state: Mutex<State>
 
-  /// Creates a protocol for a request.
+  /// Creates an object that answers a request and reports to `client`.
   public required init(
     request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
   ) {
@@ -52,7 +53,7 @@ open class URLProtocol: NSObject {
     state = Mutex(State(client: client))
   }
 
-  /// Creates a protocol for a task's request.
+  /// Creates an object that answers a task's request and reports to `client`.
   public required convenience init(
     task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
   ) {
@@ -64,32 +65,33 @@ open class URLProtocol: NSObject {
   /// A URL that identifies no resource, for a task without a request.
   private static let noURL = URL(filePath: "/dev/null")
 
-  /// The object to which the protocol reports, or nil if there is none. Its methods may be called on any thread.
+  /// The object to which the protocol reports its response. Nil if none was passed. The client's methods may be called on any
+  /// thread.
   open var client: (any URLProtocolClient)? { state.withLock { $0.client } }
 
-  /// The task whose request the protocol answers, or nil if there is none.
+  /// The task whose request the protocol answers. Nil if the object was created without a task.
   open var task: URLSessionTask? { state.withLock { $0.task } }
 
-  /// The name of the protocol's class, followed by the request.
+  /// A textual description: the name of the protocol's class, followed by the request.
   open override var description: String { "\(type(of: self)): \(request)" }
 
   // MARK: Implemented by subclasses
 
-  /// Returns whether the class answers a request. By default, returns false. Called on the thread that resumes the task, or on
-  /// any thread if the request was redirected or delayed.
+  /// Returns whether this class answers the request. The default implementation returns false. Called on the thread that resumes
+  /// the task, or on any thread if the request was redirected or delayed.
   open class func canInit(with request: URLRequest) -> Bool { false }
 
-  /// Returns whether the class answers a task's request. By default, returns the result of `canInit(with:)` for the task's
-  /// request.
+  /// Returns whether this class answers the task's request. The default implementation passes the request to the other
+  /// `canInit(with:)`.
   open class func canInit(with task: URLSessionTask) -> Bool {
     (task.protocolRequest ?? task.currentRequest).map { canInit(with: $0) } ?? false
   }
 
-  /// Returns the standard form of a request. By default, returns the request itself.
+  /// Returns the standard form of a request. The default implementation returns the request itself.
   open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-  /// Returns whether a cache may answer one of two requests with the response to the other. By default, returns whether their
-  /// standard forms are equal.
+  /// Returns whether a cache may answer one of two requests with the response to the other. The default implementation returns
+  /// whether the standard forms of the requests are equal.
   open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool {
     canonicalRequest(for: a) == canonicalRequest(for: b)
   }
@@ -97,8 +99,8 @@ open class URLProtocol: NSObject {
   /// Starts answering the request. Called once, on a queue that belongs to the task.
   open func startLoading() {}
 
-  /// Stops answering the request, because the task has ended or the request was redirected. Called once, after
-  /// ``startLoading()``, on the same queue. Reports after this call are ignored.
+  /// Stops answering the request, because the task has ended or the request was redirected. Called once, after ``startLoading()``,
+  /// on the same queue. The client ignores reports after this call.
   open func stopLoading() {}
 
   // MARK: Values attached to requests
@@ -106,7 +108,7 @@ open class URLProtocol: NSObject {
   /// Returns the value that is attached to a request under `key`, or nil if there is none.
   open class func property(forKey key: String, in request: URLRequest) -> Any? { request.properties?.values[key] }
 
-  /// Attaches a value to a request under `key`, for example to recognize a request that the class itself has sent.
+  /// Attaches a value to a request under `key`, for example so that the class recognizes a request that it has sent itself.
   open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
     request.changeProperties { $0[key] = value }
   }
@@ -121,8 +123,8 @@ open class URLProtocol: NSObject {
   /// The registered classes, in the order of their registration.
   private static let registered = Mutex<[URLProtocol.Type]>([])
 
-  /// Registers a class for the requests of all sessions, ahead of the classes registered before. Returns true if `protocolClass`
-  /// is a subclass of `URLProtocol`.
+  /// Registers a class that may answer the requests of all sessions. Sessions ask it before the classes that were registered
+  /// earlier. Returns false, without effect, if `protocolClass` isn't a subclass of `URLProtocol`.
   @discardableResult
   open class func registerClass(_ protocolClass: AnyClass) -> Bool {
     guard let type = protocolClass as? URLProtocol.Type else { return false }
@@ -133,7 +135,7 @@ open class URLProtocol: NSObject {
     return true
   }
 
-  /// Removes a registered class. Requests that it already answers continue.
+  /// Removes a registered class, so that it answers no new requests. It continues to answer requests that it has already accepted.
   open class func unregisterClass(_ protocolClass: AnyClass) {
     registered.withLock { types in types.removeAll { $0 == protocolClass } }
   }
@@ -141,7 +143,7 @@ open class URLProtocol: NSObject {
   /// Whether any class is registered.
   static var hasRegisteredClass: Bool { registered.withLock { !$0.isEmpty } }
 
-  /// Returns the class that answers the task's request, or nil if the request is sent over the network.
+  /// Returns the class that answers the task's request. Returns nil if none does, so that the request is sent over the network.
   static func answering(_ task: URLSessionTask, among types: [URLProtocol.Type]) -> URLProtocol.Type? {
     let registered = registered.withLock { $0 }
     if types.isEmpty, registered.isEmpty { return nil }
@@ -149,29 +151,31 @@ open class URLProtocol: NSObject {
   }
 }
 
-/// The object to which a ``URLProtocol`` reports, which is a session's task.
+/// The object to which a ``URLProtocol`` reports its response. A session creates such an object for each task that a protocol
+/// answers.
 public protocol URLProtocolClient: NSObjectProtocol, Sendable {
-  /// Reports a redirect. The session's delegate decides whether to follow it. The protocol is stopped, and the new request is
-  /// offered to all protocols.
+  /// Reports a redirect to `request`. The session's delegate decides whether to follow it. If it does, the session stops the
+  /// protocol, and asks all protocol classes again whether they answer the new request.
   ///
-  /// The new request's method and body are those of `request`. If its body is still that of the protocol's request, the task's
-  /// body is sent again, unless the method has become GET or HEAD. Another origin doesn't receive the fields that
-  /// ``URLSessionConfiguration/redirectRule`` binds to their origin, unless `request` has other values for them. A request for an
-  /// `http` or `https` URL can't be redirected to a local file.
+  /// The new request has the method and the body of `request`. If that body is still the body of the protocol's own request, the
+  /// task's body is sent again, unless the method has become GET or HEAD. If the new request is for another origin, it doesn't have
+  /// the fields that ``URLSessionConfiguration/redirectRule`` binds to their origin, unless `request` has other values for them. A
+  /// request for an `http` or `https` URL can't be redirected to a local file.
   func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
-  /// Reports that a cached response may be used. The response is delivered, and the task completes.
+  /// Reports that the cached response may be used. The task receives this response, and completes.
   func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
   /// Reports the response's head. Only the first call has an effect.
   func urlProtocol(
     _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
   )
-  /// Reports the next part of the body. If it precedes the head, the task fails with `URLError.badServerResponse`.
+  /// Reports the next part of the body. If the response's head hasn't been reported before, the task fails with
+  /// `URLError.badServerResponse`.
   func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
-  /// Reports the end of the body. The task then completes.
+  /// Reports the end of the body, after which the task completes.
   func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
-  /// Reports an error. The task completes with this error.
+  /// Reports an error, with which the task completes.
   func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
-  /// Requests a credential from the session's delegate. The decision is passed to the challenge's `sender`.
+  /// Reports a challenge, which the session's delegate answers. The session passes the answer to the challenge's `sender`.
   func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
   /// Reports that a challenge no longer needs an answer.
   func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)

@@ -5,16 +5,16 @@ import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// The object that the URL protocols of the task's session share, or nil if there is none.
+  /// The object that the session shares with its URL protocols. Nil if there is none.
   package var protocolContext: (any AnyObject & Sendable)? { session?.client.settings.protocolContext }
 
-  /// The request for which a URL protocol is being chosen or created, or nil if none has been considered yet.
+  /// The request for which the session chooses or creates a URL protocol. Nil if it hasn't done so yet.
   package internal(set) var protocolRequest: URLRequest? {
     get { options?.state.withLock { $0.protocolRequest } }
     set { makeOptions().state.withLock { $0.protocolRequest = newValue } }
   }
 
-  /// Creates the transfer of the URL protocol that answers the request. Returns nil if none does.
+  /// Creates a transfer in which a URL protocol answers the request. Returns nil if no URL protocol answers it.
   func makeProtocolTransfer(
     _ request: URLRequest, in session: URLSession, after history: RedirectHistory = RedirectHistory(),
     predecessor: (any TaskTransfer)? = nil
@@ -80,11 +80,11 @@ extension URLSessionTask {
     }
   }
 
-  /// Creates the transfer for a request to which a URL protocol has redirected: with another URL protocol if one answers the
-  /// request, or else over the network.
+  /// Creates the transfer for a request to which a URL protocol has redirected. If a URL protocol answers the new request, the
+  /// transfer uses that protocol. Otherwise the request is sent over the network.
   ///
-  /// If the redirect has kept the body of `sent`, the request that the URL protocol has answered, the task's body is sent again
-  /// from its start. Otherwise, only the redirect's own body is sent.
+  /// `sent` is the request that the URL protocol has answered. If `request` has the same body as `sent`, the task's body is sent
+  /// again from its start. Otherwise, the body of `request` is sent.
   func makeTransfer(
     afterRedirectTo request: URLRequest, from sent: URLRequest, _ history: RedirectHistory
   ) throws -> any TaskTransfer {
@@ -103,7 +103,7 @@ extension URLSessionTask {
   /// The rule by which redirects are followed, which is the same for URL protocols as for servers.
   var redirectRule: RedirectRule { session?.client.redirectRule ?? RedirectRule() }
 
-  /// Passes a challenge from a URL protocol to the delegate.
+  /// Passes a challenge from a URL protocol to the delegate. `answer` receives the delegate's decision.
   func ask(
     _ challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

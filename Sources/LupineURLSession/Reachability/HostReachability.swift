@@ -4,9 +4,9 @@ import Dispatch
 import LupineEngine
 import Synchronization
 
-/// The current path to a host.
+/// The path to a host in the current state of the network.
 package enum HostPath: Sendable, Hashable {
-  /// The state of the network can't be read.
+  /// The path is unknown, because the state of the network can't be read.
   case unknown
   /// The host has no address, or there is no route to any of its addresses.
   case missing
@@ -21,28 +21,28 @@ package enum HostPath: Sendable, Hashable {
   }
 }
 
-/// Determines the path to one host, or to any host, now and after each change of the network.
+/// Determines the path to one host, or to any host, on request and after each change of the network.
 package final class HostReachability: Sendable {
   private enum Target: Sendable {
-    /// Any other machine, which is reached by the default route.
+    /// Any other machine. Its path is the default route.
     case anyHost
     case address(IPAddress)
     case name(String)
   }
 
-  /// The state of the lookup of the host name.
+  /// The state of the lookup of the host's addresses.
   private enum Lookup {
     case idle
     case running
-    /// The network has changed since the lookup started, so another lookup follows.
+    /// The lookup is running, but the network has changed since it started, so that another lookup follows.
     case outdated
   }
 
   private struct State {
     var watch: NetworkWatch?
-    /// The closure that is called with each path, on any thread. Nil unless the network is being watched.
+    /// The closure that receives each path, on any thread. Nil unless the network is being watched.
     var handler: (@Sendable (HostPath) -> Void)?
-    /// The latest state of the network, or nil if it couldn't be read.
+    /// The network's state that was last reported. Nil if it couldn't be read.
     var network: NetworkState?
     var addresses: [IPAddress] = []
     var lookup = Lookup.idle
@@ -52,8 +52,8 @@ package final class HostReachability: Sendable {
   private let resolver = SystemResolver()
   private let state = Mutex(State())
 
-  /// Creates an object for a host, which is given by its name or numeric address, or for any host if `host` is nil. Returns nil
-  /// for an empty string.
+  /// Creates an object for the host with this name or numeric address, or for any host if `host` is nil. Returns nil if `host` is
+  /// an empty string.
   package init?(host: String?) {
     guard let host else {
       target = .anyHost
@@ -63,8 +63,8 @@ package final class HostReachability: Sendable {
     target = IPAddress(host).map { .address($0) } ?? .name(host)
   }
 
-  /// Reads the state of the network and returns the path. Blocks while it looks up the host's name, unless the addresses are
-  /// already known because the network is being watched.
+  /// Reads the state of the network and returns the path to the host. Blocks the thread while the host's name is looked up, unless
+  /// the addresses are already known because the network is being watched.
   package func current() -> HostPath {
     guard let network = try? NetworkState.current() else { return .unknown }
     return path(in: network, knownAddresses())
@@ -93,7 +93,8 @@ package final class HostReachability: Sendable {
     }
   }
 
-  /// Calls `handler` soon after this call, and then after each change of the network. Replaces an earlier handler.
+  /// Starts to call `handler` with the path to the host, soon after this call and then after each change of the network. Replaces
+  /// an earlier handler.
   ///
   /// Returns false if the process may not use netlink, or has no descriptors or threads left.
   package func watch(_ handler: @escaping @Sendable (HostPath) -> Void) -> Bool {
@@ -107,7 +108,7 @@ package final class HostReachability: Sendable {
     return true
   }
 
-  /// Stops calling the handler.
+  /// Stops watching the network and calling the handler.
   package func stop() {
     // The earlier handler is released outside the lock.
     let earlier = state.withLock { state in

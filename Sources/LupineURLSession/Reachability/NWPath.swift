@@ -37,9 +37,9 @@ public struct NWInterface: Sendable, Hashable {
   public let index: Int
 }
 
-/// The path to any other machine, as the default routes in the kernel's routing tables determine it.
+/// The path to other machines, according to the default routes in the kernel's routing tables.
 public struct NWPath: Sendable, Hashable {
-  /// Whether there is a path.
+  /// Whether there is a path to other machines.
   public enum Status: Sendable, Hashable {
     /// There is a usable default route.
     case satisfied
@@ -49,12 +49,13 @@ public struct NWPath: Sendable, Hashable {
     case requiresConnection
   }
 
-  /// Whether there is a path.
+  /// Whether there is a path to other machines.
   public let status: Status
   /// The interfaces of the usable default routes, starting with the preferred one.
   public let availableInterfaces: [NWInterface]
 
-  /// Returns whether packets leave by an interface of the given type, that is, whether the preferred interface has this type.
+  /// Returns whether packets leave through an interface of the given type, that is, whether the preferred interface of the path has
+  /// this type.
   public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool { availableInterfaces.first?.type == type }
 
   /// Whether the path leads through a mobile network.
@@ -63,7 +64,8 @@ public struct NWPath: Sendable, Hashable {
   /// Whether the path is in low data mode. Always false, because Linux has no such mode.
   public var isConstrained: Bool { false }
 
-  /// Creates the path for the state of a network. `network` is nil if the state can't be read.
+  /// Creates the path in the given state of the network, through the interfaces that `filter` permits. `network` is nil if the
+  /// network's state can't be read.
   init(_ network: NetworkState?, _ filter: PathFilter) {
     availableInterfaces = (network?.linksToAnyHost ?? [])
       .map { NWInterface(type: .init($0.medium), name: $0.name, index: Int($0.index)) }

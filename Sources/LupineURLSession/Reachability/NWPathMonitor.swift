@@ -4,7 +4,7 @@ public import Dispatch
 package import LupineEngine
 import Synchronization
 
-/// Reports the path to any other machine, now and after each change of the network.
+/// Reports the path to other machines, at the start and after each change of the network.
 ///
 /// ```swift
 /// let monitor = NWPathMonitor()
@@ -12,13 +12,13 @@ import Synchronization
 /// monitor.start(queue: .main)
 /// ```
 ///
-/// A path is derived from the kernel's routes, which netlink reports without polling. A path doesn't mean that any server
-/// answers.
+/// The monitor derives the path from the kernel's routes, which netlink reports without polling. A path doesn't guarantee that any
+/// server can be reached.
 public final class NWPathMonitor: Sendable {
   private enum Watching {
     case never
     case watching(DispatchQueue, (any AnyObject & Sendable)?)
-    /// A canceled monitor can't be started again.
+    /// The monitor was canceled and can't be started again.
     case canceled
   }
 
@@ -51,21 +51,21 @@ public final class NWPathMonitor: Sendable {
 
   deinit { cancel() }
 
-  /// A closure that is called with the path on the monitor's queue, soon after the start and after each change. Nil by default.
-  /// Set it before calling ``start(queue:)``.
+  /// The closure that receives the path, on the queue passed to ``start(queue:)``, soon after the start and after each change. Nil
+  /// by default. Set it before calling ``start(queue:)``.
   public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
     get { state.withLock { $0.handler } }
     set { state.withLock { $0.handler = newValue } }
   }
 
-  /// The path that was reported last. Before the first report, it is determined from the kernel's current routes.
+  /// The path that the monitor has reported last. Before its first report, the path according to the kernel's current routes.
   public var currentPath: NWPath {
     state.withLock { $0.latest } ?? NWPath(source.current(), filter)
   }
 
-  /// Starts to report paths on a queue. Does nothing if the monitor was started before.
+  /// Starts to report paths to ``pathUpdateHandler`` on a queue. Has no effect if the monitor has already been started or canceled.
   ///
-  /// In a sandbox without netlink, one path with the status `requiresConnection` is reported.
+  /// In a sandbox without netlink, the monitor reports a single path, with the status `requiresConnection`.
   public func start(queue: DispatchQueue) {
     let isFirst = state.withLock { state in
       guard case .never = state.watching else { return false }
@@ -83,7 +83,7 @@ public final class NWPathMonitor: Sendable {
     }
   }
 
-  /// Stops the reports permanently.
+  /// Stops the monitor permanently.
   public func cancel() {
     _ = state.withLock { state in
       defer { state.watching = .canceled }
@@ -107,9 +107,9 @@ public final class NWPathMonitor: Sendable {
     }
   }
 
-  /// Returns whether a network has a path for this monitor. True if the network's state can't be read.
+  /// Returns whether there is a path for this monitor in the given state of the network. True if the network's state can't be read.
   package func isSatisfied(by network: NetworkState?) -> Bool { NWPath(network, filter).status != .unsatisfied }
 
-  /// Creates an empty list of waiters for a path through this monitor's network.
+  /// Creates an empty list of waiters, which wait until the network that this monitor observes has a path.
   package func makeWaiters() -> PathWaiters { PathWaiters(source: source) }
 }

@@ -2,38 +2,39 @@
 
 import LupineEngine
 
-/// The waiters for a network, and the times at which they continue.
+/// A list of waiters, each of which waits until the network has a path for it, and the times at which the waiters continue.
 ///
-/// A waiter continues as soon as the network has a path for it. If many waiters could continue at once, they are spread over up
-/// to two seconds. If earlier attempts of a waiter have failed although there was a path, the waiter first pauses, longer after
-/// each failure. So neither a flapping link nor a network without name servers leads to a storm of attempts.
+/// A waiter continues as soon as the network has a path for it. If many waiters could continue at once, the list spreads them over
+/// up to two seconds. If earlier attempts of a waiter have failed although there was a path, that waiter first pauses, longer after
+/// each failure. Therefore, many waiters don't all connect at once, even if a link goes up and down repeatedly or the network has
+/// no name servers.
 struct PathWaitList {
-  /// The time between two waiters that continue after the same change of the network: 2 ms, so that 500 connections are opened
-  /// per second. It is shorter if there are more than 1,000 waiters.
+  /// The time between two waiters that continue after the same change of the network: 2 ms, so that 500 connections are opened per
+  /// second. The time is shorter if there are more than 1,000 waiters.
   static let spreadStep = Duration.milliseconds(2)
   /// The maximum time between the first and the last of the waiters that continue after the same change of the network: 2 s.
   static let spreadMax = Duration.seconds(2)
-  /// The pause before a second attempt: 100 ms. The pause doubles with each further attempt.
+  /// The pause before a waiter's second attempt: 100 ms. The pause doubles with each further attempt, up to `pauseMax`.
   static let pauseMin = Duration.milliseconds(100)
-  /// The maximum pause before another attempt: 10 s.
+  /// The maximum pause before a waiter's next attempt: 10 s.
   static let pauseMax = Duration.seconds(10)
 
   typealias ID = UInt64
-  /// Returns whether a network has a path. The argument is nil if the network's state can't be read.
+  /// A closure that returns whether the network has a path for a waiter. Its argument is nil if the network's state can't be read.
   typealias Condition = @Sendable (NetworkState?) -> Bool
 
   private struct Waiter {
     let condition: Condition
     /// The earliest time at which the waiter may continue: the end of its pause after failed attempts.
     let earliest: Instant
-    /// The time at which the wait times out, or nil if it never does.
+    /// The time at which the wait times out. Nil if it never does.
     let end: Instant?
-    /// The time at which the waiter continues, or nil while there is no path.
+    /// The time at which the waiter continues. Nil while the network has no path for it.
     var release: Instant?
     let resume: @Sendable (PathWait.Outcome) -> Void
   }
 
-  /// The latest report about the network.
+  /// The latest report about the network's state, or none.
   private enum Network {
     case unreported
     case reported(NetworkState?)
@@ -46,7 +47,7 @@ struct PathWaitList {
   var isEmpty: Bool { waiters.isEmpty }
   var count: Int { waiters.count }
 
-  /// The earliest time at which a waiter continues or times out, or nil if there is none.
+  /// The earliest time at which a waiter continues or times out. Nil if no waiter will do so.
   var nextTime: Instant? {
     waiters.values.reduce(nil as Instant?) { earliest, waiter in
       [earliest, waiter.release, waiter.end].compactMap(\.self).min()
@@ -56,11 +57,11 @@ struct PathWaitList {
   /// Adds a waiter, and returns its identifier.
   ///
   /// - Parameters:
-  ///   - condition: Returns whether the network has a path for the waiter.
-  ///   - attempts: The number of attempts that have failed after earlier waits.
+  ///   - condition: A closure that returns whether the network has a path for the waiter.
+  ///   - attempts: The number of consecutive attempts of the waiter that have failed after earlier waits.
   ///   - limit: The maximum time to wait, or nil for no limit.
   ///   - now: The current time.
-  ///   - resume: Called when the waiter continues or times out.
+  ///   - resume: A closure that is called when the waiter continues or times out.
   mutating func add(
     until condition: @escaping Condition, attempts: Int, limit: Duration?, now: Instant,
     resume: @escaping @Sendable (PathWait.Outcome) -> Void
@@ -79,7 +80,8 @@ struct PathWaitList {
     if waiters.isEmpty { network = .unreported }
   }
 
-  /// Called when the network has changed. `random` returns a number in 0..<1, by which the waiters are spread.
+  /// Records that the network's state has changed, and sets the times at which waiters continue. `random` returns a number in
+  /// 0..<1, which varies these times.
   mutating func networkChanged(_ state: NetworkState?, now: Instant, random: () -> Double) {
     network = .reported(state)
     let ready = waiters.keys.sorted().filter { waiters[$0]?.condition(state) == true }
@@ -95,8 +97,8 @@ struct PathWaitList {
     }
   }
 
-  /// Removes the waiters that continue or time out at `now` or earlier. Returns the closures that resume them, in the order in
-  /// which they began to wait.
+  /// Removes the waiters that continue or time out at `now` or earlier. Returns the closures that resume these waiters, in the
+  /// order in which the waiters were added.
   mutating func takeDue(now: Instant) -> [@Sendable () -> Void] {
     var calls: [@Sendable () -> Void] = []
     for id in waiters.keys.sorted() {

@@ -4,19 +4,19 @@ import Dispatch
 package import LupineEngine
 import Synchronization
 
-/// The source of reports about a network: the kernel, or a test.
+/// The source of reports about the state of a network: the kernel or, in tests, a simulation.
 package struct NetworkSource: Sendable {
   package typealias Handler = @Sendable (NetworkState?) -> Void
 
-  /// The machine's network, as the kernel reports it by netlink.
+  /// The network of this machine, as the kernel reports it by netlink.
   package static let system = NetworkSource(
     current: { try? NetworkState.current() },
     watch: { handler in try? NetworkWatch { handler(try? $0.get()) } })
 
-  /// Returns the network's current state, or nil if it can't be read.
+  /// A closure that returns the network's current state, or nil if it can't be read.
   package let current: @Sendable () -> NetworkState?
-  /// Starts to report the network's state, soon after the call and after each change. Returns an object whose release ends the
-  /// reports, or nil if changes can't be observed.
+  /// A closure that starts to report the network's state to `handler`, soon after the call and after each change. It returns an
+  /// object whose release ends the reports, or nil if changes can't be observed.
   package let watch: @Sendable (_ handler: @escaping Handler) -> (any AnyObject & Sendable)?
 
   package init(
@@ -26,15 +26,15 @@ package struct NetworkSource: Sendable {
     (self.current, self.watch) = (current, watch)
   }
 
-  /// Returns whether the network is known to have no default route. The name servers are then out of reach, unless they are in
-  /// a network of the machine's own links.
+  /// Returns whether the network is known to have no default route. In this case, the machine can reach only name servers in the
+  /// networks to which its own links belong.
   func isOffline() -> Bool { current().map { $0.path(to: nil) == nil } ?? false }
 }
 
-/// A wait for a network. Releasing the object ends the wait without calling the `resume` closure.
+/// A wait for a path through the network. Releasing the object ends the wait without calling the `resume` closure.
 package final class PathWait: Sendable {
   package enum Outcome: Sendable {
-    /// The network has a path.
+    /// The network has a path for the waiter.
     case path
     /// The maximum time to wait has passed.
     case timedOut
@@ -51,17 +51,18 @@ package final class PathWait: Sendable {
   deinit { waiters.remove(id) }
 }
 
-/// Resumes waiters when the network has a path. The network is watched only while there are waiters.
+/// Resumes waiters as soon as the network has a path for them. Watches the network only while there are waiters.
 package final class PathWaiters: Sendable {
-  /// The waiters of all sessions and retriers, for the machine's network.
+  /// The list of waiters for this machine's network, which all sessions and retriers share.
   package static let shared = PathWaiters(source: .system)
 
   private struct State {
     var list = PathWaitList()
     var watch: (any AnyObject & Sendable)?
-    /// The number of watches so far, by which a late report of an earlier watch is recognized.
+    /// The number of times that a watch of the network has been started. By this number, a late report of an earlier watch is
+    /// recognized and ignored.
     var watchCount = 0
-    /// The time for which the timer is set, or nil if it isn't set.
+    /// The time at which the timer fires. Nil if the timer isn't set.
     var timer: Instant?
   }
 
@@ -71,14 +72,15 @@ package final class PathWaiters: Sendable {
 
   package init(source: NetworkSource) { self.source = source }
 
-  /// Calls `resume` on an internal queue when the network has a path, or when `limit` has passed. Release the result to end
-  /// the wait.
+  /// Calls `resume` on an internal queue when the network has a path, or when `limit` has passed. The caller must retain the
+  /// returned object, because releasing it ends the wait.
   ///
   /// - Parameters:
-  ///   - attempts: The number of attempts that have failed after earlier waits.
+  ///   - attempts: The number of consecutive attempts of the waiter that have failed after earlier waits.
   ///   - limit: The maximum time to wait, or nil for no limit.
-  ///   - condition: Returns whether a network has a path. Its argument is nil if the network's state can't be read.
-  ///   - resume: Called at most once, with the outcome of the wait.
+  ///   - condition: A closure that returns whether the network has a path for the waiter. Its argument is nil if the network's
+  ///     state can't be read.
+  ///   - resume: A closure that is called at most once, with the outcome of the wait.
   package func wait(
     attempts: Int, limit: Duration?, until condition: @escaping @Sendable (NetworkState?) -> Bool,
     resume: @escaping @Sendable (PathWait.Outcome) -> Void
@@ -121,12 +123,12 @@ package final class PathWaiters: Sendable {
     schedule()
   }
 
-  /// The minimum time between two calls of the timer: 10 ms, so that even thousands of waiters cost at most a hundred calls per
+  /// The minimum time between two firings of the timer: 10 ms, so that even thousands of waiters cost at most a hundred firings per
   /// second.
   private static let timerPause = Duration.milliseconds(10)
 
-  /// Sets the timer for the next waiter, unless it is already set for that time or an earlier one. `earliest` is the earliest
-  /// time for which it may be set.
+  /// Sets the timer for the time at which the next waiter continues or times out, but not earlier than `earliest`. Has no effect if
+  /// the timer already fires at that time or earlier.
   private func schedule(earliest: Instant = Instant(nanoseconds: 0)) {
     let time = state.withLock { state -> Instant? in
       guard let next = state.list.nextTime.map({ max($0, earliest) }), next < state.timer ?? Instant(nanoseconds: .max)
@@ -155,6 +157,6 @@ package final class PathWaiters: Sendable {
     state.list.isEmpty ? state.watch.take() : nil
   }
 
-  /// Releases a watch. Called outside the lock.
+  /// Releases a watch of the network. Must be called outside the lock.
   private func release(_ watch: (any AnyObject & Sendable)?) { _ = watch }
 }

@@ -1,6 +1,6 @@
 // SCNetworkReachabilityFlags: the flags of `NetworkReachabilityManager`, named as in Apple's SystemConfiguration.
 
-/// The properties of the path to a host.
+/// Flags that describe the path to a host.
 ///
 /// SystemConfiguration's flags for on-demand connections are omitted, because Linux has no such connections.
 public struct SCNetworkReachabilityFlags: OptionSet, Sendable {

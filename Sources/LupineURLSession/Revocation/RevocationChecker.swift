@@ -4,14 +4,14 @@
 import Foundation
 import LupineEngine
 
-/// The reason why a chain failed a revocation check.
+/// The reason why a certificate chain has failed the revocation check.
 package enum RevocationFailure: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-  /// A certificate has been revoked.
+  /// A certificate of the chain has been revoked.
   case revoked(certificate: String, cause: String)
-  /// There is no verified OCSP response or revocation list about a certificate, although one is required.
+  /// A verified OCSP response or revocation list is required for each certificate, but there is none for this one.
   case unconfirmed(certificate: String, causes: [String])
 
-  /// A message with the certificate, the cause and the remedy.
+  /// A textual description: the certificate, the cause and the remedy.
   package var description: String {
     switch self {
     case .revoked(let certificate, let cause):
@@ -27,31 +27,31 @@ package enum RevocationFailure: Error, Sendable, Hashable, CustomStringConvertib
   package var errorDescription: String? { description }
 }
 
-/// A resource that a revocation check fetches.
+/// A resource to fetch for a revocation check.
 package enum RevocationQuery: Sendable, Hashable {
-  /// The response of the OCSP responder at `url` to `request`, which is in DER.
+  /// The answer of the OCSP responder at `url` to the OCSP request `request`, in DER.
   case response(url: String, request: [UInt8])
   /// The certificate revocation list at `url`.
   case list(url: String)
 }
 
-/// Checks certificates for revocation. This type makes all decisions. Fetching and the current time are parameters.
+/// Checks certificates for revocation. This type makes all decisions. It gets resources and the current time from closures.
 struct RevocationChecker: Sendable {
-  /// Fetches a resource within the given number of seconds. Blocks the thread until the resource has arrived.
+  /// A closure that fetches a resource within the given number of seconds. It blocks the thread until the resource has arrived.
   typealias Fetch = @Sendable (RevocationQuery, _ seconds: Int) throws(RevocationProblem) -> [UInt8]
 
   let memory: RevocationMemory
-  /// Returns the time in seconds since 1970.
+  /// A closure that returns the current time in seconds since 1970.
   let clock: @Sendable () -> Int
   let fetch: Fetch
 
-  /// Checks all certificates of a verified chain except its anchor, starting with the server's own. Returns the reason why the
-  /// chain isn't accepted, or nil if it is accepted.
+  /// Checks all certificates of a verified chain except its trust anchor, starting with the server's certificate. Returns nil if
+  /// the chain passes the check, or else the reason why it fails.
   ///
   /// - Parameters:
-  ///   - subjects: The certificates to check, each with its issuer.
-  ///   - staple: The OCSP response, in DER, that the server has stapled, or nil if there is none. It is about the server's own
-  ///     certificate.
+  ///   - subjects: The certificates to check, each paired with its issuer's certificate, starting with the server's certificate.
+  ///   - staple: The OCSP response about its own certificate, in DER, that the server has sent in the TLS handshake. Nil if it has
+  ///     sent none.
   ///   - options: The methods of the check, and whether a verified status is required.
   func failure(
     of subjects: [RevocationSubject], staple: [UInt8]?, options: RevocationOptions
@@ -65,13 +65,13 @@ struct RevocationChecker: Sendable {
   }
 }
 
-/// The check of one certificate.
+/// The revocation check of one certificate.
 private struct Check {
   let subject: RevocationSubject
   let options: RevocationOptions
   let deadline: Int
   let checker: RevocationChecker
-  /// The reasons why OCSP responses and lists couldn't be used, in the order in which they were tried.
+  /// The reasons why OCSP responses and revocation lists couldn't be used, in the order in which they were tried.
   var causes: [String] = []
 
   init(subject: RevocationSubject, options: RevocationOptions, deadline: Int, checker: RevocationChecker) {
@@ -109,7 +109,7 @@ private struct Check {
     return options.contains(.requiresAnswer) ? .unconfirmed(certificate: subject.name, causes: causes) : nil
   }
 
-  /// The allowed methods, starting with the preferred one.
+  /// The methods that the options permit, starting with the preferred one.
   private var methods: [RevocationMemory.Method] {
     let methods: [RevocationMemory.Method] = options.contains(.prefersLists) ? [.list, .ocsp] : [.ocsp, .list]
     return methods.filter { options.contains($0 == .ocsp ? .ocsp : .lists) }
@@ -150,8 +150,8 @@ private struct Check {
     return min(left, RevocationLimits.fetchSecondsMax)
   }
 
-  /// Returns the certificate's status if `answer` is a success. Otherwise, adds the failure to `causes`, with the name of the
-  /// source, and returns nil.
+  /// Returns the certificate's status if `answer` contains it. Otherwise, adds the name of the source and the failure to `causes`,
+  /// and returns nil.
   private mutating func note(
     _ source: String, _ answer: Result<RevocationStatus, RevocationProblem>
   ) -> RevocationStatus? {

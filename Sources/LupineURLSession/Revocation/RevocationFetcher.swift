@@ -5,20 +5,21 @@ import Foundation
 import LupineEngine
 import Synchronization
 
-/// Fetches the resources of revocation checks. Each call blocks its thread, so don't call it on an event loop's thread.
+/// Fetches OCSP responses and revocation lists for revocation checks. Each fetch blocks its thread, so it must not run on an event
+/// loop's thread.
 ///
-/// Only http is used. The resources are signed, so they need no TLS, and a fetch over https would itself need a revocation
-/// check. Redirects aren't followed.
+/// The fetcher uses only http: OCSP responses and revocation lists are signed, so they need no TLS, and a fetch over https would
+/// itself need a revocation check. It doesn't follow redirects.
 final class RevocationFetcher: Sendable {
-  /// The fetcher for trust objects that belong to no session.
+  /// The fetcher for `SecTrust` objects that belong to no session.
   static let shared = RevocationFetcher(EngineConfiguration())
 
   private let configuration: EngineConfiguration
   private let engine = Mutex<Engine?>(nil)
   private let silence = Mutex(SilentServers())
 
-  /// Creates a fetcher with a session's proxies, resolver, address policy and socket options. Its engine starts with the
-  /// first fetch.
+  /// Creates a fetcher with a session's proxies, resolver, address policy and socket options. The fetcher's own engine starts with
+  /// the first fetch.
   init(_ session: EngineConfiguration) {
     var configuration = EngineConfiguration()
     configuration.proxy = session.proxy
@@ -29,7 +30,7 @@ final class RevocationFetcher: Sendable {
     self.configuration = configuration
   }
 
-  /// Fetches a resource. Throws the reason if the resource can't be fetched within `seconds`, or is too large.
+  /// Fetches a resource. Throws an error with the reason if the resource can't be fetched within `seconds`, or is too large.
   func fetch(_ query: RevocationQuery, seconds: Int) throws(RevocationProblem) -> [UInt8] {
     let request = try Self.request(for: query, seconds: seconds)
     let server = request.uri.origin
@@ -48,9 +49,9 @@ final class RevocationFetcher: Sendable {
     }
   }
 
-  /// The outcome of an exchange with a server.
+  /// The outcome of one exchange with a server.
   enum Answer {
-    /// A response. Its body is empty unless the status code is 200.
+    /// The server has sent a response. The body is empty unless the status code is 200.
     case response(status: Int, [UInt8])
     case failure(EngineError)
   }
@@ -68,7 +69,7 @@ final class RevocationFetcher: Sendable {
     }
   }
 
-  /// Returns the HTTP request for a resource (RFC 6960 appendix A.1). Throws if its URL can't be used.
+  /// Returns the HTTP request for a resource (RFC 6960 appendix A.1). Throws an error if the resource's URL can't be used.
   static func request(for query: RevocationQuery, seconds: Int) throws(RevocationProblem) -> EngineRequest {
     let url =
       switch query {
@@ -99,12 +100,12 @@ final class RevocationFetcher: Sendable {
 struct SilentServers {
   private var servers: [Origin: (until: Instant, problem: RevocationProblem)] = [:]
 
-  /// Returns the reason why no request is sent to a server now, or nil if one may be sent.
+  /// Returns the reason why the fetcher must not send a request to the server now. Returns nil if it may send one.
   func problem(of server: Origin, now: Instant) -> RevocationProblem? {
     servers[server].flatMap { now < $0.until ? $0.problem : nil }
   }
 
-  /// Records whether a server has responded. A response with any status code counts.
+  /// Records whether the server has responded. A response counts, whatever its status code is.
   mutating func note(_ answer: RevocationFetcher.Answer, of server: Origin, now: Instant) {
     guard case .failure(let error) = answer else {
       servers[server] = nil
@@ -117,7 +118,7 @@ struct SilentServers {
   }
 }
 
-/// Collects one response for a waiting thread.
+/// Collects the response of one exchange, for which a thread waits.
 private final class FetchSink: ResponseSink {
   private struct State {
     var status = 0
@@ -128,7 +129,8 @@ private final class FetchSink: ResponseSink {
   private let state = Mutex(State())
   private let end = DispatchSemaphore(value: 0)
 
-  /// Blocks until the exchange has ended. The exchange's total time limit bounds the wait.
+  /// Blocks the thread until the exchange has ended, and returns the outcome. The wait can't exceed the exchange's total time
+  /// limit.
   func wait() -> RevocationFetcher.Answer {
     end.wait()
     return state.withLock { state in
@@ -152,7 +154,7 @@ private final class FetchSink: ResponseSink {
 }
 
 extension RevocationChecker {
-  /// Creates a checker that fetches with `fetcher`, and shares the cache of verified statuses with all other checkers.
+  /// Creates a checker that fetches resources with `fetcher`. It shares the memory of verified statuses with all other checkers.
   init(fetcher: RevocationFetcher) {
     self.init(memory: .shared, clock: { Int(Date().timeIntervalSince1970) }) {
       query, seconds throws(RevocationProblem) in

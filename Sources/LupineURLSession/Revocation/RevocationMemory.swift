@@ -3,10 +3,10 @@
 import LupineEngine
 import Synchronization
 
-/// A cache of the statuses that verified OCSP responses and revocation lists state for certificates. Thread-safe. All sessions
-/// share the statuses, because a status is signed, whichever session has fetched it.
+/// A cache of the statuses that verified OCSP responses and revocation lists state for certificates. It is thread-safe. All
+/// sessions can share it, because every status is signed, so that it doesn't matter which session has fetched it.
 final class RevocationMemory: Sendable {
-  /// The source of a status: an OCSP response or a revocation list.
+  /// The kind of source from which a status comes: an OCSP response or a revocation list.
   enum Method: Sendable, Hashable {
     case ocsp, list
   }
@@ -28,14 +28,15 @@ final class RevocationMemory: Sendable {
   private let countMax: Int
   private let entries = Mutex<[Key: Entry]>([:])
 
-  /// Creates an empty cache for at most `countMax` statuses. `countMax` must be at least 1.
+  /// Creates an empty cache for at most `countMax` statuses, at least 1.
   init(countMax: Int = RevocationLimits.rememberedMax) {
     self.countMax = countMax
   }
 
   var count: Int { entries.withLock { $0.count } }
 
-  /// Returns the cached status of a certificate, or nil if there is none or it has expired at `now`, in seconds since 1970.
+  /// Returns the cached status of a certificate from the given kind of source. Returns nil if none is cached, or if it has expired
+  /// at `now`, in seconds since 1970.
   func status(of subject: RevocationSubject, by method: Method, now: Int) -> RevocationStatus? {
     let key = Key(method: method, fingerprint: subject.fingerprint)
     return entries.withLock { entries in
@@ -44,8 +45,8 @@ final class RevocationMemory: Sendable {
     }
   }
 
-  /// Caches a verified status until its next update, the time by which its issuer publishes a newer one. A revocation is kept
-  /// until the process ends. A status without a next update isn't cached.
+  /// Caches the verified status of a certificate until its `nextUpdate`, the time by which the issuer publishes a newer status. The
+  /// status of a revoked certificate is cached until the process ends. A status without `nextUpdate` isn't cached.
   ///
   /// If the cache is full, the expired statuses are removed. If none has expired, the status that expires first is removed.
   func remember(_ status: RevocationStatus, of subject: RevocationSubject, by method: Method, now: Int) {

@@ -18,25 +18,26 @@ package struct RevocationOptions: OptionSet, Sendable, Hashable {
   package static let requiresAnswer = RevocationOptions(rawValue: 1 << 3)
   /// Fetches nothing: checks certificates only with stapled OCSP responses and cached statuses.
   package static let isOffline = RevocationOptions(rawValue: 1 << 4)
-  /// All known options.
+  /// The combination of all options.
   static let all: RevocationOptions = [.ocsp, .lists, .prefersLists, .requiresAnswer, .isOffline]
 }
 
 /// The limits of revocation checks.
 enum RevocationLimits {
-  /// The maximum time of one fetch in seconds: 5. Responders of public authorities answer within a second.
+  /// The maximum time of one fetch in seconds: 5. The OCSP responders of public authorities answer within a second.
   static let fetchSecondsMax = 5
-  /// The maximum time of one check in seconds, for all fetches of a chain together: 10. After that time, no further fetch
-  /// begins.
+  /// The maximum time in seconds that all fetches for one certificate chain may take together: 10. After that time, no further
+  /// fetch begins.
   static let checkSecondsMax = 10
   /// The maximum size of an OCSP response in bytes: 64 KiB. Typical responses have 0.5 to 3 KB.
   static let responseBytesMax = 64 * 1024
-  /// The maximum size of a revocation list in bytes: 16 MiB. Few public lists have more than 10 MB.
+  /// The maximum size of a revocation list in bytes: 16 MiB. Few lists of public authorities have more than 10 MB.
   static let listBytesMax = 16 * 1024 * 1024
-  /// The time for which no request is sent to a server that has failed to respond, in seconds: 30. Handshakes lose no time to a
-  /// failed server. After its recovery, checks that require a verified status may fail for another 30 s.
+  /// The time in seconds for which the fetcher sends no further request to a server that has failed to respond: 30. Meanwhile,
+  /// handshakes don't wait for that server. After the server has recovered, checks that require a verified status may fail for
+  /// another 30 s.
   static let silenceSeconds = 30
-  /// The maximum number of remembered servers that have failed to respond: 256.
+  /// The maximum number of servers that are remembered because they have failed to respond: 256.
   static let silentServersMax = 256
   /// The maximum number of cached statuses: 1,000, each with about 200 bytes.
   static let rememberedMax = 1_000

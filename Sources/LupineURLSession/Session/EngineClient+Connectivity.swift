@@ -7,8 +7,8 @@ extension EngineClient {
   /// Whether the network is known to have no default route.
   func isOffline() -> Bool { settings.network.waiters.source.isOffline() }
 
-  /// Returns the condition under which a network may have a path for a request: the network has a route to the host's address
-  /// or, if the host is a name, any route. A network whose state can't be read also fulfills the condition.
+  /// Returns a closure that decides from a network's state whether the request may succeed: the network must have a route to the
+  /// host's address or, if the host is a name, any route. The closure also returns true if the network's state can't be read (nil).
   func pathCondition(for request: URLRequest) -> @Sendable (NetworkState?) -> Bool {
     let refused: Set<NetworkPath.Medium> = settings.network.refusesCellular(request.options) ? [.cellular] : []
     let address = request.url?.host.flatMap { IPAddress($0.trimmingCharacters(in: ["[", "]"])) }
@@ -21,7 +21,7 @@ extension EngineClient {
 }
 
 extension URLError {
-  /// Returns the error for a task whose time limit passed while it waited for a network.
+  /// Returns the error for a task that has waited for a network until its time limit passed.
   static func noNetworkInTime(_ url: URL?) -> URLError {
     let text = "\(ReadableText.url(url)): no network within the resource timeout. Raise the timeout, or retry later."
     var info: [String: Any] = [NSLocalizedDescriptionKey: text]

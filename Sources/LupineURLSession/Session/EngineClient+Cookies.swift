@@ -5,9 +5,10 @@ import LupineCookies
 import LupineEngine
 
 extension EngineClient {
-  /// Adds the storage's current cookies for the request's URL.
+  /// Adds to the request the cookies that the session's storage currently has for the request's URL.
   ///
-  /// Each exchange gets the cookies for its own URL, because a redirected request starts without the storage's cookies.
+  /// Called for each request of a transfer. A request that follows a redirect doesn't have the cookies of the previous request, so
+  /// it gets only those for its own URL.
   func addCookies(to request: inout EngineRequest) {
     let (uri, fields) = (request.uri, request.fields)
     guard
@@ -19,13 +20,13 @@ extension EngineClient {
     request.fields.append(name: "Cookie", valueBytes: field)
   }
 
-  /// Returns whether the response sets cookies and the session stores them.
+  /// Returns whether the response sets cookies that the session stores.
   func wantsCookies(of head: ResponseHead) -> Bool {
     settings.cookieStorage != nil && head.fields.contains("Set-Cookie")
   }
 
-  /// Stores the cookies that the response sets. Set-Cookie lines are stored one by one, because they
-  /// can't be joined like the lines of other fields.
+  /// Stores the cookies that the response sets. Passes the Set-Cookie lines to the storage one by one, because they can't be joined
+  /// like the lines of other fields.
   func storeCookies(of head: ResponseHead, from uri: URI, mainDocument: URL?) {
     guard let storage = settings.cookieStorage, let source = CookieSource(uri),
       settings.cookieAcceptPolicy.accepts(source, mainDocument: mainDocument)
@@ -37,13 +38,13 @@ extension EngineClient {
 }
 
 extension URI {
-  /// The URI as Foundation's URL, or nil if Foundation can't parse it. Without user information.
+  /// The URI as a Foundation URL, without user information. Nil if Foundation can't parse it.
   fileprivate var foundationURL: URL? { URL(string: description) }
 }
 
 extension URLSessionConfiguration.Snapshot {
-  /// Returns the value of the request's Cookie field, or nil if the storage adds
-  /// nothing to `own`, the value of the existing field.
+  /// Returns the value of the request's Cookie field after the storage's cookies have been added to `own`, the value of the
+  /// request's existing Cookie field. Returns nil if the storage adds no cookie.
   func cookieField(
     for source: @autoclosure () -> CookieSource?, at url: @autoclosure () -> URL?,
     joining own: @autoclosure () -> [UInt8]?
@@ -54,8 +55,8 @@ extension URLSessionConfiguration.Snapshot {
 }
 
 extension URLSessionConfiguration {
-  /// Returns the value of the Cookie field that would be sent with a request, or nil if the
-  /// storage adds nothing to the request's own cookies.
+  /// Returns the value of the Cookie field that a session would send with the request. Returns nil if the storage adds no cookie to
+  /// those that the request or the configuration sets.
   package func cookieField(for request: URLRequest) -> String? {
     guard request.httpShouldHandleCookies, let url = request.url else { return nil }
     let own = request.fields.valueBytes("Cookie") ?? snapshot.additionalFields?.valueBytes("Cookie")

@@ -15,13 +15,14 @@ extension EngineClient {
 }
 
 extension URLSessionConfiguration.NetworkSettings {
-  /// Returns whether the connections of a request must not use a mobile network.
+  /// Returns whether the request's connection must not use a mobile network, because the session or the request doesn't permit it.
   func refusesCellular(_ options: RequestOptions?) -> Bool {
     !allowsCellularAccess || !allowsExpensiveNetworkAccess || options?.allowsCellularAccess == false
       || options?.allowsExpensiveNetworkAccess == false
   }
 
-  /// Returns the settings of a request's connection that differ from those of the session's engine, or nil if there are none.
+  /// Returns those settings of the request's connection that differ from the settings of the session's engine. Returns nil if none
+  /// differ.
   func connectionSettings(_ options: RequestOptions?) -> ConnectionSettings? {
     let serviceType = options?.networkServiceType ?? serviceType
     let refusesCellular = refusesCellular(options)

@@ -5,45 +5,47 @@ import LupineEngine
 import LupineLogin
 import Synchronization
 
-/// The engine of one session. It starts with the first request, because many sessions never send a request.
+/// Sends the requests of one session through an engine. The engine is started with the first request, because many sessions never
+/// send a request.
 package final class EngineClient: CacheUpstream, Sendable {
   let settings: URLSessionConfiguration.Snapshot
   /// The authentication state that the session's tasks share.
   let authentication = SessionAuthentication()
-  /// The object through which the session reads and writes its cache, or nil if the session has no cache.
+  /// The connection to the session's cache, or nil if the session has no cache.
   let cache: SessionCache?
-  /// The client certificates that the session's delegates have chosen.
+  /// The client certificates that the session's delegates have chosen for origins.
   let identities = SessionIdentities()
-  /// The fields that each request gets unless it sets them itself.
+  /// The header fields that the session adds to each request that doesn't have them.
   private let sessionFields: Fields
-  /// The connection settings of requests that don't set any.
+  /// The connection settings for requests that don't set any. Nil if the engine's settings apply.
   private let connection: ConnectionSettings?
-  /// The timeouts of requests that don't set any.
+  /// The timeouts for requests that don't set any.
   private let timeouts: Timeouts
   private struct State {
     var engine: Engine?
-    /// The engines that were replaced while tasks were in progress.
+    /// The engines that were replaced while tasks used them.
     var retired: [Engine] = []
     var evaluation: ServerTrustEvaluation?
-    /// Asks the session's delegate whether to trust a server. Nil if the delegate never decides on trust.
+    /// The object that asks the session's delegate whether to trust a server. Nil if the delegate never decides on trust.
     var trustConsultant: (any ServerTrustConsultant)?
-    /// The revocation checker for the trust evaluation and the delegate. It is created only once, because its fetcher has a
-    /// separate engine.
+    /// The revocation checker that the trust evaluation and the delegate use. It is created only once, because its fetcher has an
+    /// engine that only it uses.
     var revocation: RevocationChecker?
-    /// The certificate verifiers that combine a request's own verifier with the session's trust evaluation and delegate, latest
-    /// last. Requests with equal settings must get the same verifier, because it is a part of the connection pool's key.
+    /// Combined certificate verifiers, starting with the oldest. Each combines the verifier in a request's TLS settings (`own`)
+    /// with the session's trust evaluation and delegate. Requests with equal settings must get the same combined verifier, because
+    /// connections are shared only between requests with the same verifier.
     var verifiers: [(own: CertificateVerifier?, combined: CertificateVerifier)] = []
   }
   private let state = Mutex(State())
   private let iterations: any IterationObserver
-  /// Whether there are replaced engines. Read after each task, without the lock.
+  /// Whether `retired` contains engines. Read without the lock after each task.
   private let hasRetired = Atomic(false)
 
-  /// Creates a client whose engine isn't started yet.
+  /// Creates a client, but doesn't start its engine yet.
   ///
   /// - Parameters:
   ///   - settings: The session's settings.
-  ///   - iterations: Observes the iterations of the engine's loops.
+  ///   - iterations: The object that the engine's event loops notify of the beginning and the end of each iteration.
   init(_ settings: URLSessionConfiguration.Snapshot, iterations: any IterationObserver) {
     var settings = settings
     if settings.background.identifier != nil, settings.background.isDiscretionary {
@@ -62,13 +64,14 @@ package final class EngineClient: CacheUpstream, Sendable {
     timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
   }
 
-  /// The value of Accept-Encoding: the content codings that are decoded, in order of preference, with qualities that decrease by
-  /// 0.1 from 1.0 (RFC 9110 §12.4.2).
+  /// The value of Accept-Encoding: the content codings that the engine decodes, in order of preference, with weights that decrease
+  /// by 0.1 from 1.0 (RFC 9110 §12.4.2).
   package static let acceptEncoding = ContentCoding.allCases.enumerated()
     .map { index, coding in "\(coding.name);q=\(index == 0 ? "1.0" : "0.\(10 - index)")" }
     .joined(separator: ", ")
 
-  /// The fields that Foundation sends by default: all media types, the codings that are decoded, and the program's name.
+  /// The fields that Foundation sends by default: Accept with all media types, Accept-Encoding with the codings that are decoded,
+  /// and User-Agent with the program's name.
   private static let defaultFields: Fields = [
     "Accept": "*/*", "Accept-Encoding": acceptEncoding,
     "User-Agent":
@@ -76,16 +79,16 @@ package final class EngineClient: CacheUpstream, Sendable {
       + " (unknown version) Lupine",
   ]
 
-  /// The receive window: the maximum number of received body bytes that the caller hasn't processed yet.
+  /// The receive window of each response: the maximum number of received body bytes that the caller hasn't processed yet.
   package var windowBytes: Int { settings.engine.windowBytes }
 
-  /// The rule that decides which redirects are followed.
+  /// The session's rule that decides which redirects are followed, and with which fields.
   var redirectRule: RedirectRule { settings.redirectRule }
 
-  /// Converts a request. If `body` isn't nil, it replaces the request's body. If `isElsewhere` is true, because a redirect has
-  /// left the first request's origin, the session's fields that are bound to an origin aren't added. Throws a `URLError` if the
-  /// URL can't be requested, or if the cache policy requires a cached response but `isCached` is false because no cache answers
-  /// the request.
+  /// Converts a task's request to a request of the engine. If `body` isn't nil, it replaces the request's body. `isElsewhere` is
+  /// true if a redirect has led to an origin other than the first request's. In this case, the session's fields that the redirect
+  /// rule binds to an origin aren't added. Throws a `URLError` if the URL can't be requested, or if the cache policy requires a
+  /// cached response but `isCached` is false because no cache answers the request.
   func convert(
     _ request: URLRequest, body: RequestBody? = nil, isCached: Bool = false, isElsewhere: Bool = false
   ) throws(URLError) -> EngineRequest {
@@ -109,28 +112,29 @@ package final class EngineClient: CacheUpstream, Sendable {
     return converted
   }
 
-  /// The session's fields that any origin may receive.
+  /// The session's fields, except for those that the redirect rule binds to an origin.
   private var unboundSessionFields: Fields {
     var unbound = sessionFields
     for field in sessionFields where redirectRule.isBoundToOrigin(field.name) { unbound.remove(field.name) }
     return unbound
   }
 
-  /// Adds the media type of a form to a POST or PUT request that has a body but no Content-Type field, as Foundation does.
+  /// Adds a Content-Type field with the media type of a form to a POST or PUT request that has a body but no such field, as
+  /// Foundation does.
   private func addContentType(of request: URLRequest, to fields: inout Fields) {
     guard request.httpMethod == "POST" || request.httpMethod == "PUT" else { return }
     guard !request.body.isEmpty, !fields.contains("Content-Type") else { return }
     fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
   }
 
-  /// The fields that bypass caches on the path. `Pragma` is for HTTP/1.0 caches (RFC 9111 §5.4).
+  /// The fields that make all caches between client and origin ask the origin. `Pragma` is for HTTP/1.0 caches (RFC 9111 §5.4).
   private static let reloadFields: Fields = ["Cache-Control": "no-cache", "Pragma": "no-cache"]
 
-  /// Returns the request that follows a redirect, with the delegate's changes applied.
+  /// Returns the request to send after a redirect, with the delegate's changes applied.
   ///
-  /// The session's fields are sent again unless the redirect rule has removed them. If the delegate has chosen another origin,
-  /// that origin doesn't get the fields that the rule removes when the origin changes, unless the delegate has changed their
-  /// values.
+  /// The request has the session's fields, except for those that the redirect rule has removed. If the delegate has chosen an
+  /// origin other than the proposed one, the fields that the rule binds to an origin are removed too, unless the delegate has
+  /// changed their values.
   ///
   /// - Parameters:
   ///   - next: The request that the redirect rule proposes.
@@ -189,15 +193,15 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
   }
 
-  /// Releases the engine after the last request, so that a task that outlives the session doesn't keep the engine's threads
-  /// running.
+  /// Releases the engine after the session's last request. Otherwise, a task that outlives the session would keep the engine's
+  /// threads running.
   func close() {
     releaseRetired()
     _ = state.withLock { $0.engine.take() }
   }
 
-  /// Replaces the engine, so that later requests open new connections. The old engine is kept for the tasks in progress, until
-  /// `releaseRetired` is called.
+  /// Replaces the engine, so that later requests open new connections. The tasks in progress continue to use the old engine, which
+  /// is retained until `releaseRetired` is called.
   func renewConnections() {
     state.withLock { state in
       if let old = state.engine.take() { state.retired.append(old) }
@@ -205,7 +209,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
   }
 
-  /// Releases replaced engines, which close their connections. Called when no task is in progress.
+  /// Releases the engines that were replaced, which closes their connections. Called when no task is in progress.
   func releaseRetired() {
     guard hasRetired.load(ordering: .relaxed) else { return }
     let retired = state.withLock { state in
@@ -217,9 +221,10 @@ package final class EngineClient: CacheUpstream, Sendable {
     _ = retired
   }
 
-  /// Sets the trust evaluation of servers.
+  /// Sets the trust evaluation that the session's handshakes perform in addition to the verification of certificates.
   ///
-  /// - Returns: True if it was set. False, without any effect, if an evaluation is already set or the engine has already started.
+  /// - Returns: True if the evaluation was set. False, without any effect, if another evaluation is already set, or if the engine
+  ///   has already started.
   package func evaluateTrust(by evaluation: ServerTrustEvaluation) -> Bool {
     state.withLock { state in
       guard state.engine == nil, state.evaluation == nil else { return false }
@@ -228,25 +233,26 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
   }
 
-  /// Sets the object that the session's handshakes ask whether to trust a server. Called before the first request.
+  /// Sets the object that the session's TLS handshakes ask whether to trust a server. Must be called before the first request.
   func consult(_ consultant: any ServerTrustConsultant) { state.withLock { $0.trustConsultant = consultant } }
 
-  /// Returns the proxy for a request, or nil if the request is sent directly to the origin.
+  /// Returns the proxy through which the engine sends the request. Returns nil if it sends the request directly to the origin.
   func proxy(for request: EngineRequest) -> Proxy? {
     try? startedEngine().proxy(for: request)
   }
 
-  /// Submits a request to the engine, which is started first if necessary. Throws a `URLError` if the engine can't be started.
+  /// Submits a request to the engine, after starting the engine if necessary. Throws a `URLError` if the engine can't be started.
   func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int
   ) throws(URLError) -> ExchangeHandle {
     try startedEngine().submit(request, to: sink, windowBytes: windowBytes)
   }
 
-  /// The maximum number of combined verifiers that are kept: 16. Programs rarely use more than a few.
+  /// The maximum number of combined verifiers in `verifiers`: 16. Most programs need only a few.
   private static let verifiersMax = 16
 
-  /// Returns TLS settings whose verifier also performs the session's trust evaluation and asks its delegate, if there are any.
+  /// Returns the TLS settings with a verifier that, in addition to the verifier in `tls`, performs the session's trust evaluation
+  /// and asks the session's delegate. If there is neither, returns `tls` unchanged.
   func evaluatingTrust(_ tls: TLSConfiguration) -> TLSConfiguration {
     state.withLock { state in
       var tls = tls
@@ -274,7 +280,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     tls.verifier = combined
   }
 
-  /// The executor of the engine's first event loop. Starts the engine if necessary.
+  /// Returns the task executor of the engine's first event loop, after starting the engine if necessary.
   func executor() throws(URLError) -> any TaskExecutor { try startedEngine().executor }
 
   private func startedEngine() throws(URLError) -> Engine {
@@ -302,7 +308,7 @@ extension URLSessionConfiguration.Snapshot {
 }
 
 extension Duration {
-  /// Converts a timeout in seconds. Returns nil, which means no limit, unless the timeout is finite and positive.
+  /// Converts a timeout in seconds, at most 100 years. Returns nil, which means no limit, if the timeout isn't finite and positive.
   fileprivate init?(timeout seconds: TimeInterval) {
     // The limit is 100 years, to stay far below the clock's maximum.
     guard seconds > 0, seconds.isFinite else { return nil }

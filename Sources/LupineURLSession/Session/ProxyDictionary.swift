@@ -3,7 +3,7 @@
 import Foundation
 import LupineEngine
 
-/// The supported entries of a `connectionProxyDictionary`.
+/// The entries of a `connectionProxyDictionary` whose keys are supported.
 struct ProxyDictionary: Sendable {
   private enum Key: String, CaseIterable {
     case httpEnable = "HTTPEnable"
@@ -20,7 +20,7 @@ struct ProxyDictionary: Sendable {
     case password = "kCFProxyPasswordKey"
   }
 
-  /// A value of one of the types that the keys permit.
+  /// A value in the dictionary, of one of the types that the supported keys permit.
   fileprivate enum Value: Sendable {
     case number(Int)
     case text(String)
@@ -48,7 +48,7 @@ struct ProxyDictionary: Sendable {
   }
 
   private var entries: [Key: Value] = [:]
-  /// The engine's proxy settings that are equivalent to the entries.
+  /// The engine's proxy settings that correspond to the dictionary's entries.
   let settings: ProxySettings
 
   init(_ values: [AnyHashable: Any]) {
@@ -59,7 +59,7 @@ struct ProxyDictionary: Sendable {
     settings = Self.settings(entries)
   }
 
-  /// The dictionary with only the supported keys.
+  /// The entries as a dictionary, which contains only the supported keys.
   var values: [AnyHashable: Any] {
     Dictionary(uniqueKeysWithValues: entries.map { (AnyHashable($0.key.rawValue), $0.value.any) })
   }
@@ -72,7 +72,8 @@ struct ProxyDictionary: Sendable {
     return .perScheme(http: http, https: https, bypass: bypass(entries))
   }
 
-  /// Returns the proxy of a scheme, or the error in its settings, or nil if the proxy isn't enabled.
+  /// Returns the proxy that the entries specify for a scheme, or the error in these entries. Returns nil if the entries don't
+  /// enable the proxy.
   private static func proxy(
     _ scheme: Proxy.Scheme, _ keys: (isEnabled: Key, host: Key, port: Key), defaultPort: Int, _ entries: [Key: Value]
   ) -> Result<Proxy, ProxyError>? {
@@ -93,7 +94,7 @@ struct ProxyDictionary: Sendable {
 }
 
 extension ProxyDictionary.Value {
-  /// The value as a number, parsed from text if necessary, or nil if it isn't a number.
+  /// The value as a number, which is parsed if the value is text. Nil if the value isn't a number.
   fileprivate var number: Int? {
     switch self {
     case .number(let number): number

@@ -3,21 +3,22 @@
 import LupineEngine
 import Synchronization
 
-/// The transfers that have received data or events since the last delivery. A single block on the queue delivers the data and
-/// events of all of them: those of one iteration of the loop, or of several if the queue was busy.
+/// The transfers that have received data or events which haven't been delivered yet. A single block on the delivery queue delivers
+/// the data and events of all these transfers. They come from one iteration of the event loop, or from several iterations if the
+/// queue was busy.
 final class ReadyTransfers: IterationObserver {
   private struct State {
     var ready: [any ReadyTransfer] = []
-    /// An empty array, kept for its capacity: the transfers that become ready during a delivery are added to it without another
-    /// allocation.
+    /// An empty array whose capacity is reused: while a delivery is in progress, it replaces `ready`, so that transfers can be
+    /// added without an allocation.
     var spare: [any ReadyTransfer] = []
-    /// The number of event loops that are in an iteration. Each loop schedules a delivery when its iteration ends.
+    /// The number of event loops that are currently in an iteration. Each loop schedules a delivery when its iteration ends.
     var iterationCount = 0
-    /// Whether a delivery has been scheduled but hasn't begun.
+    /// Whether a delivery has been scheduled on the queue but hasn't begun yet.
     var isScheduled = false
 
-    /// Marks a delivery as scheduled if transfers are ready and no delivery is scheduled yet. Returns whether it has done so. If
-    /// true, the caller must submit the delivery to the queue.
+    /// Marks a delivery as scheduled if transfers are ready and no delivery is scheduled yet. Returns true if it has done so. The
+    /// caller must then submit the delivery to the queue.
     mutating func schedule() -> Bool {
       guard !isScheduled, !ready.isEmpty else { return false }
       isScheduled = true
@@ -25,20 +26,20 @@ final class ReadyTransfers: IterationObserver {
     }
   }
 
-  /// The maximum capacity of an array that is kept for later deliveries: 1,024 transfers, 16 bytes each.
+  /// The maximum capacity of an array that is reused for later deliveries: 1,024 transfers, 16 bytes each.
   private static let spareCountMax = 1_024
 
   /// The maximum time for which a completed transfer's Swift task waits to be resumed together with others: 200 µs. A slow
   /// handler of one transfer therefore doesn't delay the tasks of the others.
   private static let resumptionDelayMax = Duration.microseconds(200)
 
-  /// The queue on which transfers deliver their data and events.
+  /// The queue on which the transfers deliver their data and events.
   let queue: SerialQueue
   private let state = Mutex(State())
 
   init(on queue: SerialQueue) { self.queue = queue }
 
-  /// Adds a transfer to the next delivery, which calls its `deliver()` on the queue.
+  /// Adds a transfer that has received data or events. The next delivery calls its `deliver()` on the queue.
   func add(_ transfer: any ReadyTransfer) {
     let isDue = state.withLock { state in
       state.ready.append(transfer)
@@ -81,8 +82,8 @@ final class ReadyTransfers: IterationObserver {
   }
 }
 
-/// A transfer that has received data or events.
+/// A transfer that can receive data or events on an event loop, and deliver them on a queue.
 protocol ReadyTransfer: AnyObject, Sendable {
-  /// Delivers all data and events received so far. Called on the queue of the `ReadyTransfers`.
+  /// Delivers all data and events that the transfer has received so far. Called on the queue of the `ReadyTransfers`.
   func deliver()
 }

@@ -4,18 +4,19 @@ package import Foundation
 import LupineEngine
 import Synchronization
 
-/// Performs blocks of work one at a time, on a serial dispatch queue or on any operation queue.
+/// A queue that performs blocks of work one at a time, on a serial dispatch queue or on any operation queue.
 package final class SerialQueue: Sendable {
-  /// The time at which the submitted work is performed.
+  /// The time at which a submitted block of work is performed.
   package enum Timing {
-    /// After all work submitted before, even if the caller runs on the queue.
+    /// The work is performed after all work submitted before, even if the caller runs on the queue.
     case queued
-    /// Immediately if the caller runs on the queue, and otherwise after all work submitted before.
+    /// The work is performed immediately if the caller runs on the queue. Otherwise, it is performed after all work submitted
+    /// before.
     case immediate
   }
 
   private enum Base {
-    /// A dispatch queue. A block on it costs a fraction of an operation on an operation queue.
+    /// A serial dispatch queue. A block on a dispatch queue costs a fraction of an operation on an operation queue.
     case dispatch(DispatchQueue)
     /// An operation queue. It may run several operations at the same time, so a single operation performs all waiting work.
     case operations(OperationQueue)
@@ -23,7 +24,7 @@ package final class SerialQueue: Sendable {
 
   private struct Backlog {
     var work: [@Sendable () -> Void] = []
-    /// Whether an operation performs the waiting work, or is about to.
+    /// Whether an operation is performing the waiting work, or has been added to do so.
     var isTaken = false
   }
 
@@ -38,7 +39,8 @@ package final class SerialQueue: Sendable {
     queue.setSpecific(key: key, value: true)
   }
 
-  /// Creates a queue that performs work on `operations`, or directly on its underlying queue if that queue is serial.
+  /// Creates a queue that performs work on the operation queue, or directly on the underlying dispatch queue if that queue is
+  /// serial.
   init(_ operations: OperationQueue) {
     guard let queue = operations.serialQueue else {
       base = .operations(operations)
@@ -52,7 +54,7 @@ package final class SerialQueue: Sendable {
     if case .dispatch(let queue) = base { queue.setSpecific(key: key, value: nil) }
   }
 
-  /// Returns whether the work is performed directly on `queue`.
+  /// Returns whether this queue performs its work directly on the dispatch queue `queue`.
   package func isBased(on queue: DispatchQueue) -> Bool {
     if case .dispatch(let own) = base { own === queue } else { false }
   }
@@ -75,8 +77,8 @@ package final class SerialQueue: Sendable {
     }
   }
 
-  /// Calls `deliver`, and meanwhile collects the continuations that are passed to `resume(_:)`. They are resumed together when
-  /// `deliver` returns, and whenever `deliver` calls its argument `resumeCollected`.
+  /// Calls `deliver`, and collects the continuations that are passed to `resume(_:)` during this call. Resumes the collected
+  /// continuations together when `deliver` returns, and whenever `deliver` calls its argument `resumeCollected`.
   func resumingTogether(_ deliver: (_ resumeCollected: () -> Void) -> Void) {
     resumptions.beginCollecting()
     deliver {
@@ -86,7 +88,8 @@ package final class SerialQueue: Sendable {
     resumptions.resumeCollected()
   }
 
-  /// Resumes a Swift task. If a delivery is in progress, the task is resumed later, together with others.
+  /// Resumes the Swift task that waits with this continuation. During a call of `resumingTogether(_:)`, the Swift task is resumed
+  /// later, together with others.
   package func resume(_ continuation: CheckedContinuation<Void, Never>) { resumptions.resume(continuation) }
 
   private func workOff() {
@@ -103,7 +106,8 @@ package final class SerialQueue: Sendable {
 }
 
 extension OperationQueue {
-  /// The underlying queue if it is serial. Nil otherwise, for example for the system's global queues, which are concurrent.
+  /// The underlying dispatch queue if it is serial. Nil otherwise, for example for the system's global queues, which are
+  /// concurrent.
   fileprivate var serialQueue: DispatchQueue? {
     guard maxConcurrentOperationCount == 1, let underlyingQueue else { return nil }
     return underlyingQueue.label.hasPrefix("com.apple.root.") ? nil : underlyingQueue

@@ -4,6 +4,6 @@ public import Foundation
 public import LupineEngine
 
 extension TLSError: LocalizedError {
-  /// The error's message.
+  /// The TLS error's message.
   public var errorDescription: String? { message }
 }

@@ -4,13 +4,12 @@ import Foundation
 import LupineEngine
 
 extension URLError {
-  /// Creates the equivalent of an engine's error, with that error as the underlying error and its text as the
-  /// description.
+  /// Converts an engine's error. The result has that error as its underlying error, and the error's text as its description.
   ///
   /// - Parameters:
   ///   - error: The engine's error.
   ///   - url: The URL of the request.
-  ///   - isOffline: Returns whether the machine has no default route. Called if a name server didn't answer.
+  ///   - isOffline: A closure that returns whether the machine has no default route. It is called if no name server has answered.
   init(_ error: EngineError, url: URL?, isOffline: () -> Bool = { NetworkSource.system.isOffline() }) {
     var code = Self.code(error)
     if case (.resolveFailed, .resolve(let cause)) = (error.code, error.cause), cause.kind == .temporary, isOffline() {

@@ -6,20 +6,21 @@ import LupineLogin
 extension URLSession {
   /// The task executor of the session's event loop, or of the first loop if there are several.
   ///
-  /// A task that prefers this executor (`Task(executorPreference:)`, `withTaskExecutorPreference`) runs on the thread that also
-  /// serves the session's sockets, so that its requests wake fewer threads. The task must not block, because it would block the
-  /// loop. Reading the property starts the session's engine if necessary, and throws a `URLError` if that fails.
-  /// ``flush(completionHandler:)`` and ``reset(completionHandler:)`` replace the loop.
+  /// A Swift task that prefers this executor (`Task(executorPreference:)`, `withTaskExecutorPreference`) runs on the thread that
+  /// also serves the session's sockets, so that its requests wake fewer threads. The Swift task must not block, because it would
+  /// block the loop. Reading the property starts the session's engine if necessary, and throws a `URLError` if the engine can't be
+  /// started. ``flush(completionHandler:)`` and ``reset(completionHandler:)`` replace the loop and its executor.
   public var executor: any TaskExecutor { get throws { try client.executor() } }
 
-  /// Lets the session's next request open a new connection, and calls the handler on the delegate queue.
+  /// Makes the session's later requests open new connections, and calls the handler on the delegate queue.
   func renewConnections(then completionHandler: @escaping @Sendable () -> Void) {
     client.renewConnections()
     if isIdle { client.releaseRetired() }
     delivery.perform { completionHandler() }
   }
 
-  /// Removes what the session's storages contain.
+  /// Removes the session's cookies, credentials and cached responses from their storages, and forgets its authentication state and
+  /// the client certificates that its delegates have chosen.
   func removeStoredData() {
     client.settings.cookieStorage?.removeCookies(since: .distantPast)
     if let storage = client.settings.credentialStorage {

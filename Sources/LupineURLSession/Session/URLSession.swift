@@ -37,7 +37,7 @@ import Synchronization
 open class URLSession: NSObject, @unchecked Sendable {
   enum Life {
     case valid
-    /// New tasks fail. The session becomes invalid when its last task has ended.
+    /// The session has been invalidated: new tasks fail, and the session becomes invalid when its last task has ended.
     case invalidating
     case invalid
   }
@@ -47,10 +47,10 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// Whether this is the shared session, which can't be invalidated.
     var isShared = false
     var delegates: Delegates?
-    /// The tasks that haven't completed.
+    /// The session's tasks that haven't completed.
     var tasks = Registry<URLSessionTask>()
     var taskCount = 0
-    /// The number of calls of `keepingRecords` in progress. Until they end, the session doesn't become invalid.
+    /// The number of calls of `keepingRecords` in progress. The session doesn't become invalid before they have ended.
     var creationCount = 0
     var sessionDescription: String?
     var fileTransfers: ReadyTransfers?
@@ -60,16 +60,16 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// It can't be invalidated.
   open class var shared: URLSession { sharedSession }
 
-  /// The queue on which the delegate's methods are called, one call at a time.
+  /// The queue on which the session calls its delegate, one call at a time.
   open var delegateQueue: OperationQueue { queue }
   private let queue: OperationQueue
 
   package final let client: EngineClient
-  /// Runs work on the delegate queue.
+  /// Performs work on the delegate queue.
   package final let delivery: SerialQueue
   /// The transfers whose events are delivered on the delegate queue.
   final let readyTransfers: ReadyTransfers
-  /// The records of a background session, or nil for other sessions.
+  /// The records of a background session's tasks. Nil for other sessions.
   final let background: BackgroundSession?
   private let settings: URLSessionConfiguration
   final let mutableState: Mutex<MutableState>
@@ -80,7 +80,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     return session
   }()
 
-  /// The parts of a new session that depend on its configuration and its queue.
+  /// The property values of a new session that are created from its configuration and its delegate queue.
   private struct Parts {
     let settings: URLSessionConfiguration
     let queue: OperationQueue
@@ -112,7 +112,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     prepare()
   }
 
-  /// Creates a session.
+  /// Creates a session with a delegate.
   ///
   /// - Parameters:
   ///   - configuration: The settings. The session copies them, so later changes have no effect on it.
@@ -143,13 +143,13 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   var delegates: Delegates? { mutableState.withLock { $0.delegates } }
 
-  /// A text for the caller's use, which appears in ``description``. Nil by default.
+  /// A text for the program's own use, which appears in ``description``. Nil by default.
   open var sessionDescription: String? {
     get { mutableState.withLock { $0.sessionDescription } }
     set { mutableState.withLock { $0.sessionDescription = newValue } }
   }
 
-  /// The session's description, the number of tasks that haven't completed, and whether the session is valid.
+  /// The session's `sessionDescription`, the number of tasks that haven't completed, and whether the session is valid.
   open override var description: String {
     let name = sessionDescription.map { "\($0), " } ?? ""
     let state = isValid ? "valid" : "invalidated"
@@ -180,7 +180,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that uploads bytes from memory.
   ///
   /// - Parameters:
-  ///   - request: The request. Its body isn't sent.
+  ///   - request: The request. Its own body is ignored.
   ///   - bodyData: The body to send.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
@@ -193,7 +193,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// `URLError` if the file doesn't exist, or if it becomes shorter while it is being sent.
   ///
   /// - Parameters:
-  ///   - request: The request. Its body isn't sent.
+  ///   - request: The request. Its own body is ignored.
   ///   - fileURL: The URL of a file on this machine.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
@@ -206,7 +206,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// start. If the request has a Content-Length field, the stream must have exactly that many bytes, or the task fails. Without
   /// the field, the body is sent with chunked transfer coding.
   ///
-  /// - Parameter request: The request. Its body isn't sent.
+  /// - Parameter request: The request. Its own body is ignored.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { makeUpload(request, .stream) }
 
@@ -283,7 +283,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that uploads a file, and calls a handler with the response and its whole body.
   ///
   /// - Parameters:
-  ///   - request: The request. Its body isn't sent.
+  ///   - request: The request. Its own body is ignored.
   ///   - fileURL: The URL of a file on this machine.
   ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.

@@ -3,7 +3,7 @@
 import Synchronization
 
 extension URLSessionConfiguration {
-  /// The settings of a session that concern networks.
+  /// The settings of a session that concern the choice of networks, and waiting for them.
   struct NetworkSettings: Sendable {
     var allowsCellularAccess = true
     var allowsExpensiveNetworkAccess = true
@@ -13,26 +13,26 @@ extension URLSessionConfiguration {
     var sharedContainerIdentifier: String?
     var usesExtendedIdleMode = false
     var waitsForConnectivity = false
-    /// The waiters among which tasks wait for a network.
+    /// The list in which the session's tasks wait for a network.
     var waiters = PathWaiters.shared
   }
 
-  /// Whether a task waits for a network if there is none, instead of failing at once. False by default.
+  /// Whether a task waits if there is no network that its request can use, instead of failing immediately. False by default.
   ///
   /// A task waits if it can't open a connection because there is no route to the host, because the name servers don't answer and
-  /// there is no default route, or because the host is reached only through a mobile network, which the request doesn't permit. Its
-  /// delegate's ``URLSessionTaskDelegate/urlSession(_:taskIsWaitingForConnectivity:)`` is called once. When the kernel reports
-  /// a path, the request is sent. If that fails for one of these reasons, the task waits again. ``timeoutIntervalForResource``
-  /// limits the whole time, including waiting. ``timeoutIntervalForRequest`` doesn't limit waiting. A task that has sent any
-  /// part of its request never waits.
+  /// there is no default route, or because the host is reached only through a mobile network, which the request doesn't permit. The
+  /// session calls its delegate's ``URLSessionTaskDelegate/urlSession(_:taskIsWaitingForConnectivity:)`` once. When the kernel
+  /// reports a path to the host, the task sends the request. If this fails for one of these reasons, the task waits again.
+  /// ``timeoutIntervalForResource`` limits the task's whole time, including the wait. ``timeoutIntervalForRequest`` doesn't limit
+  /// the wait. A task that has sent any part of its request never waits.
   ///
-  /// The property has no effect on background sessions, whose tasks always wait for a network, without a call of the delegate.
+  /// The property has no effect on background sessions, whose tasks always wait for a network, without calling the delegate.
   public var waitsForConnectivity: Bool {
     get { snapshot.network.waitsForConnectivity }
     set { state.withLock { $0.network.waitsForConnectivity = newValue } }
   }
 
-  /// The waiters among which tasks wait for a network. Tests replace them to simulate a network.
+  /// The list in which the session's tasks wait for a network. Tests replace it to simulate a network.
   package var pathWaiters: PathWaiters {
     get { snapshot.network.waiters }
     set { state.withLock { $0.network.waiters = newValue } }
@@ -59,7 +59,7 @@ extension URLSessionConfiguration {
     set { state.withLock { $0.network.allowsConstrainedNetworkAccess = newValue } }
   }
 
-  /// The kind of traffic for requests that don't set one. `.default` by default. See ``URLRequest/NetworkServiceType``.
+  /// The kind of traffic for requests that don't set a kind. `.default` by default. See ``URLRequest/NetworkServiceType``.
   public var networkServiceType: URLRequest.NetworkServiceType {
     get { snapshot.network.serviceType }
     set { state.withLock { $0.network.serviceType = newValue } }
@@ -88,6 +88,6 @@ extension URLSessionConfiguration {
 }
 
 extension URLSessionConfiguration.Snapshot {
-  /// Whether a request that can't be sent for lack of a network waits for a network.
+  /// Whether a task waits for a network if its request can't be sent because there is none.
   var waitsForNetwork: Bool { network.waitsForConnectivity || background.identifier != nil }
 }

@@ -7,7 +7,7 @@ import Synchronization
 // Unchecked because the class is open. All state is protected by the Mutex.
 /// The settings of a session: timeouts, fields, cookies, credentials, proxies and the engine's own settings.
 ///
-/// A session copies its configuration when it is created, so change the settings before that:
+/// A session copies its configuration when it is created, so change the settings before you create the session:
 ///
 /// ```swift
 /// let configuration = URLSessionConfiguration.ephemeral
@@ -17,45 +17,45 @@ import Synchronization
 /// let session = URLSession(configuration: configuration)
 /// ```
 ///
-/// Properties may be used on any thread.
+/// The properties may be used on any thread.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
-  /// An immutable copy of the settings, which a session and its engine use.
+  /// An immutable copy of a configuration's values, which a session and its engine use.
   struct Snapshot: Sendable {
-    /// The timeout of requests that don't set one, in seconds. 60 by default, as in Foundation.
+    /// The timeout, in seconds, for requests that don't set one: 60 by default, as in Foundation.
     var timeoutIntervalForRequest: TimeInterval = URLRequest.timeoutIntervalDefault
-    /// The time limit of a transfer, in seconds. 7 days by default, as in Foundation.
+    /// The time limit of an entire transfer, in seconds: 7 days by default, as in Foundation.
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
-    /// The cache of responses: the shared cache, a separate one or none.
+    /// The cache of responses: the shared cache, a separate cache or none.
     var cache = CacheChoice.shared
-    /// The cache policy of requests that don't set one.
+    /// The cache policy for requests that don't set one.
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// The fields that are added to each request that doesn't set them, or nil if no fields were set.
+    /// The header fields that the session adds to each request that doesn't have them. Nil if no fields were set.
     var additionalFields: Fields?
-    /// Whether requests get the fields that Foundation adds to them.
+    /// Whether the session adds to requests the header fields that Foundation adds by default.
     var addsDefaultFields = true
-    /// The storage of cookies, or nil if cookies are turned off.
+    /// The storage of cookies. Nil if cookies are turned off.
     var cookieStorage: HTTPCookieStorage? = .shared
-    /// Whether requests get cookies from the storage.
+    /// Whether the session adds the storage's cookies to requests.
     var setsCookies = true
     /// The policy by which the storage accepts cookies.
     var cookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// The storage of credentials, or nil if there is none.
+    /// The storage of credentials. Nil if there is none.
     var credentialStorage: URLCredentialStorage? = .shared
-    /// The dictionary from which the engine's proxy settings were created, or nil if they weren't created from a dictionary.
+    /// The dictionary from which the engine's proxy settings were created. Nil if they weren't created from a dictionary.
     var proxyDictionary: ProxyDictionary?
     /// The rule that decides which redirects are followed, and with which fields.
     var redirectRule = RedirectRule()
-    /// The classes that may answer requests before they are sent to the network.
+    /// The ``URLProtocol`` subclasses that may answer requests before these are sent to the network.
     var protocolClasses: [AnyClass] = []
-    /// The object that the session's URL protocols share, or nil if there is none.
+    /// The object that the session shares with its URL protocols. Nil if there is none.
     var protocolContext: (any AnyObject & Sendable)?
-    /// The maximum size of a body in memory, in bytes, or nil for no limit.
+    /// The maximum size of a response's body that is held in memory, in bytes. Nil for no limit.
     var bodyBytesMax: Int?
-    /// The networks that requests may use.
+    /// The settings for the choice of networks, and for waiting for them.
     var network = NetworkSettings()
-    /// The settings of background sessions.
+    /// The settings that concern only background sessions.
     var background = BackgroundOptions()
-    /// The engine's settings.
+    /// The settings of the session's engine.
     var engine: EngineConfiguration
 
     init() {
@@ -65,9 +65,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// The cache that a configuration uses.
+  /// The choice of the cache that a configuration uses.
   enum CacheChoice: Sendable {
-    /// The cache that ``URLCache/shared`` returns when a session is created.
+    /// The cache that ``URLCache/shared`` returns when the session is created.
     case shared
     case own(URLCache?)
 
@@ -81,7 +81,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
   let state: Mutex<Snapshot>
 
-  /// Creates a configuration with the default values, the same as ``default``.
+  /// Creates a configuration with the default values, like ``default``.
   public override init() {
     state = Mutex(Snapshot())
     super.init()
@@ -92,13 +92,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     super.init()
   }
 
-  /// A new configuration with the default values. Changes to it don't affect other configurations.
+  /// A new configuration with the default values. Each access returns a separate object.
   public class var `default`: URLSessionConfiguration {
     URLSessionConfiguration()
   }
 
-  /// A new configuration with the default values, but with separate storages of cookies, credentials and cached responses,
-  /// which exist only in memory and only as long as they are used.
+  /// A new configuration with the default values, but with separate storages of cookies, credentials and cached responses. These
+  /// exist only in memory, and only as long as a configuration or session uses them.
   public class var ephemeral: URLSessionConfiguration {
     let configuration = URLSessionConfiguration()
     configuration.httpCookieStorage = HTTPCookieStorage()
@@ -115,10 +115,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
   /// The time limit of each phase of a request, in seconds. 60 by default.
   ///
-  /// The limit applies separately to waiting for a connection, the host lookup, connecting, the TLS handshake, sending without
-  /// progress, waiting for the response's first byte, and each pause between parts of the response. A value that is not positive
-  /// and finite means no limit. A request's own ``URLRequest/timeoutInterval`` takes precedence. A task that exceeds the limit
-  /// completes with `URLError.timedOut`.
+  /// The limit applies separately to each of these phases: waiting for a connection, looking up the host, connecting, the TLS
+  /// handshake, sending without progress, waiting for the response's first byte, and each pause between parts of the response. A
+  /// value that is not positive and finite means no limit. A request's own ``URLRequest/timeoutInterval`` takes precedence. A task
+  /// that exceeds the limit completes with `URLError.timedOut`.
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
@@ -136,7 +136,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.cache = .own(newValue) } }
   }
 
-  /// The cache policy of requests that don't set one. `useProtocolCachePolicy` by default.
+  /// The cache policy for requests that don't set one. `useProtocolCachePolicy` by default.
   open var requestCachePolicy: URLRequest.CachePolicy {
     get { snapshot.cachePolicy }
     set { state.withLock { $0.cachePolicy = newValue } }
@@ -169,7 +169,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.cookieStorage = newValue } }
   }
 
-  /// Whether requests send the storage's cookies. True by default. Received cookies are stored in either case.
+  /// Whether requests send the storage's cookies. True by default. The session stores received cookies in either case.
   ///
   /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps that
   /// field and appends the storage's cookies with other names. Set this to false to send the field unchanged.
@@ -178,36 +178,36 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.setsCookies = newValue } }
   }
 
-  /// The policy by which received cookies are stored. `onlyFromMainDocumentDomain` by default, which accepts all cookies if the
-  /// request has no `mainDocumentURL`. The storage's own policy applies in addition.
+  /// The policy by which the session accepts received cookies. `onlyFromMainDocumentDomain` by default, which accepts all cookies
+  /// if the request has no `mainDocumentURL`. The storage's own policy applies in addition.
   open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
     get { snapshot.cookieAcceptPolicy }
     set { state.withLock { $0.cookieAcceptPolicy = newValue } }
   }
 
-  /// The storage of credentials for challenges. ``URLCredentialStorage/shared`` by default, or a separate storage in an
-  /// ``ephemeral`` configuration.
+  /// The storage of the credentials with which challenges are answered. ``URLCredentialStorage/shared`` by default, or a separate
+  /// storage in an ``ephemeral`` configuration.
   ///
-  /// The storage is used for requests that have no credentials themselves. Nil means no storage. Copies of the configuration
-  /// use the same storage object, and so do sessions.
+  /// The session uses the storage for requests that have no credentials themselves. Nil means no storage. Copies of the
+  /// configuration use the same storage object, and so do sessions.
   open var urlCredentialStorage: URLCredentialStorage? {
     get { snapshot.credentialStorage }
     set { state.withLock { $0.credentialStorage = newValue } }
   }
 
-  /// The proxies of requests. If nil (the default), the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
-  /// `no_proxy` specify the proxies. If the dictionary is empty, there are no proxies.
+  /// The proxies for the session's requests. If nil (the default), the environment variables `http_proxy`, `https_proxy`,
+  /// `all_proxy` and `no_proxy` specify the proxies. If the dictionary is empty, there are no proxies.
   ///
   /// The supported keys are:
   /// - `HTTPEnable`, `HTTPProxy`, `HTTPPort`: the proxy of http URLs, if `HTTPEnable` is 1. Port 80 by default.
   /// - `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort`: the proxy of https URLs, if `HTTPSEnable` is 1. Port 443 by default.
   /// - `SOCKSEnable`, `SOCKSProxy`, `SOCKSPort`: the SOCKS 5 proxy of URLs whose scheme has no other proxy, if the value of
-  ///   `SOCKSEnable` is 1. Port 1080 by default. The proxy looks up the hosts.
+  ///   `SOCKSEnable` is 1. Port 1080 by default. The proxy looks up the host names.
   /// - `kCFProxyUsernameKey`, `kCFProxyPasswordKey`: the credentials for all of these proxies.
-  /// - `ExceptionsList`: an array of hosts to which requests are sent directly. A name, with or
-  ///   without a leading `*.`, also matches its subdomains.
+  /// - `ExceptionsList`: an array of hosts to which requests are sent without a proxy. A name, with or without a leading `*.`, also
+  ///   matches its subdomains.
   ///
-  /// Other keys, including those of automatic configuration, are ignored and not kept. If an enabled proxy has no host or is
+  /// Other keys, including those of automatic configuration, are ignored and not stored. If an enabled proxy has no host or is
   /// otherwise invalid, the requests that would use it fail. They are never sent directly instead.
   ///
   /// Setting this property also sets `engine.proxy`. If `engine.proxy` is changed afterward, this property is nil.
@@ -226,21 +226,21 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// The maximum size of a body that a completion handler or an async method receives as `Data`, in bytes after decoding. Nil,
-  /// the default, means no limit.
+  /// The maximum size, in bytes after decoding, of a response's body that a completion handler or an async method receives as
+  /// `Data`. Nil, the default, means no limit.
   ///
-  /// A task whose body exceeds the limit is cancelled, and its handler or method gets `URLError.dataLengthExceedsMaximum`.
+  /// A task whose response exceeds the limit is cancelled, and its handler or method gets `URLError.dataLengthExceedsMaximum`.
   /// Downloads and ``URLSession/bytes(for:delegate:)`` have no limit, because they don't hold the body in memory.
   open var bodyBytesMax: Int? {
     get { snapshot.bodyBytesMax }
     set { state.withLock { $0.bodyBytesMax = newValue } }
   }
 
-  /// The subclasses of ``URLProtocol`` that may answer the session's requests, in the
-  /// order in which they are tried. Empty by default.
+  /// The subclasses of ``URLProtocol`` that may answer the session's requests, in the order in which the session asks them. Empty
+  /// by default.
   ///
-  /// These classes are tried before the classes that are registered for all sessions, and before the network. Classes that
-  /// aren't subclasses of `URLProtocol` are ignored.
+  /// The session asks these classes before the classes that are registered for all sessions, and sends the request only if none of
+  /// them answers it. Classes that aren't subclasses of `URLProtocol` are ignored.
   open var protocolClasses: [AnyClass]? {
     get { snapshot.protocolClasses }
     set { state.withLock { $0.protocolClasses = newValue ?? [] } }
@@ -256,17 +256,17 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.engine = newValue } }
   }
 
-  /// The rule by which redirects are followed. Foundation doesn't have this property.
+  /// The rule that decides which redirects are followed, and with which fields. Foundation doesn't have this property.
   ///
   /// The rule limits the number of redirects, refuses redirects from https to http, and names the fields that other origins must
-  /// not receive. For example, `configuration.redirectRule.secretFields = ["X-Api-Key"]` sends that field only to the first
-  /// origin, whether a request or ``httpAdditionalHeaders`` sets it.
+  /// not receive. For example, `configuration.redirectRule.secretFields = ["X-Api-Key"]` ensures that the field is sent only to the
+  /// first origin, no matter whether a request or ``httpAdditionalHeaders`` sets it.
   open var redirectRule: RedirectRule {
     get { snapshot.redirectRule }
     set { state.withLock { $0.redirectRule = newValue } }
   }
 
-  /// The fields that are added to each request that doesn't set them. Nil by default.
+  /// The header fields that the session adds to each request that doesn't have them. Nil by default.
   ///
   /// Names and values are converted to strings. A dictionary has no order, so the fields are sent sorted by name.
   open var httpAdditionalHeaders: [AnyHashable: Any]? {
@@ -277,26 +277,26 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// The fields of ``httpAdditionalHeaders`` in order, or nil if they were never set.
+  /// The fields in ``httpAdditionalHeaders``, in the order in which they are sent. Nil if they were never set.
   package var additionalFields: Fields? {
     get { snapshot.additionalFields }
     set { state.withLock { $0.additionalFields = newValue } }
   }
 
-  /// The object that the session's URL protocols share, such as the rules of stubs, or nil (the default) if there is none.
+  /// The object that the session shares with its URL protocols, such as the rules of stubs. Nil (the default) if there is none.
   package var protocolContext: (any AnyObject & Sendable)? {
     get { snapshot.protocolContext }
     set { state.withLock { $0.protocolContext = newValue } }
   }
 
-  /// Whether requests get the fields Accept, Accept-Encoding and User-Agent if neither the request nor the configuration has
-  /// them. True by default. The module Lupine sets it to false, because it has its own defaults.
+  /// Whether the session adds the fields Accept, Accept-Encoding and User-Agent to a request if neither the request nor the
+  /// configuration has them. True by default. The module Lupine sets this property to false, because it has other default fields.
   package var addsDefaultFields: Bool {
     get { snapshot.addsDefaultFields }
     set { state.withLock { $0.addsDefaultFields = newValue } }
   }
 
-  /// The most common settings as text. The values of additional fields are omitted, because they may be credentials.
+  /// A textual description: the most common settings. The values of additional fields are omitted, because they may be credentials.
   open override var description: String {
     let snapshot = snapshot
     return [

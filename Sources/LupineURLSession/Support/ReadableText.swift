@@ -4,10 +4,12 @@
 package import Foundation
 
 package enum ReadableText {
-  /// The maximum size of a body that is shown as text, in bytes, as in Alamofire. For a longer body, only the size is shown.
+  /// The maximum size, in bytes, of a body that a description contains as text: 100,000, as in Alamofire. For a longer body, the
+  /// description contains only the size.
   package static let bodyBytesMax = 100_000
 
-  /// Returns a URL without its user information (RFC 3986 §3.2.1), which may contain a password.
+  /// Returns the URL as text, without its user information (RFC 3986 §3.2.1), which may contain a password. If `url` is nil,
+  /// returns a placeholder.
   package static func url(_ url: URL?) -> String {
     guard let text = url?.absoluteString else { return "(no URL)" }
     // Searches Unicode scalars, because a delimiter followed by a combining mark is a different Character.
@@ -22,12 +24,12 @@ package enum ReadableText {
     return String(scalars[..<start]) + String(scalars[scalars.index(after: at)...])
   }
 
-  /// Returns the method and the URL.
+  /// Returns the request's method and URL as text.
   package static func request(_ request: URLRequest) -> String {
     "\(request.httpMethod ?? "(no method)") \(url(request.url))"
   }
 
-  /// Returns an indented line for each field. Credentials are hidden except for their scheme.
+  /// Returns an indented line of text for each field. Credentials are omitted, except for their authentication scheme.
   package static func fields(_ fields: [(name: String, value: String)]) -> [String] {
     fields.map { name, value in
       guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return "  \(name): \(value)" }
@@ -35,7 +37,7 @@ package enum ReadableText {
     }
   }
 
-  /// Returns the size of a body, followed by the body if it has a text type and at most `bodyBytesMax` bytes.
+  /// Returns a body's size as text. If the body has a text type and at most `bodyBytesMax` bytes, the body follows.
   package static func body(_ body: Data?, contentType: String?) -> String {
     guard let body, !body.isEmpty else { return "none" }
     let size = bytes(Int64(body.count))
@@ -45,7 +47,7 @@ package enum ReadableText {
     return "\(size)\n\(String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))"
   }
 
-  /// Returns a number of bytes with its unit, such as `512 bytes` or `1.2 MB`. k, M and G are powers of 1,000.
+  /// Returns a number of bytes as text with its unit, such as `512 bytes` or `1.2 MB`. k, M and G are powers of 1,000.
   package static func bytes(_ count: Int64) -> String {
     switch count {
     case ..<0: "unknown length"
@@ -57,7 +59,7 @@ package enum ReadableText {
     }
   }
 
-  /// Returns a duration in seconds with a suitable unit, such as `250 µs`, `12.5 ms` or `1.25 s`.
+  /// Returns a duration, given in seconds, as text with a suitable unit, such as `250 µs`, `12.5 ms` or `1.25 s`.
   package static func duration(_ seconds: TimeInterval) -> String {
     switch seconds {
     case ..<0.001: String(format: "%.0f µs", seconds * 1e6)
@@ -66,6 +68,6 @@ package enum ReadableText {
     }
   }
 
-  /// Returns a number with its noun, such as `1 cookie` or `2 cookies`.
+  /// Returns a number with its noun in the singular or plural, such as `1 cookie` or `2 cookies`.
   package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

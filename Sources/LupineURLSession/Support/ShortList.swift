@@ -2,8 +2,8 @@
 
 /// An array that allocates nothing while it has at most one element.
 ///
-/// Without `@usableFromInline`, the compiler doesn't specialize a `package` type in other modules, and
-/// its generic code doubled the cost of a request.
+/// The type is `@usableFromInline` because the compiler doesn't specialize a `package` type in other modules otherwise. The
+/// unspecialized code doubled the cost of a request.
 @usableFromInline package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
   case none
   case one(Element)
@@ -31,7 +31,7 @@
     }
   }
 
-  /// Calls `body` with each element, in order. Unlike a loop, doesn't copy the list.
+  /// Calls `body` with each element, in order. Unlike a `for` loop, this doesn't copy the list.
   @inlinable package func forEach(_ body: (Element) -> Void) {
     switch self {
     case .none: break

@@ -7,20 +7,20 @@ internal import Synchronization
   var registrySlot: RegistrySlot { get }
 }
 
-/// A member's index in its registry. Only the registry changes it.
+/// The storage for a member's index in its registry. Only the registry changes the index.
 @usableFromInline package struct RegistrySlot: ~Copyable, Sendable {
   private let atomic = Atomic(-1)
 
   package init() {}
 
-  /// The index in `members`, or -1 if the object is in no registry.
+  /// The member's index in the registry's `members`. -1 if it is in no registry.
   @usableFromInline var index: Int {
     get { atomic.load(ordering: .relaxed) }
     nonmutating set { atomic.store(newValue, ordering: .relaxed) }
   }
 }
 
-/// A set of objects. Each member stores its index, so that insertion and removal take constant time without hashing.
+/// A set of objects. Each member stores its own index in the set, so that insertion and removal take constant time without hashing.
 @usableFromInline package struct Registry<Member: RegistryMember>: Sendable {
   /// The members, in no particular order.
   @usableFromInline package private(set) var members: [Member] = []
@@ -31,7 +31,7 @@ internal import Synchronization
     members.indices.contains(member.registrySlot.index) && members[member.registrySlot.index] === member
   }
 
-  /// Adds a member. Does nothing if it is already in the registry.
+  /// Adds a member. Has no effect if it is already in the registry.
   @inlinable package mutating func insert(_ member: Member) {
     guard !contains(member) else { return }
     member.registrySlot.index = members.count

@@ -4,31 +4,33 @@
 import Foundation
 import Synchronization
 
-/// The settings of one task, and the delegate that serves its completion handler.
+/// The settings of one task that most tasks don't have, such as the task's own delegate and the delegate for its completion
+/// handler.
 final class TaskOptions: Sendable {
   struct State {
-    /// The delegate that the caller has set, or nil if there is none.
+    /// The delegate that the caller has set for this task. Nil if there is none.
     var own: (any URLSessionTaskDelegate)?
-    /// The delegate that calls the task's completion handler or feeds the sequence of its bytes, or nil if there is none.
+    /// The internal delegate that calls the task's completion handler, or that passes the body to an async sequence. Nil if there
+    /// is none.
     var collector: (any URLSessionTaskDelegate)?
-    /// The delegates to notify: `collector` or else `own`, and the session's delegate for protocols to which that one doesn't
-    /// conform.
+    /// The delegates that the task calls: `collector` or else `own`, and the session's delegate for those protocols to which the
+    /// first delegate doesn't conform. Nil if the task has neither `collector` nor `own`.
     var delegates: URLSession.Delegates?
     var earliestBeginDate: Date?
     var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
     var byteCountExpectedToReceive = NSURLSessionTransferSizeUnknown
     var priority: Float?
     var progress: TaskProgress?
-    /// The request for which a URL protocol is being chosen or created.
+    /// The request for which a URL protocol is being chosen or created. Nil if there has been none.
     var protocolRequest: URLRequest?
   }
 
   let state = Mutex(State())
 
-  /// The delegates to notify instead of the session's delegate, or nil to notify the session's.
+  /// The delegates that the task calls instead of the session's delegate. Nil if it calls the session's delegate.
   var delegates: URLSession.Delegates? { state.withLock { $0.delegates } }
 
-  /// Sets the delegate that calls the task's completion handler.
+  /// Sets the internal delegate that calls the task's completion handler.
   func setCollector(_ collector: any URLSessionTaskDelegate, session: URLSession?) {
     let others = session?.delegates
     state.withLock { state in
@@ -37,7 +39,7 @@ final class TaskOptions: Sendable {
     }
   }
 
-  /// Sets the caller's delegate, or removes it.
+  /// Sets the task's own delegate, or removes it if `delegate` is nil.
   func setOwn(_ delegate: (any URLSessionTaskDelegate)?, session: URLSession?) {
     let others = session?.delegates
     let old = state.withLock { state in
@@ -52,8 +54,8 @@ final class TaskOptions: Sendable {
     _ = old
   }
 
-  /// Returns the task's delegate to call if `delegate` doesn't implement a method, or `.some(nil)` if the session's delegate is
-  /// next. Returns nil if `delegate` doesn't belong to this task.
+  /// Returns the delegate of this task that is called if `delegate` doesn't implement a method. Returns `.some(nil)` if the
+  /// session's delegate is called next, or nil if `delegate` doesn't belong to this task.
   func next(after delegate: AnyObject) -> (any URLSessionTaskDelegate)?? {
     state.withLock { state in
       if delegate === state.collector { return .some(state.own) }
@@ -73,11 +75,11 @@ final class TaskOptions: Sendable {
 }
 
 extension URLSessionTask {
-  /// The delegate that the caller has set on the task, or nil if there is none.
+  /// The delegate that the caller has set for this task. Nil if there is none.
   var ownDelegate: (any URLSessionTaskDelegate)? { options?.state.withLock { $0.own } }
 
-  /// Returns the delegate to call if `delegate` doesn't implement a method, or nil if there is none. The delegate that serves the
-  /// completion handler is followed by the task's own delegate, and that by the session's delegate.
+  /// Returns the delegate to call if `delegate` doesn't implement a method, or nil if there is none. The order is: the internal
+  /// delegate for the completion handler, the task's own delegate, the session's delegate.
   func delegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
     guard let next = options?.next(after: delegate) else { return nil }
     if let next { return next }
@@ -85,24 +87,26 @@ extension URLSessionTask {
     return last
   }
 
-  /// Returns the data delegate to call if `delegate` doesn't implement a method, or nil if there is none.
+  /// Returns the delegate for data tasks to call if `delegate` doesn't implement a method. Returns nil if there is none.
   func dataDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDataDelegate)? {
     self.delegate(after: delegate) as? any URLSessionDataDelegate
   }
 }
 
 extension URLSession {
-  /// The delegate, cast once to each protocol to which it may conform, because a cast per call costs more than the call.
+  /// A delegate in the form of each protocol to which it may conform. It is cast only once, because a cast for each call would cost
+  /// more than the call.
   final class Delegates: Sendable {
     let session: any URLSessionDelegate
     let task: (any URLSessionTaskDelegate)?
     let data: (any URLSessionDataDelegate)?
     let download: (any URLSessionDownloadDelegate)?
     let selective: (any SelectiveDataDelegate)?
-    /// The delegate, if it states whether it decides on servers' certificates. Nil for a task's own delegate, which never decides
-    /// on them.
+    /// The delegate if it is a `SelectiveTrustDelegate`, which states whether it decides on servers' certificates. Nil for a task's
+    /// own delegate, which never does.
     let trust: (any SelectiveTrustDelegate)?
-    /// Whether a call has shown that the session's delegate doesn't implement `urlSession(_:didReceive:completionHandler:)`.
+    /// Whether a call has already shown that the session's delegate doesn't implement
+    /// `urlSession(_:didReceive:completionHandler:)`.
     let lacksChallengeMethod = Atomic(false)
 
     init(_ delegate: any URLSessionDelegate) {
@@ -114,8 +118,8 @@ extension URLSession {
       trust = delegate as? any SelectiveTrustDelegate
     }
 
-    /// Combines a task's own delegate with the session's delegate, which is used for the
-    /// protocols to which the task's own doesn't conform.
+    /// Combines a task's delegate with the session's delegates (`others`), which are called for the protocols to which `delegate`
+    /// doesn't conform.
     init(_ delegate: any URLSessionTaskDelegate, orElse others: Delegates?) {
       session = delegate
       task = delegate
@@ -130,34 +134,37 @@ extension URLSession {
 extension URLSession {
   /// The delegate's decision about a response's body.
   public enum ResponseDisposition: Int, Sendable {
-    /// Discards the body. The task completes with `URLError.cancelled`.
+    /// Discards the body. The task then completes with `URLError.cancelled`.
     case cancel = 0
     /// Delivers the body to the delegate as it is received.
     case allow = 1
-    /// Turns the data task into a download task, which writes the body to a file. The delegate is notified by
+    /// Turns the data task into a download task, which writes the body to a file. The session then calls
     /// ``URLSessionDataDelegate/urlSession(_:dataTask:didBecome:)``.
     case becomeDownload = 2
   }
 
-  /// The delegate's decision about a delayed request whose earliest date has passed.
+  /// The delegate's decision about a delayed request, whose earliest begin date has passed.
   public enum DelayedRequestDisposition: Int, Sendable {
     /// Sends the request.
     case continueLoading = 0
-    /// Sends the request that the delegate provides.
+    /// Sends the request that the delegate provides instead of the task's request.
     case useNewRequest = 1
-    /// Cancels the task, which completes with `URLError.cancelled`.
+    /// Cancels the task, which then completes with `URLError.cancelled`.
     case cancel = 2
   }
 
   /// The delegate's decision about a challenge.
   public enum AuthChallengeDisposition: Int, Sendable {
-    /// Sends the given credential. If there is none, the response that requires a credential is delivered.
+    /// Sends the credential that the delegate provides. If it provides none, the response that requires a credential becomes the
+    /// task's response.
     case useCredential = 0
-    /// Sends the proposed credential once. If there is none, or if the server has refused it, the response is delivered.
+    /// Sends the proposed credential once. If there is none, or if the server has refused it, the response that requires a
+    /// credential becomes the task's response.
     case performDefaultHandling = 1
-    /// Cancels the request. The task completes with `URLError.cancelled`.
+    /// Cancels the request. The task then completes with `URLError.cancelled`.
     case cancelAuthenticationChallenge = 2
-    /// Sends no credential. The response is delivered.
+    /// Rejects this challenge. If the response offers another authentication scheme, the delegate receives a challenge for it.
+    /// Otherwise, the response that requires a credential becomes the task's response.
     case rejectProtectionSpace = 3
   }
 }

@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// The progress that a task has returned to its callers.
+/// The `Progress` of a task, which a caller has requested, and the code that updates it.
 final class TaskProgress: Sendable {
   let progress = Progress(totalUnitCount: -1)
 
   init() { progress.isPausable = true }
 
   /// Updates the progress. `done` is the number of bytes sent and received so far. `toSend` and `toReceive` are the expected
-  /// numbers of bytes, or negative if they are unknown. When the task is complete, the total is set to `done`.
+  /// numbers of bytes, or negative if they are unknown. When the task is complete, the progress's total is set to `done`.
   func update(done: Int64, toSend: Int64, toReceive: Int64, isComplete: Bool) {
     // A total of 0 would be indeterminate, and Foundation traps when a positive total becomes 0.
     if isComplete {

@@ -26,8 +26,8 @@ extension URLSession {
     return add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
   }
 
-  /// The transfers whose events are delivered on the session's file queue. That queue writes one download at a time, so that a
-  /// slow disk delays only downloads.
+  /// The transfers whose data and events are delivered on the session's file queue. That queue writes the files of downloads, one
+  /// at a time, so that a slow disk delays only downloads.
   var fileTransfers: ReadyTransfers {
     mutableState.withLock { state in
       if let transfers = state.fileTransfers { return transfers }
@@ -37,7 +37,7 @@ extension URLSession {
     }
   }
 
-  /// Registers a new task. If the session is invalid, the task isn't registered, and fails when it is resumed.
+  /// Registers a new task and returns it. If the session is invalid, the task isn't registered, and fails when it is resumed.
   func add<Task: URLSessionTask>(_ task: Task) -> Task {
     mutableState.withLock { state in
       guard state.life == .valid else { return }
@@ -46,8 +46,8 @@ extension URLSession {
     return task
   }
 
-  /// Calls `create`, which may record and register a task. If the session is valid, its records remain open during the call, even
-  /// if it is invalidated meanwhile.
+  /// Calls `create`, which may record a task on disk and register it. If the session is valid, the store of its records remains
+  /// open during this call, even if the session is invalidated in the meantime.
   func keepingRecords<Value>(_ create: (_ isValid: Bool) -> Value) -> Value {
     let isValid = mutableState.withLock { state in
       if state.life == .valid { state.creationCount += 1 }
@@ -65,7 +65,7 @@ extension URLSession {
     if isLast { becomeInvalid() }
   }
 
-  /// Returns a number that is unique among the session's tasks, starting at 1.
+  /// Returns the next task identifier, which is unique in the session. The first is 1.
   func nextTaskIdentifier() -> Int {
     mutableState.withLock { state in
       state.taskCount += 1
@@ -73,7 +73,7 @@ extension URLSession {
     }
   }
 
-  /// Reserves the task numbers up to `number` for tasks of earlier processes.
+  /// Ensures that new tasks get identifiers above `number`, because tasks of earlier processes have identifiers up to `number`.
   func reserveTaskIdentifiers(upTo number: Int) { mutableState.withLock { $0.taskCount = max($0.taskCount, number) } }
 
   /// Returns whether the task is registered and may therefore run.
@@ -87,7 +87,7 @@ extension URLSession {
     }
   }
 
-  /// Unregisters a task after its delegate has been notified of the completion.
+  /// Unregisters a task. Called after the task's delegate has been notified of its completion.
   func remove(_ task: URLSessionTask) {
     if background != nil { removeBackgroundRecord(of: task) }
     let (isIdle, isLast) = mutableState.withLock { state in
@@ -99,21 +99,21 @@ extension URLSession {
     if isLast { becomeInvalid() }
   }
 
-  /// The tasks that haven't completed, oldest first.
+  /// The session's tasks that haven't completed, oldest first.
   var tasks: [URLSessionTask] { mutableState.withLock { $0.tasks.members }.sorted { $0.number < $1.number } }
 
-  /// Whether no task is registered.
+  /// Whether the session has no registered task.
   var isIdle: Bool { mutableState.withLock { $0.tasks.members.isEmpty } }
 
-  /// The tasks that were resumed and haven't ended, oldest first. None if the session is invalid.
+  /// The tasks that were resumed and haven't ended, oldest first. Empty if the session has been invalidated.
   var listedTasks: [URLSessionTask] { isValid ? tasks.filter(\.isListed) : [] }
 
   // MARK: Invalidation
 
-  /// Whether new tasks can run.
+  /// Whether new tasks can run, because the session hasn't been invalidated.
   package var isValid: Bool { mutableState.withLock { $0.life == .valid } }
 
-  /// Invalidates the session, unless it is the shared one, and cancels its tasks if `cancelling` is true.
+  /// Invalidates the session, and cancels its tasks if `cancelling` is true. Has no effect on the shared session.
   func invalidate(cancelling: Bool) {
     let (tasks, isOver) = mutableState.withLock { state -> ([URLSessionTask], Bool) in
       guard !state.isShared else { return ([], false) }
@@ -125,7 +125,7 @@ extension URLSession {
     if isOver { becomeInvalid() }
   }
 
-  /// Invalidates a session without tasks, which can't be used because of `error`.
+  /// Invalidates a session that has no tasks and that can't be used because of `error`.
   func invalidate(because error: URLError) {
     mutableState.withLock { $0.life = .invalid }
     becomeInvalid(error)

@@ -6,18 +6,19 @@ import Synchronization
 // Unchecked for the same reason as its superclass. All state is protected by a Mutex.
 /// A task that delivers the response's body to the session's delegate as it is received.
 ///
-/// Create one with `dataTask(with:)` of ``URLSession``. The delegate's methods are those of ``URLSessionDataDelegate``.
+/// Create one with `dataTask(with:)` of ``URLSession``. The task calls the methods of ``URLSessionDataDelegate``.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
-  /// The bytes of the body received so far, from which the task creates the `CachedURLResponse` that it proposes to its delegate.
-  /// Empty if the cache or the task's owner stores the body.
+  /// The bytes of the body received so far. If the cache can't store the response, the task creates from them the
+  /// `CachedURLResponse` that it proposes to its delegate. Empty if the task has a receive window or an owner, or if its delegate
+  /// doesn't decide about caching.
   private let body = Mutex(Data())
   private let cachingDecision = Mutex(CachingDecision.notNeeded)
 
-  /// The state of the delegate's decision whether to store the response. The task completes after the decision.
+  /// The state of the delegate's decision about storing the response in the cache. The task completes after the decision.
   private enum CachingDecision {
     case notNeeded
     case awaited
-    /// The decision was made, or is no longer awaited because the task was cancelled.
+    /// The delegate has made the decision, or the task was cancelled, so that it no longer awaits the decision.
     case made
   }
 
@@ -25,10 +26,10 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     super.init(session, request, identifier: identifier)
   }
 
-  /// Creates a task without a session, for a subclass that replaces a real task in a test. It never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends anything.
   public override init() { super.init() }
 
-  /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
+  /// Cancels the task, which completes with `URLError.cancelled`. Has no effect if the task has already completed.
   open override func cancel() {
     super.cancel()
     completeAfterCachingDecision(URLError(.cancelled))
@@ -51,10 +52,12 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     }
   }
 
-  /// Whether a download task can take over the response. If false, the decision `becomeDownload` is treated as `allow`.
+  /// Whether a download task can receive the response instead of this task. If false, the delegate's decision `becomeDownload` is
+  /// treated as `allow`.
   var canBecomeDownload: Bool { true }
 
-  /// Lets a download task take over the response. Does nothing if the task is cancelled or has already become a download.
+  /// Creates a download task, which receives the response instead of this task. Has no effect if this task is cancelled or has
+  /// already become a download.
   private func becomeDownload(
     _ session: URLSession, _ delegate: any URLSessionDataDelegate, _ response: URLResponse,
     answer: @escaping @Sendable (Bool) -> Void
@@ -77,7 +80,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     delegate.urlSession(session, dataTask: self, didReceive: data)
   }
 
-  /// Data tasks use the session's cache to answer their requests.
+  /// The way in which the task uses the session's cache: the cache can answer its requests.
   override var cacheScope: TaskCache.Scope { .requests }
 
   override func transferDidEnd(_ error: URLError?) {
@@ -92,7 +95,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     decideOnCaching(storable, error, session, delegates, delegate)
   }
 
-  /// Asks the delegate whether to store a complete response, then completes the task.
+  /// Asks the delegate whether to store a complete response in the cache, then completes the task.
   private func decideOnCaching(
     _ storable: StorableResponse?, _ error: URLError?, _ session: URLSession, _ delegates: URLSession.Delegates,
     _ delegate: any URLSessionDataDelegate
@@ -113,15 +116,16 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     if state == .canceling { completeAfterCachingDecision(URLError(.cancelled)) }
   }
 
-  /// Returns the response that is proposed to the delegate although it won't be stored. As in Foundation, the delegate decides
-  /// about each response from the server that has a status code of 2xx and no `no-store`.
+  /// Returns the response that the task proposes to its delegate although the cache can't store it. Foundation also proposes each
+  /// response from the server that has a status code of 2xx and no `no-store`. Returns nil for other responses.
   private func unstorable(_ delegates: URLSession.Delegates) -> CachedURLResponse? {
     guard let httpResponse, httpResponse.isStorable, transfer?.isServed == false else { return nil }
     let data = owner == nil ? body.withLock { $0 } : delegates.selective?.keptBody(of: self) ?? Data()
     return CachedURLResponse(response: httpResponse, data: data)
   }
 
-  /// Completes the task if it awaits the caching decision. Only the first decision or cancellation has an effect.
+  /// Completes the task if it is waiting for the delegate's decision about caching. Only the first decision or cancellation has an
+  /// effect.
   private func completeAfterCachingDecision(_ error: URLError?) {
     session?.delivery.perform(.immediate) {
       let isFirst = self.cachingDecision.withLock { decision in
@@ -138,8 +142,8 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
 /// A data task that uploads data, a file or a stream instead of its request's body.
 ///
 /// Create one with ``URLSession/uploadTask(with:from:)``, ``URLSession/uploadTask(with:fromFile:)`` or
-/// ``URLSession/uploadTask(withStreamedRequest:)``. The body is sent again from its start after a redirect that keeps
-/// the method, after a challenge, and if a reused connection turns out to be closed.
+/// ``URLSession/uploadTask(withStreamedRequest:)``. The task sends the body again from its start after a redirect that keeps the
+/// method, after a challenge, and if a reused connection turns out to be closed.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   private let ownContent: UploadContent?
 
@@ -148,7 +152,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
     super.init(session, request, identifier: identifier)
   }
 
-  /// Creates a task without a session, for a subclass that replaces a real task in a test. It never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends anything.
   public override init() {
     ownContent = nil
     super.init()
@@ -159,11 +163,11 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   override var cacheScope: TaskCache.Scope { .invalidation }
 }
 
-/// The body of an upload task.
+/// The body that an upload task sends.
 enum UploadContent: Sendable {
   case data(Data)
-  /// A file, whose length is determined when the task starts.
+  /// The content of a file, whose length is determined when the task starts.
   case file(URL)
-  /// A stream, which the delegate provides.
+  /// A stream that the delegate provides.
   case stream
 }

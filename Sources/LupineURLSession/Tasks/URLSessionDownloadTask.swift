@@ -7,41 +7,43 @@ import Synchronization
 /// A task that writes the response's body to a temporary file.
 ///
 /// Create one with `downloadTask(with:)` of ``URLSession`` or ``URLSession/downloadTask(withResumeData:)``. The file is in the
-/// directory that the environment variable `TMPDIR` names, or in `/tmp`. It is removed when the task ends, unless the delegate
-/// has moved it in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the task has produced
+/// directory that the environment variable `TMPDIR` names, or in `/tmp`. The task removes it when it ends, unless the delegate has
+/// moved the file in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the task has produced
 /// resume data. If the task fails and can be resumed, the `userInfo` of its error contains the resume data under the key
 /// ``NSURLSessionDownloadTaskResumeData``.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   typealias ResumeDataHandler = @Sendable (Data?) -> Void
 
-  /// The state that may be used on any queue. Other state is used only on the file queue.
+  /// The state that may be used on any queue. The other state is used only on the file queue.
   private struct MutableState {
-    /// The number of bytes in the file, including those of an earlier download.
+    /// The number of bytes in the file, including those of an earlier download that this task continues.
     var writtenByteCount: Int64 = 0
-    /// The number of bytes in the file that have been reported to the delegate.
+    /// The number of bytes in the file that the task has reported to its delegate.
     var reportedByteCount: Int64 = 0
     var expectedByteCount: Int64?
-    /// Whether a call that reports the written bytes to the delegate is pending.
+    /// Whether a call that reports written bytes to the delegate has been scheduled.
     var isReporting = false
-    /// Whether a cancelled task keeps its file, as decided by the first call to cancel, or nil if the task wasn't cancelled.
+    /// Whether the cancelled task keeps its partial file, as the first call of a `cancel` method has decided. Nil if the task
+    /// wasn't cancelled.
     var keepsFile: Bool?
     var hasEnded = false
     var resumeDataHandlers: [ResumeDataHandler] = []
-    /// The error of the file that made the task cancel itself, or nil if there is none.
+    /// The error of the file because of which the task has cancelled its transfer. Nil if there is none.
     var failure: URLError?
-    /// The reason why the resume data can't be read, or nil if it can be read.
+    /// The error because of which the resume data can't be read. Nil if the data can be read, or if the task has none.
     var resumeDataError: URLError?
-    /// The resume data of this task after a failure, or nil if there is none.
+    /// The resume data that this task has produced after a failure or cancellation. Nil if it has produced none.
     var resumeData: Data?
   }
 
-  /// Whether a partial file must be opened before the request is sent.
+  /// Whether the task continues an earlier download, whose partial file it must open before it sends its request.
   private let isResuming: Bool
-  /// Writes the download's files. Used only on the session's file queue.
+  /// The writer of the download's files. Used only on the queue on which the task receives the body, usually the session's file
+  /// queue.
   private let writer: Mutex<DownloadWriter>
   private let counts = Mutex(MutableState())
 
-  /// Creates a task that downloads from the start.
+  /// Creates a task that downloads a resource from the start.
   init(_ session: URLSession, request: URLRequest, identifier: Int) {
     isResuming = false
     writer = Mutex(DownloadWriter())
@@ -49,8 +51,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a download task that replaces the data task `task` and receives its response. The file is written on the delegate
-  /// queue.
+  /// Creates a download task that replaces the data task `task` and receives its response. The download task writes the file on the
+  /// delegate queue.
   init(_ session: URLSession, continuing task: URLSessionDataTask) {
     isResuming = false
     writer = Mutex(DownloadWriter())
@@ -58,8 +60,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a task whose file `recorder` records, so that a later process can continue the download. The subclass opens the
-  /// file.
+  /// Creates a task whose response and file `recorder` records on disk, so that a later process can continue the download. The
+  /// subclass opens the file.
   init(_ session: URLSession, _ request: URLRequest?, recorder: any DownloadRecorder, identifier: Int) {
     isResuming = false
     writer = Mutex(DownloadWriter(recorder: recorder))
@@ -67,7 +69,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a task that continues an earlier download. If the data can't be read, the task fails when it is resumed.
+  /// Creates a task that continues the earlier download described by the resume data. If the data can't be read, the task fails
+  /// when it is resumed.
   init(_ session: URLSession, resumeData data: Data, identifier: Int) {
     isResuming = true
     do throws(URLError) {
@@ -82,7 +85,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a task without a session, for a subclass that replaces a real task in a test. It never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends anything.
   public override init() {
     isResuming = false
     writer = Mutex(DownloadWriter())
@@ -93,17 +96,17 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   /// Cancels the task, which completes with `URLError.cancelled`, and removes the partial file.
   ///
-  /// Does nothing if the task has already completed.
+  /// Has no effect if the task has already completed.
   open override func cancel() { cancel(keepingFile: false) }
 
   /// Cancels the task, and keeps the partial file if the download can be resumed.
   ///
-  /// A download can be resumed if the server supports ranges and the response has an entity tag or a modification date, by which
-  /// a change of the resource is detected. The task completes with `URLError.cancelled`.
+  /// A download can be resumed if the server supports ranges and the response has an entity tag or a modification date, which shows
+  /// later whether the resource has changed. The task completes with `URLError.cancelled`.
   ///
-  /// - Parameter completionHandler: Receives the data for ``URLSession/downloadTask(withResumeData:)``, or nil
-  ///   if the download can't be resumed. Called on the delegate queue before the task's completion, or
-  ///   immediately if the task has already completed.
+  /// - Parameter completionHandler: The closure that receives the data for ``URLSession/downloadTask(withResumeData:)``, or nil if
+  ///   the download can't be resumed. Called on the delegate queue before the task's completion, or immediately if the task has
+  ///   already completed.
   @preconcurrency
   open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
     let isOver = counts.withLock { state in
@@ -131,12 +134,13 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   // MARK: The response, on the file queue
 
-  /// Called on the file queue when the file is complete.
+  /// Called on the file queue after the file has been written completely. A subclass can record this. If it throws an error, the
+  /// task fails.
   func fileIsComplete(_ file: URL) throws(URLError) {}
-  /// Called on the delegate queue before the delegate gets the file.
+  /// Called on the delegate queue before the delegate receives the complete file.
   func willDeliverFile() {}
-  /// Called when a download has stopped. A subclass may move the file to the place where it is kept, and returns the resume data
-  /// for that place.
+  /// Called when a download has stopped, with its resume data. A subclass can move the partial file to another place. Returns the
+  /// resume data for the file's place, or nil if the file can't be moved.
   func moveFile(of resumeData: Data) -> Data? { resumeData }
 
   override func readyTransfers(of session: URLSession) -> ReadyTransfers { session.fileTransfers }
@@ -216,7 +220,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     }
   }
 
-  /// Closes the file. Returns the file's URL if the download is complete, and otherwise the error with which the task completes.
+  /// Closes the file. Returns the file's URL if the download is complete. Otherwise, returns the error with which the task
+  /// completes, and keeps or removes the partial file.
   private func close(after error: URLError?) -> Result<URL, URLError> {
     let (failure, keepsFile) = counts.withLock { ($0.failure, $0.keepsFile ?? true) }
     guard let error = failure ?? error else {
@@ -235,7 +240,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     return .failure(resumeData.map { error.adding(resumeData: $0) } ?? error)
   }
 
-  /// Removes the partial file of a download that won't be resumed. Does nothing if `resumeData` can't be read.
+  /// Removes the partial file of a stopped download that won't be resumed. Has no effect if `resumeData` can't be read.
   package static func removeFile(ofResumeData resumeData: Data) {
     guard let resumeData = try? ResumeData(resumeData) else { return }
     (try? DownloadFile.reopen(resumeData))?.abandon()
@@ -262,7 +267,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       session, downloadTask: self, didWriteData: new, totalBytesWritten: all, totalBytesExpectedToWrite: expected)
   }
 
-  /// Passes the complete file to the delegate, calls the handlers that await resume data, and completes the task.
+  /// Passes the complete file to the delegate, calls the closures that wait for resume data, and completes the task.
   final func complete(_ result: Result<URL, URLError>, in session: URLSession) {
     var failure: URLError?
     switch result {
@@ -286,8 +291,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 }
 
 extension URLSessionDownloadTask {
-  /// Opens the file of an earlier attempt, or prepares to create a new file. Returns the request to send, or nil to send the
-  /// task's own request.
+  /// Opens the partial file of an earlier attempt, or prepares to create a new file if `data` is nil. Returns the request to send,
+  /// or nil to send the task's own request.
   func reopenFile(_ data: ResumeData?, recorder: any DownloadRecorder) throws(URLError) -> URLRequest? {
     try writer.withLock { writer throws(URLError) in
       writer = DownloadWriter(resuming: data, recorder: recorder)
@@ -295,23 +300,23 @@ extension URLSessionDownloadTask {
     }
   }
 
-  /// Closes the file after a failed attempt. Returns the data for resuming the download, or nil if it can't be resumed.
+  /// Closes the partial file after a failed attempt. Returns the data for resuming the download, or nil if it can't be resumed.
   func stopFile(request: URLRequest?) -> Data? {
     let response = httpResponse
     return writer.withLock { $0.stop(request: request, response: response) }
   }
 
-  /// Whether the file couldn't be written.
+  /// Whether the task has failed because its file couldn't be created or written.
   var hasFileFailed: Bool { counts.withLock { $0.failure != nil } }
 
-  /// Sets the byte counts that an earlier process has recorded.
+  /// Sets the number of bytes in the file, and the expected number, as an earlier process has recorded them.
   func setCounts(written: Int64, expected: Int64?) {
     counts.withLock { ($0.writtenByteCount, $0.reportedByteCount, $0.expectedByteCount) = (written, written, expected) }
   }
 }
 
 extension URLError {
-  /// Returns the same error with resume data added.
+  /// Returns a copy of this error to which the resume data has been added.
   fileprivate func adding(resumeData: Data) -> URLError {
     var info = userInfo
     info[NSURLSessionDownloadTaskResumeData] = resumeData

@@ -3,7 +3,7 @@
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// The key of the resume data, a `Data`, in the `userInfo` of the `URLError` with which a download has failed.
 ///
-/// The value is absent if the download can't be resumed.
+/// If the download can't be resumed, the `userInfo` doesn't contain this key.
 public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
 
 // swift-format-ignore: AlwaysUseLowerCamelCase

@@ -6,8 +6,8 @@ import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// Returns the body to send, or nil to send the request's own body, which is in
-  /// memory. Throws a `URLError` if a file can't be sent.
+  /// Returns the body that the task sends. Returns nil to send the request's own body, which is in memory. Throws a `URLError` if
+  /// the body is a file that can't be sent.
   func makeBody() throws -> RequestBody? {
     switch content {
     case .data(let data): return RequestBody(data)
@@ -22,7 +22,8 @@ extension URLSessionTask {
     }
   }
 
-  /// The body's length in bytes before the task has started, or `NSURLSessionTransferSizeUnknown`.
+  /// The length of the request's body in bytes, as far as it is known before the task has started. Otherwise
+  /// `NSURLSessionTransferSizeUnknown`.
   var bodyByteCountExpected: Int64 {
     switch (content, firstRequest?.body) {
     case (.data(let data), _), (nil, .data(let data)): Int64(data.count)
@@ -41,7 +42,7 @@ extension URLSessionTask {
     }
   }
 
-  /// Requests a stream from the delegate, on the delegate queue.
+  /// Calls the delegate on its queue to get a stream for the request's body, and returns the stream.
   ///
   /// Throws `URLError.requestBodyStreamExhausted` if the delegate provides none, and `CancellationError` if the task ends first.
   private func newBodyStream() async throws -> BodyStream {
@@ -57,9 +58,9 @@ extension URLSessionTask {
     return try answer.value.get()
   }
 
-  /// Requests a stream from the delegate, on the delegate queue. Calls `answer` with the stream, or with
-  /// `URLError.requestBodyStreamExhausted` if the delegate provides none. A delegate that answers several times causes as many
-  /// calls.
+  /// Calls the delegate on its queue to get a stream for the request's body. Passes the stream to `answer`, or
+  /// `URLError.requestBodyStreamExhausted` if the delegate provides none. If the delegate answers several times, `answer` is called
+  /// each time.
   func askForBodyStream(_ answer: @escaping @Sendable (Result<BodyStream, any Error>) -> Void) {
     guard let session else { return answer(.failure(CancellationError())) }
     session.delivery.perform {
@@ -76,7 +77,7 @@ extension URLSessionTask {
   }
 }
 
-/// The delegate's answer to a request for a stream. Only the first answer has an effect.
+/// The delegate's answer when the task has requested a body stream. Only the first answer has an effect.
 private final class BodyStreamAnswer: Sendable {
   private enum State {
     case open
@@ -86,8 +87,8 @@ private final class BodyStreamAnswer: Sendable {
 
   private let state = Mutex(State.open)
 
-  /// The answer, which must be available. The continuation doesn't pass it, because ThreadSanitizer misses the happens-before
-  /// edge of a continuation that is resumed before it is awaited.
+  /// The answer, which the delegate must have given before. The continuation doesn't carry it: if a continuation is resumed before
+  /// it is awaited, ThreadSanitizer doesn't see that this orders the memory accesses.
   var value: Result<BodyStream, any Error> {
     state.withLock { state in
       guard case .given(let answer) = state else { preconditionFailure("the delegate hasn't answered yet") }

@@ -4,10 +4,10 @@ import Foundation
 import Synchronization
 
 extension URLSessionTask {
-  /// The earliest begin date that the caller has set, or nil if there is none.
+  /// The earliest begin date that the caller has set. Nil if none is set.
   var earliestStart: Date? { options?.state.withLock { $0.earliestBeginDate } }
 
-  /// Starts the task, at its earliest date if it has one. The timer retains neither the task nor the session.
+  /// Starts the task, at its earliest begin date if it has one. The timer for that date retains neither the task nor the session.
   func startWhenDue(in session: URLSession) {
     guard let date = earliestStart else { return start(in: session) }
     let delay = max(0, date.timeIntervalSinceNow)
@@ -19,7 +19,7 @@ extension URLSessionTask {
     }
   }
 
-  /// The maximum delay of a task: 100 years, to stay far below the clock's maximum.
+  /// The maximum delay of a task in seconds: 100 years, which the clock can represent.
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func beginDelayed(in session: URLSession) {

@@ -45,7 +45,7 @@ extension URLSessionTask {
     tellDelegate(or: {}) { session, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: self) }
   }
 
-  /// Returns whether the transfer's events are processed on the delegate queue.
+  /// Returns whether the transfer delivers its events on the session's delegate queue.
   private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
 
   func tellDelegate(
@@ -58,12 +58,12 @@ extension URLSessionTask {
 
   // MARK: Completion
 
-  /// Completes the task without a transfer, on the delegate queue.
+  /// Completes the task with an error, on the delegate queue. Called if the task has no transfer.
   func end(_ error: URLError, in session: URLSession) {
     session.delivery.perform { self.transferDidEnd(error) }
   }
 
-  /// Completes the task: notifies the delegate of the metrics and the completion, and then unregisters the task from the session.
+  /// Completes the task: notifies the delegate of the metrics and the completion, then unregisters the task from its session.
   func complete(_ error: (any Error)?) {
     guard let session else { return }
     // A protocol may fail with an error of any type.

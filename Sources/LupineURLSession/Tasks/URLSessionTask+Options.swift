@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 
 extension URLSessionTask {
-  /// Resumes the task, regardless of how often it was suspended.
+  /// Resumes the task with a single call, no matter how often it was suspended.
   package func resumeFully() {
     mutableState.withLock { if $0.state == .suspended { $0.suspensionCount = 1 } }
     resume()
@@ -13,17 +13,18 @@ extension URLSessionTask {
   /// Suspends the task if it is in progress.
   package func suspendOnce() { if state == .running { suspend() } }
 
-  /// The delegates to notify: the task's own or, if there are none, the session's. Nil if neither has any.
+  /// The delegates that the task calls: its own or, if it has none, the session's. Nil if there is neither, or if the task has
+  /// ended.
   var delegates: URLSession.Delegates? { notified?.delegates }
-  /// The session and the delegates to notify, or nil if there is no delegate or the task has ended.
+  /// The session and the delegates that the task calls. Nil if there is no delegate, or if the task has ended.
   var notified: (session: URLSession, delegates: URLSession.Delegates)? {
     let (options, session) = mutableState.withLock { ($0.options, $0.session) }
     guard let session, let delegates = options?.delegates ?? session.delegates else { return nil }
     return (session, delegates)
   }
-  /// The task's options, or nil if it has none.
+  /// The settings of the task that most tasks don't have. Nil if the task has none of them.
   var options: TaskOptions? { mutableState.withLock { $0.options } }
-  /// Returns the task's options, and creates them if necessary.
+  /// Returns the task's `options`, after creating them if necessary.
   func makeOptions() -> TaskOptions {
     mutableState.withLock { state in
       if let options = state.options { return options }
@@ -32,7 +33,8 @@ extension URLSessionTask {
       return options
     }
   }
-  /// Whether the task hasn't ended, and was resumed at least once or is from an earlier process.
+  /// Whether the session lists the task to its callers: the task hasn't ended, and it was resumed at least once or comes from an
+  /// earlier process.
   var isListed: Bool {
     mutableState.withLock { state in
       if case .unstarted = state.stage, !state.isRestored { return false }
@@ -40,8 +42,8 @@ extension URLSessionTask {
     }
   }
 
-  /// Lets `other` take over the transfer, the session and the delegates, and completes this task. Does nothing and returns false
-  /// if this task is cancelled or has already completed.
+  /// Passes this task's transfer, session and delegates to `other`, and completes this task. Returns false, without effect, if this
+  /// task is cancelled or has already completed.
   func handOver(to other: URLSessionTask, in session: URLSession) -> Bool {
     let handed = mutableState.withLock { state -> MutableState? in
       guard case .transferring = state.stage, state.state == .running || state.state == .suspended else { return nil }
@@ -61,14 +63,14 @@ extension URLSessionTask {
     return true
   }
 
-  /// Discards the rest of the body. The task completes as if the entire body had been received.
+  /// Discards the rest of the response's body. The task completes as if it had received the entire body.
   func discardBody() { exchanges?.discardBody() }
 
-  /// Discards the rest of the body and sends another request. The response to that request becomes the task's response.
+  /// Discards the rest of the response's body and sends another request, whose response becomes the task's response.
   func sendInstead(_ request: URLRequest) throws(URLError) {
     try exchanges?.sendInstead(request)
   }
 
-  /// The task's transfer if it is over HTTP, or nil otherwise.
+  /// The task's transfer if it uses HTTP. Nil otherwise.
   private var exchanges: Transfer? { transfer as? Transfer }
 }

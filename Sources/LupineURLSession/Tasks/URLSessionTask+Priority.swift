@@ -3,7 +3,7 @@
 import Synchronization
 
 extension URLSessionTask {
-  /// The priority that was set on the task, or nil if none was set.
+  /// The priority that was set for the task. Nil if none was set.
   var explicitPriority: Float? { options?.state.withLock { $0.priority } }
 
   /// The priority of tasks that don't set one: 0.5.

@@ -4,7 +4,7 @@ public import Foundation
 import Synchronization
 
 extension URLSessionTask: ProgressReporting {
-  /// Returns the task's progress, and creates it if necessary.
+  /// Returns the task's progress, after creating it if necessary.
   func makeProgress() -> TaskProgress {
     makeOptions().state.withLock { state in
       if let progress = state.progress { return progress }
@@ -15,14 +15,14 @@ extension URLSessionTask: ProgressReporting {
     }
   }
 
-  /// Lets the progress cancel, suspend and resume this task.
+  /// Makes `progress` cancel, suspend and resume this task when it is cancelled, paused and resumed.
   func control(_ progress: TaskProgress) {
     progress.progress.cancellationHandler = { [weak self] in self?.cancel() }
     progress.progress.pausingHandler = { [weak self] in self?.suspend() }
     progress.progress.resumingHandler = { [weak self] in self?.resume() }
   }
 
-  /// Updates the task's progress if a caller has read `progress`.
+  /// Updates the task's progress. Has no effect unless a caller has read `progress` before.
   func updateProgress(isComplete: Bool = false) {
     options?.state.withLock { $0.progress }?.update(
       done: countOfBytesSent + countOfBytesReceived, toSend: countOfBytesExpectedToSend,

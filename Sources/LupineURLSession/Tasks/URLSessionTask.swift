@@ -7,8 +7,8 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or protected by a Mutex.
 /// A task of a session: one request, including its redirects and challenges, and its response.
 ///
-/// Sessions create suspended tasks; call ``resume()`` to start a task. Its events are delivered to the session's delegate on the
-/// delegate queue. Methods and properties may be used on any thread.
+/// Sessions create suspended tasks; call ``resume()`` to start a task. The task reports its events to the session's delegate on the
+/// delegate queue. Its methods and properties may be used on any thread.
 ///
 /// A task retains its session until it has completed.
 open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sendable {
@@ -24,13 +24,13 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     case completed = 3
   }
 
-  /// The stage of the task's life cycle, which is independent of the caller's `State`.
+  /// The stage of the task's work. It is independent of `State`, which the caller controls.
   enum Stage {
     case unstarted
-    /// The request is being prepared.
+    /// The task is preparing its request.
     case starting
     case transferring(any TaskTransfer)
-    /// No request is sent, and the task is about to complete.
+    /// The task won't send a request, and is about to complete.
     case ending
   }
 
@@ -43,20 +43,21 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     var taskDescription: String?
     var windowBytes: Int?
     var reportedSentByteCount: Int64 = 0
-    /// The number of times that the task was resumed or suspended.
+    /// The number of times that the task has been resumed or suspended.
     var suspensionChangeCount = 0
     /// The number of calls to `resume` that are needed until the task is no longer suspended. 1 for a new task.
     var suspensionCount = 1
-    /// The task's options, or nil until an option is first set.
+    /// The settings of the task that most tasks don't have. Nil until one of them is set.
     var options: TaskOptions?
-    /// Whether this is a background session's task that an earlier process created.
+    /// Whether the task belongs to a background session and was created by an earlier process.
     var isRestored = false
 
     var transfer: (any TaskTransfer)? {
       if case .transferring(let transfer) = stage { transfer } else { nil }
     }
 
-    /// Changes the state to running or suspended. Returns the number of the change.
+    /// Changes the state to running or suspended. Returns the number of this change, which numbers all such changes of the task in
+    /// order.
     mutating func setSuspended(_ isSuspended: Bool) -> Int {
       state = isSuspended ? .suspended : .running
       suspensionChangeCount += 1
@@ -64,12 +65,12 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     }
   }
 
-  /// The task's number, unique within its session, starting at 1.
+  /// The task's identifier: a number that is unique within its session, starting at 1.
   open var taskIdentifier: Int { number }
-  /// The request with which the task was created, or nil for a download task with unreadable resume data.
+  /// The request with which the task was created. Nil for a download task whose resume data can't be read.
   open var originalRequest: URLRequest? { firstRequest }
 
-  /// The value of ``taskIdentifier`` and ``originalRequest`` that the session uses, whatever a subclass overrides.
+  /// The task's identifier, which the session uses even if a subclass overrides ``taskIdentifier``.
   final let number: Int
   final let firstRequest: URLRequest?
   final let mutableState: Mutex<MutableState>
@@ -81,7 +82,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     mutableState = Mutex(MutableState(session: session))
   }
 
-  /// Creates a task without a session, for a subclass that replaces a real task in a test. It never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends anything.
   public override init() {
     number = 0
     firstRequest = nil
@@ -90,39 +91,40 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
 
   // MARK: Overridden by subclasses
 
-  /// The body to send instead of the request's own, or nil to send the request's own body.
+  /// The body that the task sends instead of the request's own body. Nil to send the request's own body.
   var content: UploadContent? { nil }
 
-  /// Calls `begin` with the request to send, immediately or later.
+  /// Starts the task: calls `begin` with the request to send, immediately or later.
   func start(in session: URLSession) { begin(session, .success(firstRequest)) }
 
-  /// Starts the task with another request, which the delegate has chosen after the task's earliest date had passed.
+  /// Starts the task with another request, which the delegate has chosen when the task's earliest begin date had passed.
   func start(with request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
 
-  /// The transfers with which the task's transfer shares a delivery queue. That queue is the delegate queue, unless a subclass
-  /// overrides this method.
+  /// Returns the group of transfers to which the task's transfer belongs, because they deliver on the same queue. This is the
+  /// delegate queue, unless a subclass overrides the method.
   func readyTransfers(of session: URLSession) -> ReadyTransfers { session.readyTransfers }
 
-  /// The queue on which the task's transfer delivers its events.
+  /// Returns the queue on which the task's transfer delivers its events.
   final func delivery(of session: URLSession) -> SerialQueue { readyTransfers(of: session).queue }
 
-  /// Whether the session's cache answers the task's requests, or the task only invalidates stored responses.
+  /// The way in which the task uses the session's cache. By default, its requests only invalidate stored responses.
   var cacheScope: TaskCache.Scope { .invalidation }
 
   /// Whether the transfer must call `receive(_:answer:)` with the response's head, and wait for the answer.
   var decidesOnResponse: Bool { false }
 
-  /// Called with the final response's head. The task must call `answer`, with true to accept the body.
+  /// Called with the head of the final response. The task must call `answer`: with true to accept the body, or with false to cancel
+  /// the transfer.
   func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
 
-  /// Called with each part of the body.
+  /// Called with each part of the response's body.
   func receive(_ body: Data) {}
 
   // MARK: Control
 
   /// Starts the task, or continues a suspended one. A task that was suspended several times must be resumed as many times.
   ///
-  /// Does nothing if the task is in progress, is cancelled or has completed. If the session was invalidated before the task was
+  /// Has no effect if the task is in progress, is cancelled or has completed. If the session was invalidated before the task was
   /// created, the task completes with `URLError.cancelled`.
   open func resume() {
     enum Action { case start(URLSession), resume(any TaskTransfer, change: Int), nothing }
@@ -148,9 +150,9 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
 
   /// Suspends the task until ``resume()`` has been called as many times as this method. A new task is suspended once.
   ///
-  /// No more bytes are read from the connection. The timeouts of a request's phases are suspended too, except those for opening a
-  /// connection. The session's ``URLSessionConfiguration/timeoutIntervalForResource`` isn't suspended. Events that have already
-  /// been received may still be delivered. Does nothing if the task was cancelled or has completed.
+  /// While the task is suspended, no bytes are read from its connection. The timeouts of a request's phases are suspended too,
+  /// except those for opening a connection. The session's ``URLSessionConfiguration/timeoutIntervalForResource`` isn't suspended.
+  /// Events that have already been received may still be delivered. Has no effect if the task was cancelled or has completed.
   open func suspend() {
     let suspended = mutableState.withLock { state -> (transfer: any TaskTransfer, change: Int)? in
       guard state.state == .running || state.state == .suspended else { return nil }
@@ -162,7 +164,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     if let suspended { suspended.transfer.setSuspended(true, change: suspended.change) }
   }
 
-  /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
+  /// Cancels the task, which completes with `URLError.cancelled`. Has no effect if the task has already completed.
   open func cancel() {
     enum Action { case end(URLSession), cancel(any TaskTransfer), nothing }
     let action = mutableState.withLock { state -> Action in
@@ -185,7 +187,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     }
   }
 
-  /// Sends the request, or completes the task with the error that prevents sending it.
+  /// Sends the request. If `request` is an error, completes the task with this error instead.
   func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
       guard let request = try request.get() else { throw URLError(.unsupportedURL) }
@@ -220,29 +222,30 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
 
   /// The task's current state.
   open var state: State { mutableState.withLock { $0.state } }
-  /// The latest request, after redirects. Before the first redirect, it is the same as ``originalRequest``.
+  /// The latest request that the task has sent, after redirects. Before the first redirect, it is the same as ``originalRequest``.
   open var currentRequest: URLRequest? { transfer?.currentRequest ?? firstRequest }
-  /// The final response's head, or nil before it has been received.
+  /// The head of the final response. Nil until it has been received.
   open var response: URLResponse? { transfer?.response }
-  /// The error with which the task has completed, usually a `URLError`, or nil before completion or after success.
+  /// The error with which the task has completed, usually a `URLError`. Nil before completion or after success.
   open var error: (any Error)? { mutableState.withLock { $0.error } }
-  /// The number of bytes of the body received so far, after decoding.
+  /// The number of bytes of the response's body received so far, after content decoding.
   open var countOfBytesReceived: Int64 { transfer?.receivedByteCount ?? 0 }
-  /// The length of the body in bytes, or ``NSURLSessionTransferSizeUnknown``.
+  /// The length of the response's body in bytes, or ``NSURLSessionTransferSizeUnknown``.
   open var countOfBytesExpectedToReceive: Int64 {
     transfer?.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown
   }
-  /// The number of bytes of the request's body sent so far.
+  /// The number of bytes of the request's body that have been sent so far.
   ///
   /// The number never decreases: if the body is sent again after a redirect, after a challenge or on a new connection, only
   /// bytes beyond the earlier count are added.
   open var countOfBytesSent: Int64 { transfer?.sentByteCount ?? 0 }
-  /// The length of the request's body in bytes, 0 without a body, or ``NSURLSessionTransferSizeUnknown``.
+  /// The length of the request's body in bytes: 0 if there is no body, or ``NSURLSessionTransferSizeUnknown`` if the length is
+  /// unknown.
   open var countOfBytesExpectedToSend: Int64 {
     transfer.map { $0.bodyByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
       ?? bodyByteCountExpected
   }
-  /// A text for the caller's use, which appears in ``description``. Nil by default.
+  /// A text for the program's own use, which appears in ``description``. Nil by default.
   open var taskDescription: String? {
     get { mutableState.withLock { $0.taskDescription } }
     set { mutableState.withLock { $0.taskDescription = newValue } }
@@ -262,13 +265,13 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   }
   /// The task's own delegate, or else the session's if it is a ``URLSessionTaskDelegate``.
   ///
-  /// The task's own delegate is notified instead of the session's. Methods that it doesn't implement are called on the session's
-  /// delegate. The task retains its delegate until it has completed. Set the delegate before the task is resumed.
+  /// The task calls its own delegate instead of the session's. It calls the session's delegate for the methods that its own
+  /// delegate doesn't implement. The task retains its delegate until it has completed. Set the delegate before the task is resumed.
   open var delegate: (any URLSessionTaskDelegate)? {
     get { ownDelegate ?? session?.delegates?.task }
     set { makeOptions().setOwn(newValue, session: session) }
   }
-  /// The date before which the request isn't sent, even if the task is resumed. No delay if nil (the default).
+  /// The date before which the task doesn't send its request, even if it is resumed. Nil, the default, means no delay.
   ///
   /// When the date has passed, the delegate's
   /// ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)`` may replace the request. Set this
@@ -277,28 +280,28 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     get { earliestStart }
     set { makeOptions().state.withLock { $0.earliestBeginDate = newValue } }
   }
-  /// The priority among the tasks that wait for a connection, from 0 to 1. ``defaultPriority`` by default.
+  /// The task's priority among the tasks that wait for a connection, from 0 to 1. ``defaultPriority`` by default.
   ///
-  /// If a limit of connections is reached, the waiting task with the highest priority gets the next connection. Tasks of equal
-  /// priority get connections in order of arrival. A steady load of tasks with a high priority can therefore keep tasks with a
-  /// low priority waiting until they time out. The priority has no effect on tasks that already have a connection. A change
+  /// If the maximum number of connections is reached, the waiting task with the highest priority gets the next connection. Tasks of
+  /// equal priority get connections in order of arrival. A steady load of tasks with a high priority can therefore keep tasks with
+  /// a low priority waiting until they time out. The priority has no effect on tasks that already have a connection. A change
   /// applies to the requests that the task sends afterward, such as those of redirects.
   open var priority: Float {
     get { explicitPriority ?? firstRequest?.options?.own.priority ?? Self.defaultPriority }
     set { makeOptions().state.withLock { $0.priority = newValue } }
   }
-  /// The progress of the task in bytes, which counts the request's body and the response's body.
+  /// The progress of the task in bytes, which includes the request's body and the response's body.
   ///
   /// The total is indeterminate until both lengths are known. Cancelling, pausing or resuming the progress cancels, suspends or
   /// resumes the task. The progress is updated on the delegate queue.
   open var progress: Progress { makeProgress().progress }
 
-  /// Returns the task itself.
+  /// Returns the task itself, not a copy.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// The task's metrics, which are complete only after the transfer has ended.
   var metrics: URLSessionTaskMetrics { transfer.map { URLSessionTaskMetrics($0) } ?? URLSessionTaskMetrics(.init([])) }
-  /// The final response's head if it is an HTTP response. Nil for a `file:` or `data:` URL.
+  /// The head of the final response if it is an HTTP response. Nil otherwise, for example for a `file:` or `data:` URL.
   package var httpResponse: HTTPURLResponse? { transfer?.httpResponse }
 
   /// The object that uses the task, such as Alamofire's `Request`. The task retains the object until the task has completed.
@@ -307,19 +310,19 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     set { mutableState.withLock { $0.owner = newValue } }
   }
 
-  /// The maximum number of body bytes to receive before `extendWindow(by:)` permits more, or nil for no
-  /// limit. Must be set before the task is resumed.
+  /// The receive window: the maximum number of bytes of the response's body to receive before `extendWindow(by:)` permits more. Nil
+  /// for no limit. Must be set before the task is resumed.
   package var windowBytes: Int? {
     get { mutableState.withLock { $0.windowBytes } }
     set { mutableState.withLock { $0.windowBytes = newValue } }
   }
 
-  /// Permits the task to receive `byteCount` more bytes of the body.
+  /// Permits the task to receive `byteCount` more bytes of the response's body.
   package func extendWindow(by byteCount: Int) { transfer?.extendWindow(by: byteCount) }
 
   var session: URLSession? { mutableState.withLock { $0.session } }
   var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
-  /// The task's number, request and state, and the status code or the error if it has one.
+  /// A textual description: the task's number, request and state, and the status code or the error if there is one.
   open override var description: String {
     let request = currentRequest.map(ReadableText.request) ?? "no request"
     var parts = ["\(taskIdentifier)", request, "\(state)"]

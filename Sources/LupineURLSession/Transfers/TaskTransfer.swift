@@ -2,43 +2,44 @@
 
 import Foundation
 
-/// Performs the request of one task: ``Transfer`` over HTTP, ``LocalTransfer`` for `file:` and `data:` URLs, and
-/// ``ProtocolTransfer`` with a ``URLProtocol``. Reports to a `TransferObserver`.
+/// An object that performs the request of one task and reports to a `TransferObserver`: a ``Transfer`` over HTTP, a
+/// ``LocalTransfer`` for `file:` and `data:` URLs, or a ``ProtocolTransfer`` with a ``URLProtocol``.
 protocol TaskTransfer: AnyObject, Sendable {
   /// Starts the transfer. Called once.
   func send()
   /// Ends the transfer with `URLError.cancelled`, unless it has already ended.
   func cancel()
-  /// Pauses or continues reading.
+  /// Pauses or continues reading the response.
   ///
-  /// `change` numbers the calls in the order in which they were decided. Threads may make them in a different order, so a call
-  /// with a lower number than an earlier one has no effect.
+  /// `change` is the number of the task's change of state, in the order of these changes. Several threads may call this method in a
+  /// different order, so a call with a lower number than an earlier call has no effect.
   func setSuspended(_ isSuspended: Bool, change: Int)
-  /// Extends the receive window by `byteCount` bytes of the body.
+  /// Extends the receive window by `byteCount` bytes of the response's body.
   func extendWindow(by byteCount: Int)
-  /// Replaces the observer, and limits the receive window to `windowBytes` bytes of the body. Called before the earlier observer
-  /// has answered whether it accepts the body.
+  /// Replaces the observer, and limits the receive window to `windowBytes` bytes of the response's body. Called before the earlier
+  /// observer has answered whether it accepts the body.
   func setObserver(_ observer: any TransferObserver, windowBytes: Int)
 
-  /// The latest request, after redirects.
+  /// The latest request of the transfer, after redirects.
   var currentRequest: URLRequest { get }
-  /// The final response's head, or nil before it has arrived.
+  /// The head of the final response. Nil until it has arrived.
   var response: URLResponse? { get }
-  /// The final response's head if it is an HTTP response, or nil.
+  /// The head of the final response if it is an HTTP response. Nil otherwise.
   var httpResponse: HTTPURLResponse? { get }
-  /// The number of body bytes received, after decoding.
+  /// The number of bytes of the response's body received so far, after content decoding.
   var receivedByteCount: Int64 { get }
-  /// The number of bytes of the request's body that were sent.
+  /// The number of bytes of the request's body sent so far.
   var sentByteCount: Int64 { get }
-  /// The length of the request's body in bytes, or nil if it is unknown.
+  /// The length of the request's body in bytes. Nil if it is unknown.
   var bodyByteCount: UInt64? { get }
-  /// The measurements of the transfer's requests. Read only after the transfer has ended.
+  /// The measurements of the transfer's requests. Must be read only after the transfer has ended.
   var measurements: URLSessionTaskMetrics.Values { get }
   /// The error with which the task completes instead of the transfer's `URLError`. Nil by default.
   var failure: (any Error)? { get }
-  /// Whether the response comes from the session's cache. False by default.
+  /// Whether the response comes from the session's cache instead of the origin. False by default.
   var isServed: Bool { get }
-  /// Removes and returns the complete response that the session's cache may store. Nil by default.
+  /// Removes and returns the complete response that the session's cache can store. Returns nil if there is none, which is the
+  /// default.
   func takeStorable() -> StorableResponse?
 }
 
@@ -55,36 +56,37 @@ extension TransferObserver {
   func isAnsweredByProtocol(_ request: URLRequest) -> Bool { false }
 }
 
-/// Receives a transfer's events and makes its decisions. A task conforms to this protocol. Transfers don't depend on tasks, so
-/// that transfers can be tested without a session.
+/// An object that receives a transfer's events and makes its decisions. `URLSessionTask` conforms to this protocol. Transfers don't
+/// depend on that class, so that they can be tested without a session.
 ///
 /// The methods are called one at a time on the queue on which the transfer delivers. The observer may call an `answer` closure
-/// immediately or later, on any thread. Only the first call has an effect.
+/// immediately or later, on any thread. Only the first call of the closure has an effect.
 protocol TransferObserver: AnyObject, Sendable {
-  /// Called when the response redirects. The observer must call `answer` with the request to
-  /// send, or with nil to present the response itself.
+  /// Called when a response redirects. The observer must call `answer` with the request to send, or with nil to make the response
+  /// that redirects the final response.
   func transfer(
     isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
     answer: @escaping @Sendable (URLRequest?) -> Void)
-  /// Called when the server requires a credential.
+  /// Called when a server or a proxy requires a credential. The observer must call `answer` with its decision.
   func transfer(
     isAskedFor challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void)
-  /// Whether the final response's head must be presented to the observer before the body is delivered.
+  /// Whether the observer must receive the head of the final response before the body is delivered.
   var decidesOnResponse: Bool { get }
-  /// Called with the final response's head. The observer must call `answer`, with true to accept the body.
+  /// Called with the head of the final response. The observer must call `answer`: with true to accept the body, or with false to
+  /// cancel the transfer.
   func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void)
-  /// Called with each piece of the body.
+  /// Called with each piece of the response's body.
   func transfer(didReceive body: Data)
-  /// Called with the total number of bytes of the request's body that were sent.
+  /// Called with the total number of bytes of the request's body sent so far.
   func transfer(didSend byteCount: Int64)
   /// Called once, when the transfer begins to wait for a network.
   func transferAwaitsNetwork()
-  /// Called last, instead of `transferDidEnd`, when a URLProtocol answers the request to which a server has redirected. `count`
-  /// is the number of redirects, including this one.
+  /// The last call, instead of `transferDidEnd`, if a URLProtocol answers the request to which a server has redirected. `count` is
+  /// the number of redirects, including this one.
   func transfer(isHandedOverTo request: URLRequest, redirectCount count: Int)
-  /// Returns whether a URLProtocol answers a request to which a server has redirected.
+  /// Returns whether a URLProtocol answers the request, to which a server has redirected.
   func isAnsweredByProtocol(_ request: URLRequest) -> Bool
-  /// Called last and only once, when the transfer has ended. `error` is nil if the transfer has succeeded.
+  /// The last call, when the transfer has ended. `error` is nil if the transfer has succeeded.
   func transferDidEnd(_ error: URLError?)
 }

@@ -3,9 +3,9 @@
 import LupineEngine
 
 extension Transfer {
-  /// Sets the client certificate that the session has remembered for the request's origin, unless the TLS settings of the request
-  /// or the session have one. If the observer must choose a certificate first, returns the authorities whose certificates the
-  /// server accepts, and otherwise nil.
+  /// Adds to the request the client certificate that the session has remembered for the request's origin, unless the TLS settings
+  /// of the request or the session contain a certificate. If the observer must choose a certificate before the request is sent,
+  /// returns the authorities whose certificates the server accepts. Otherwise returns nil.
   func identify(_ request: inout EngineRequest) -> [[UInt8]]? {
     guard request.uri.origin.scheme == .https, choosesIdentity(request) else { return nil }
     switch client.identities.known(about: request.uri.origin) {
@@ -17,10 +17,12 @@ extension Transfer {
     }
   }
 
-  /// Returns whether the observer chooses the client certificate for a request.
+  /// Returns whether the observer chooses the client certificate for the request, because neither its TLS settings nor the
+  /// session's contain one.
   func choosesIdentity(_ request: EngineRequest) -> Bool { request.choosesIdentity(client.settings.engine.tls) }
 
-  /// Asks the observer for a client certificate, unless the session has remembered one by now.
+  /// Asks the observer for a client certificate for the origin. If the session has remembered one in the meantime, uses that one
+  /// instead.
   func askForIdentity(_ origin: Origin, _ authorities: [[UInt8]], _ observer: any TransferObserver) {
     client.identities.note(requestOf: authorities, by: origin)
     if case .chosen(let choice) = client.identities.known(about: origin) {
@@ -39,8 +41,8 @@ extension Transfer {
     }
   }
 
-  /// Forgets a remembered client certificate that the server refuses, so that later tasks receive a challenge again. An alert
-  /// from a proxy is ignored, because proxies receive no client certificate.
+  /// Forgets the remembered client certificate if `error` means that the server refuses it, so that later tasks receive a challenge
+  /// again. Ignores an alert from a proxy, because proxies receive no client certificate.
   func noteRefusal(_ error: EngineError) {
     guard error.phase != .proxy, case .tls(let error) = error.cause, error.refusesIdentity else { return }
     client.identities.forget(currentOrigin)
@@ -48,7 +50,7 @@ extension Transfer {
 }
 
 extension TLSError {
-  /// Whether the server has refused the client's certificate, by an alert (RFC 8446 §6.2).
+  /// Whether the error is an alert by which the server refuses the client's certificate (RFC 8446 §6.2).
   var refusesIdentity: Bool {
     // bad_certificate to unknown_ca, without illegal_parameter (47).
     if case .alert(let alert) = code { (42...46).contains(alert) || alert == 48 } else { false }

@@ -6,7 +6,8 @@ import LupineLogin
 import Synchronization
 
 extension Transfer {
-  /// Performs all steps that are possible now. `ReadyTransfers` calls this method once for each `deliver` action.
+  /// Performs all steps that are possible now. `ReadyTransfers` calls this method once each time the state has returned the action
+  /// `deliver`.
   func deliver() {
     while let (step, observer) = nextStep() { perform(step, observer) }
   }
@@ -64,7 +65,8 @@ extension Transfer {
     }
   }
 
-  /// Handles a refusal for which there is no challenge: presents the response, or ends the transfer with the failure.
+  /// Handles a 401, a 407 or an equivalent failure for which the observer receives no challenge: presents the response to the
+  /// observer, or ends the transfer with the failure.
   private func leave(_ unauthorized: TransferState.Unauthorized, _ observer: any TransferObserver) {
     if let failure = unauthorized.failure {
       ask { question in
@@ -88,7 +90,8 @@ extension Transfer {
     }
   }
 
-  /// Calls `call` to request a decision from the observer, unless the state no longer needs the decision.
+  /// Requests a decision from the observer by calling `call` with the question's number. Has no effect if the state no longer needs
+  /// the decision.
   func ask(_ call: (_ question: Int) -> Void) {
     guard let question = guarded.withLock({ $0.state.ask() }) else { return }
     call(question)
@@ -116,7 +119,8 @@ extension Transfer {
 
   // MARK: Waiting for a network
 
-  /// Waits until the network has a path for the request, or until the transfer's time limit has passed.
+  /// Waits until the network has a path for the request, or until the transfer's time limit has passed. Then sends the request, or
+  /// ends the transfer with an error.
   private func awaitNetwork(_ wait: TransferState.NetworkWait, _ observer: any TransferObserver) {
     ask { question in
       // If there is a default route but a name server didn't answer, the transfer doesn't wait.
@@ -147,7 +151,7 @@ extension Transfer {
 }
 
 extension TransferState.Unauthorized {
-  /// The error with which the exchange has failed, or nil if it has a response.
+  /// The error with which the exchange has failed. Nil if the exchange has a response.
   fileprivate var failure: EngineError? {
     switch cause {
     case .response: nil
@@ -157,8 +161,8 @@ extension TransferState.Unauthorized {
 }
 
 extension TransferState.Answer {
-  /// Creates the answer to a challenge. `refusal` is the response or the failure that contained the challenge, or nil for the
-  /// challenge of a TLS handshake.
+  /// Converts the outcome of a challenge to an answer. `refusal` is the response or the failure because of which the observer
+  /// received the challenge. It is nil if the server requested a client certificate in a TLS handshake.
   init(_ outcome: URLAuthenticationChallenge.Outcome, to refusal: TransferState.Unauthorized? = nil) {
     self =
       switch outcome {
@@ -179,8 +183,8 @@ extension TransferState.Answer {
       }
   }
 
-  /// Creates the answer to a redirect. `chosen` is the request that the observer wants to send, or nil if the observer wants the
-  /// redirect's own response.
+  /// Creates the answer to a redirect. `chosen` is the request that the observer wants to send, or nil to make the response that
+  /// redirects the final response.
   fileprivate init(to redirect: TransferState.Redirect, chosen: URLRequest?, _ client: EngineClient) {
     let (next, proposed) = (redirect.next, redirect.proposed)
     guard let chosen else {
@@ -200,9 +204,10 @@ extension TransferState.Answer {
     }
   }
 
-  /// Returns whether the chosen URL is refused for the same reason as the proposed URL. This is the case if the URLs are equal,
-  /// or if the chosen URL has the scheme for which the proposed URL was refused (http after https, or a Unix socket). A handler
-  /// that only adds a query hasn't decided to send a request unencrypted, but a handler that changes the scheme has.
+  /// Returns whether the URL that a redirect handler has chosen is refused for the same reason as the proposed URL. This is the
+  /// case if the URLs are equal, or if the chosen URL has the scheme for which the proposed URL was refused (http after https, or a
+  /// Unix socket). A handler that only adds a query to an http URL hasn't decided to send the request unencrypted, but a handler
+  /// that chooses another scheme has made a decision.
   private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
     let (scheme, proposedScheme) = (chosen?.scheme?.lowercased() ?? "", proposed?.scheme?.lowercased() ?? "")
     let isForItsScheme = error.code == .redirectRefused && scheme == proposedScheme

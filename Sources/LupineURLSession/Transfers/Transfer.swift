@@ -7,11 +7,11 @@ import Synchronization
 
 /// One task's transfer over HTTP: sends the request, follows redirects, answers challenges and delivers the final response.
 ///
-/// The engine's events arrive on a loop's thread, where they only change the state. The events are delivered on the session's
-/// queue, for all transfers together (``ReadyTransfers``). Only the state makes decisions. No method of the engine or of the
-/// observer is called under the lock.
+/// The engine's events arrive on an event loop's thread, where they only change the `TransferState`. The transfer delivers them
+/// later on the session's queue, together with those of other transfers (``ReadyTransfers``). Only the `TransferState` makes
+/// decisions. The transfer calls no method of the engine or of the observer while it holds the lock.
 final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
-  /// A request that was sent, for the metrics.
+  /// A request that the transfer has sent, with its response and measurements. The task's metrics are created from it.
   struct Attempt: Sendable {
     let request: URLRequest
     let response: HTTPURLResponse?
@@ -20,37 +20,38 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   struct Guarded {
     var state: TransferState
-    /// The handle of the latest exchange, or nil until the exchange was submitted.
+    /// The handle of the latest exchange. Nil until the first exchange has been submitted.
     var handle: TransferHandle?
-    /// The observer, or nil after the transfer has ended. The observer retains the transfer, so this reference is released at the
-    /// end.
+    /// The object that receives the transfer's events, usually the task. Nil after the transfer has ended: the observer retains the
+    /// transfer, so the transfer must release the observer.
     var observer: (any TransferObserver)?
-    /// The task's authentication, or nil before the first challenge in the session.
+    /// The task's authentication. Nil until it is first used.
     var authentication: TransferAuthentication?
-    /// The wait for a network, or nil if the transfer doesn't wait.
+    /// The wait for a network. Nil if the transfer isn't waiting for one.
     var wait: PathWait?
   }
 
   let client: EngineClient
   private let delivery: ReadyTransfers
   private let windowBytes: Int?
-  /// The object through which the task uses the session's cache, or nil if the session has no cache.
+  /// The task's connection to the session's cache. Nil if the session has no cache.
   let cache: TaskCache?
-  /// The length of the request's body in bytes, or nil if it is unknown. Redirects that drop the body aren't considered.
+  /// The length of the first request's body in bytes, or nil if it is unknown. It doesn't change if a redirect drops the body.
   let bodyByteCount: UInt64?
   let guarded: Mutex<Guarded>
 
-  /// Creates a transfer for a converted request. Nothing is sent until `send` is called.
+  /// Creates a transfer. It sends nothing until `send` is called.
   ///
   /// - Parameters:
-  ///   - request: The request to send.
+  ///   - request: The request to send, in the engine's form.
   ///   - urlRequest: The `URLRequest` from which `request` was converted.
-  ///   - redirectCount: The number of redirects that URL protocols have reported before.
-  ///   - client: The session's engine.
-  ///   - delivery: Delivers the transfer's events on the queue on which the observer is called.
-  ///   - windowBytes: The maximum number of body bytes to deliver before `extendWindow(by:)` permits more, or nil for no limit.
-  ///   - cache: The object through which the task uses the session's cache, or nil if the session has no cache.
-  ///   - observer: The task.
+  ///   - redirectCount: The number of earlier redirects, which URL protocols have reported.
+  ///   - client: The session's engine, which sends the requests.
+  ///   - delivery: The object that lets the transfer deliver its events on the observer's queue.
+  ///   - windowBytes: The receive window: the maximum number of bytes of the response's body to deliver before `extendWindow(by:)`
+  ///     permits more, or nil for no limit.
+  ///   - cache: The task's connection to the session's cache, or nil if the session has no cache.
+  ///   - observer: The object that receives the transfer's events, usually the session task.
   init(
     _ request: EngineRequest, from urlRequest: URLRequest, redirectCount: Int = 0, client: EngineClient,
     delivery: ReadyTransfers, windowBytes: Int?, cache: TaskCache? = nil, observer: any TransferObserver
@@ -80,11 +81,11 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   func extendWindow(by byteCount: Int) { apply { $0.extendWindow(by: byteCount) } }
 
-  /// Discards the rest of the body. The transfer ends as if the entire body had been received.
+  /// Discards the rest of the response's body. The transfer ends as if it had received the entire body.
   func discardBody() { apply { $0.discardBody() } }
 
-  /// Discards the rest of the body and sends another request, whose response replaces the current one. Call it only if the
-  /// observer's `decidesOnResponse` is true.
+  /// Discards the rest of the response's body and sends another request, whose response replaces the current one. Must be called
+  /// only if the observer's `decidesOnResponse` is true.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
     let request = try client.convert(urlRequest)
     apply { $0.replace(with: request, from: urlRequest) }
@@ -108,10 +109,10 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   var response: URLResponse? { httpResponse }
   var httpResponse: HTTPURLResponse? { guarded.withLock { $0.state.response } }
   var receivedByteCount: Int64 { guarded.withLock { $0.state.receivedByteCount } }
-  /// The number of bytes of the request's body that were sent. It never decreases: if the body is sent again, because of a
-  /// redirect, a challenge or a stale connection, only bytes beyond the earlier count are added.
+  /// The number of bytes of the request's body sent so far. It never decreases: if the body is sent again, because of a redirect, a
+  /// challenge or a stale connection, only bytes beyond the earlier count are added.
   var sentByteCount: Int64 { guarded.withLock { $0.state.sentByteCount } }
-  /// The requests that were sent, in order.
+  /// The requests that the transfer has sent, in the order of sending, with their responses and measurements.
   var attempts: [Attempt] {
     guarded.withLock { guarded in
       zip(guarded.state.performed, guarded.state.metrics).map { Attempt(request: $0.0, response: $0.1, metrics: $1) }
@@ -195,13 +196,13 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   // MARK: Actions
 
-  /// Passes an event to the state, and executes the action that it returns.
+  /// Passes an event to the `TransferState`, and executes the action that it returns.
   func apply(_ event: (inout TransferState) -> TransferState.Action?) {
     let (action, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
     if let action { perform(action, handle) }
   }
 
-  /// Passes an event to the state, and executes the actions that it returns.
+  /// Passes an event to the `TransferState`, and executes the actions that it returns.
   func apply(_ event: (inout TransferState) -> [TransferState.Action]) {
     let (actions, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
     for action in actions { perform(action, handle) }
@@ -246,7 +247,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     submit(request, submission.exchange, handlesCookies: submission.handlesCookies)
   }
 
-  /// The server's certificate of the latest exchange over TLS, in DER, or nil if there was no such exchange.
+  /// The server's certificate, in DER, in the transfer's latest exchange over TLS. Nil if there was no such exchange.
   private var latestCertificate: [UInt8]? {
     guarded.withLock { $0.state.metrics.last { $0.tls != nil }?.tls }?.certificateChain.first
   }
@@ -275,14 +276,14 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     }
   }
 
-  /// Whether the request's cache policy, or the session's, permits sending the request.
+  /// Whether the cache policy of the request or, if it has none, of the session permits sending the request to the origin.
   private var mayLoad: Bool {
     let policy = guarded.withLock { $0.state.urlRequest.explicitCachePolicy } ?? client.settings.cachePolicy
     return policy != .returnCacheDataDontLoad
   }
 
-  /// Stores the handle of an exchange, unless the exchange has already ended. Then executes the commands that were given before
-  /// the handle existed.
+  /// Stores the handle of an exchange, and executes the commands that were given before the handle existed. Has no effect if the
+  /// exchange has already ended.
   private func keep(_ handle: TransferHandle, of exchange: Int) {
     let actions = guarded.withLock { guarded -> [TransferState.Action] in
       guard let actions = guarded.state.submitted(exchange) else { return [] }
@@ -292,7 +293,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     for action in actions { perform(action, handle) }
   }
 
-  /// The task's authentication, created on first use, so that other tasks don't pay for it.
+  /// The task's authentication. It is created on first use, because most tasks don't need it.
   var authentication: TransferAuthentication {
     guarded.withLock { guarded in
       if let authentication = guarded.authentication { return authentication }

@@ -4,39 +4,41 @@ import Foundation
 import LupineEngine
 
 extension TransferState {
-  /// The observer's answer to a question, or an answer that the session has given in place of the observer.
+  /// The observer's answer to a question of the transfer, or the answer that the session gives instead of the observer.
   enum Answer {
-    /// The observer accepts the body.
+    /// Accept the response's body.
     case accept
-    /// The observer doesn't accept the body, or cancels the challenge. The transfer ends with `URLError.cancelled`.
+    /// Refuse the response's body, or cancel the challenge. The transfer ends with `URLError.cancelled`.
     case refuse
-    /// The response that redirects or requires a credential is presented as the final response.
+    /// Make the response that redirects or requires a credential the final response.
     case present
-    /// The request is sent again with this value of Authorization.
+    /// Send the request again with this value of the Authorization field, which contains a newly chosen credential.
     case authorize(String)
-    /// The request is sent again with this value of Authorization. The server has accepted the credential, and only the nonce is
-    /// stale.
+    /// Send the request again with this value of the Authorization field. The server has accepted its credential before, and only
+    /// the nonce was stale.
     case reauthorize(String)
-    /// The request is sent again, with the fields that the task's authentication adds. `isAttempt` is true if a credential was
+    /// Send the request again with the fields that the task's authentication adds. `isAttempt` is true if a credential was newly
     /// chosen.
     case resend(isAttempt: Bool)
-    /// The observer rejects the offered authentication scheme. It is asked about the next scheme that the server offers.
+    /// Reject the offered authentication scheme. The observer then receives a challenge for the next scheme that the server offers.
     indirect case reject(Unauthorized)
-    /// The request is sent with this client certificate, or with none.
+    /// Send the request with this client certificate, or without any.
     case identify(IdentityChoice)
-    /// The redirect is followed: this request, in the engine's form and in the observer's, is sent.
+    /// Follow the redirect by sending this request. The first value is the request in the engine's form, the second is the same
+    /// request in the observer's form.
     indirect case follow(EngineRequest, URLRequest)
-    /// The redirect is followed: a URLProtocol answers this request.
+    /// Follow the redirect with this request, which a URLProtocol answers.
     indirect case handOver(URLRequest)
-    /// After a wait of this duration, there is a network. The request is sent again.
+    /// Send the request again, because there is a network after a wait of this duration.
     case networkFound(after: Duration)
-    /// The redirect can't be followed as the observer wants, or there was no network in time.
+    /// End the transfer with this error, for example because the redirect can't be followed as the observer wants, or because there
+    /// was no network in time.
     case fail(URLError)
   }
 
   // MARK: Questions
 
-  /// Starts a question to the observer, and returns the question's number. Returns nil if the transfer was cancelled, because an
+  /// Begins a question to the observer, and returns the question's number. Returns nil if the transfer was cancelled, so that an
   /// answer would have no effect.
   mutating func ask() -> Int? {
     guard case .received = turn, demand != .canceled else { return nil }
@@ -45,15 +47,14 @@ extension TransferState {
     return questionCount
   }
 
-  /// Called after the question was passed to the observer. If the observer hasn't answered
-  /// immediately, reading is paused until it does.
+  /// Called after the question has been passed to the observer. If the observer hasn't answered yet, pauses reading until it does.
   mutating func asked(_ question: Int) -> Action? {
     guard case .asking(question) = turn else { return nil }
     turn = .awaiting(question)
     return flowAction()
   }
 
-  /// Whether an answer to the question still has an effect.
+  /// Returns whether an answer to the question with this number still has an effect.
   func awaitsAnswer(to question: Int) -> Bool {
     switch turn {
     case .asking(question), .awaiting(question): demand != .canceled
@@ -61,7 +62,8 @@ extension TransferState {
     }
   }
 
-  /// Called with the observer's answer. Only the first answer to the open question has an effect.
+  /// Called with the observer's answer to the question with this number. Only the first answer to the latest question has an
+  /// effect.
   mutating func answered(_ question: Int, _ answer: Answer) -> [Action] {
     switch turn {
     case .asking(question), .awaiting(question): turn = .received
@@ -121,7 +123,7 @@ extension TransferState {
     return replace(with: next, from: urlRequest)
   }
 
-  /// Sends the request again, after the exchange in progress if there is one.
+  /// Sends the request again. If its exchange is still in progress, this happens after the end of that exchange.
   private mutating func resend() -> Action? {
     guard isBetweenExchanges else { return replace(with: request, from: urlRequest) }
     if let exchange = metrics.last { request = redirects.resend(request, after: exchange) }
@@ -133,7 +135,8 @@ extension TransferState {
     if case .none = exchange { true } else { false }
   }
 
-  /// Removes and returns the request's body, so that the body isn't retained as long as the response and its metrics.
+  /// Removes and returns the request's body. Called at the end, so that the body isn't retained as long as the response and the
+  /// metrics.
   mutating func takeBody() -> RequestBody {
     var body = RequestBody()
     swap(&body, &request.body)

@@ -5,11 +5,11 @@ import LupineEngine
 import LupineLogin
 
 extension TransferState {
-  /// Called when the final response's head has arrived. Returns whether to deliver its body.
+  /// Called when the head of a final (not 1xx) response has arrived. Returns whether the engine must deliver the body.
   ///
   /// - Parameters:
-  ///   - head: The head.
-  ///   - verdict: Whether the response may be delivered.
+  ///   - head: The response's head.
+  ///   - verdict: Whether the response can be trusted, must be refused, or requires that the request is sent again.
   mutating func receive(_ head: ResponseHead, verdict: ResponseVerdict = .trusted) -> BodyDisposition {
     batch.head = head
     switch verdict {
@@ -34,8 +34,8 @@ extension TransferState {
     return .deliver
   }
 
-  /// Returns a redirect that the rule forbids, so that the observer can choose another request or keep the response. Returns nil
-  /// if there were too many redirects, or if there is no valid Location.
+  /// Returns the redirect that the redirect rule refuses with `error`, so that the observer can choose another request or keep the
+  /// response. Returns nil if there were too many redirects, or if the response has no valid Location field.
   private func redirection(refused error: EngineError, _ head: ResponseHead) -> Redirection? {
     guard error.code != .tooManyRedirects, let location = head.fields.first("Location"),
       let url = URL(string: location, relativeTo: urlRequest.url),
@@ -44,13 +44,14 @@ extension TransferState {
     return Redirection(next: next, refusal: error, refusedURL: url.absoluteURL)
   }
 
-  /// Called when a piece of the body has arrived.
+  /// Called when bytes of the response's body have arrived.
   mutating func receive(body bytes: borrowing Span<UInt8>) { batch.append(body: bytes, windowBytes: windowBytes) }
 
-  /// Called when a piece of a body from the cache has arrived.
+  /// Called when a piece of a stored response's body has arrived from the cache.
   mutating func receive(piece: Data) { batch.append(piece) }
 
-  /// Called when an iteration of the loop has ended. `byteCount` is the number of bytes of the request's body sent so far.
+  /// Called when an iteration of the engine's event loop has ended. `byteCount` is the number of bytes of the request's body sent
+  /// so far.
   mutating func turnEnded(sent byteCount: UInt64) -> Action? {
     noteSent(byteCount)
     return requestDelivery()
@@ -59,10 +60,10 @@ extension TransferState {
   /// Called when the exchange has ended.
   ///
   /// - Parameters:
-  ///   - result: The trailer section, or the error.
-  ///   - exchangeMetrics: The exchange's metrics.
-  ///   - identityRequest: The authorities whose certificates the server accepts, if nothing was sent because the observer chooses
-  ///     the certificate.
+  ///   - result: The trailer section of the response, or the error with which the exchange has failed.
+  ///   - exchangeMetrics: The measurements of the exchange.
+  ///   - identityRequest: The authorities whose certificates the server accepts, if the request wasn't sent because the observer
+  ///     must choose a certificate first. Otherwise nil.
   mutating func exchangeEnded(
     _ result: Result<Fields, EngineError>, _ exchangeMetrics: ExchangeMetrics, identityRequest: [[UInt8]]? = nil
   ) -> Action? {
@@ -84,14 +85,14 @@ extension TransferState {
     return requestDelivery()
   }
 
-  /// Called when the server requests a client certificate that one of these authorities has issued. The request is sent only
-  /// after the observer has chosen a certificate or none.
+  /// Called when the server requests a client certificate that one of these authorities has issued. The request will be sent after
+  /// the observer has chosen a certificate or none.
   mutating func identityRequested(from authorities: [[UInt8]]) -> Action? {
     batch.identityRequest = authorities
     return requestDelivery()
   }
 
-  /// Whether the response to the request in progress is still needed.
+  /// Whether the transfer still needs the response to the request in progress.
   private var awaitsResponse: Bool {
     if case .superseded = body { false } else { true }
   }

@@ -6,16 +6,17 @@ import LupineEngine
 import LupineLogin
 
 extension TransferState {
-  /// One step to perform on the session's queue.
+  /// A step that the transfer must perform on the session's queue.
   enum Step {
     /// Notify the observer of the total number of bytes of the request's body that were sent.
     case notifySent(Int64)
-    /// If the response has a challenge, request a credential from the observer. Otherwise, present the response.
+    /// If the response has a challenge that can be answered, request a credential from the observer. Otherwise, present the
+    /// response.
     indirect case authenticate(Unauthorized)
     /// Ask the observer whether it accepts the body. If the exchange hasn't ended (`isLast` is false), skip the step unless the
     /// observer's `decidesOnResponse` is true.
     case present(HTTPURLResponse, isLast: Bool)
-    /// Deliver a piece of the body.
+    /// Deliver a piece of the response's body to the observer.
     case deliver(Data)
     /// Ask the observer which request to send after the redirect.
     indirect case redirect(Redirect)
@@ -25,25 +26,25 @@ extension TransferState {
     indirect case submit(Submission)
     /// Wait for a network, then send the request again.
     indirect case awaitNetwork(NetworkWait)
-    /// Notify the observer of the end. Always the last step, unless it is `handOver`.
+    /// Notify the observer of the transfer's end. This is always the last step, unless the last step is `handOver`.
     case end(URLError?)
-    /// Let the transfer of a URLProtocol take over. The last step.
+    /// Let a URLProtocol answer this request in another transfer. This is the last step.
     indirect case handOver(URLRequest)
   }
 
-  /// The number of credentials that were sent to the origin and to the proxy. A refusal by one party says nothing about the
-  /// credentials for the other.
+  /// The number of credentials that were sent to the origin and to the proxy. They are counted separately, because a refusal by one
+  /// party says nothing about the credentials for the other.
   struct CredentialAttempts {
     enum Party { case origin, proxy }
 
     private var counts = (origin: 0, proxy: 0)
-    /// The party that has refused the latest request.
+    /// The party that has refused the request most recently.
     private var party = Party.origin
 
     /// The number of credentials sent to the origin and the proxy together.
     var total: Int { counts.origin + counts.proxy }
 
-    /// Records that a party refuses the request. Returns the number of credentials that were sent to that party.
+    /// Records that a party has refused the request. Returns the number of credentials that were sent to that party before.
     mutating func refused(by party: Party) -> Int {
       self.party = party
       return party == .origin ? counts.origin : counts.proxy
@@ -58,53 +59,54 @@ extension TransferState {
     }
   }
 
-  /// A 401 or 407 response, or an equivalent failure, after which the request may succeed with a credential.
+  /// A 401 or 407 response, or an equivalent failure of the exchange, after which the request may succeed with a credential.
   struct Unauthorized {
     let cause: AuthenticationRefusal
     let request: EngineRequest
     let response: HTTPURLResponse?
-    /// The number of credentials that the server has refused.
+    /// The number of credentials that the server or proxy has refused so far.
     let failureCount: Int
-    /// The number of offered authentication schemes that the observer has rejected.
+    /// The number of offered authentication schemes that the observer has rejected so far.
     var rejectedCount = 0
   }
 
-  /// A response that redirects.
+  /// A response that redirects, for the observer's decision.
   struct Redirect {
     /// The request to send next according to the redirect rule.
     let next: EngineRequest
-    /// The same request as the `URLRequest` that the observer receives.
+    /// The same request in the form in which the observer receives it.
     let proposed: URLRequest
     let response: HTTPURLResponse
-    /// The error because of which the redirect can't be followed as proposed, or nil if it can be followed.
+    /// The error because of which the redirect can't be followed as proposed. Nil if it can be followed.
     let refusal: EngineError?
-    /// The URL of the request that was redirected.
+    /// The URL of the request that has received this response.
     let url: URL?
   }
 
-  /// A request that couldn't be sent for lack of a network.
+  /// A request that couldn't be sent because there was no network, and for which the transfer waits.
   struct NetworkWait {
     let failure: EngineError
-    /// The number of earlier waits.
+    /// The number of times that the transfer has waited for a network before.
     let count: Int
-    /// The number of consecutive lookups that failed, including the latest attempt if it failed in the lookup.
+    /// The number of consecutive attempts that failed because no name server answered, including the latest attempt.
     let unansweredLookupCount: Int
-    /// The time left for waiting, or nil for no limit.
+    /// The maximum time to wait. Nil for no limit.
     let limit: Duration?
-    /// The URL of the request.
+    /// The URL of the request that couldn't be sent.
     let url: URL?
 
-    /// The number of consecutive lookups that may fail because no name server answers after the network has come up: 3, within
-    /// about one second. If the next one fails too, the transfer fails.
+    /// The maximum number of consecutive lookups that may fail, because no name server answers, after the network has come up: 3,
+    /// within about one second. If another lookup fails too, the transfer fails.
     static let unansweredLookupsMax = 3
 
-    /// Whether the attempt may have come too early: just before the network came up, or before its name servers answer.
+    /// Whether the latest attempt may have been made too early: just before the network came up, or before the network's name
+    /// servers answered.
     var mayBeTooEarly: Bool { count > 0 && unansweredLookupCount <= Self.unansweredLookupsMax }
   }
 
   // MARK: Steps
 
-  /// Returns the next step, or nil if no step is possible before another event.
+  /// Returns the next step, or nil if the transfer must wait for another event first.
   mutating func nextStep() -> Step? {
     while canStep {
       if let step = takeStep() { return step }
@@ -173,7 +175,7 @@ extension TransferState {
     return .deliver(piece)
   }
 
-  /// Returns the step for the end of the exchange. Called after everything that arrived earlier was processed.
+  /// Returns the step for the end of the exchange. Called after all events that arrived before the end have been processed.
   private mutating func endStep(_ failure: EngineError?) -> Step? {
     if let failure, waitsForConnectivity, demand != .canceled, case .wanted = body, failure.mayBeLackOfNetwork {
       return waitStep(failure)
@@ -211,8 +213,8 @@ extension TransferState {
     }
   }
 
-  /// Returns the step that waits for a network. The failed attempt is removed from the metrics, because there may be thousands
-  /// of them.
+  /// Returns the step that waits for a network. Removes the failed attempt from the metrics, because there may be thousands of such
+  /// attempts.
   private mutating func waitStep(_ failure: EngineError) -> Step {
     exchange = .none
     if let exchange = metrics.popLast() { request = redirects.resend(request, after: exchange) }
@@ -258,7 +260,7 @@ extension TransferState {
     attempts = CredentialAttempts()
   }
 
-  /// Discards the rest of the response, and continues with the successor when the exchange has ended.
+  /// Discards the rest of the response. The transfer continues with the successor after the exchange has ended.
   mutating func supersede(by successor: Successor) -> Action? {
     body = .superseded(successor)
     return discardAction
@@ -266,7 +268,7 @@ extension TransferState {
 }
 
 extension AuthenticationRefusal {
-  /// The party that refuses the request.
+  /// The party (origin or proxy) that has refused the request.
   fileprivate var party: TransferState.CredentialAttempts.Party {
     switch self {
     case .response(let head): head.status == 407 ? .proxy : .origin
@@ -275,8 +277,8 @@ extension AuthenticationRefusal {
     }
   }
 
-  /// Returns the response for the challenge if a proxy has refused a tunnel, or nil. It is never presented as the task's
-  /// response.
+  /// Returns a 407 response for the challenge if a proxy has refused to open a tunnel. Otherwise returns nil. The response never
+  /// becomes the task's response.
   fileprivate func response(_ url: URL) -> HTTPURLResponse? {
     guard case .tunnel = self else { return nil }
     return HTTPURLResponse(url: url, statusCode: 407, httpVersion: nil, headerFields: nil)
@@ -284,7 +286,8 @@ extension AuthenticationRefusal {
 }
 
 extension URLRequest {
-  /// Returns the request with the URL, the method and the body of a redirect, without the fields that the redirect has removed.
+  /// Returns the request to send after a redirect: this request with the URL, the method and the body of `next`, and without the
+  /// fields that `next` doesn't have.
   func redirected(to next: EngineRequest) -> URLRequest {
     var request = self
     request.url = URL(string: next.uri.description)
@@ -296,7 +299,8 @@ extension URLRequest {
 }
 
 extension EngineError {
-  /// Whether nothing was sent, possibly for lack of a network: no route, no permitted route, or no answer of a name server.
+  /// Whether nothing was sent, possibly because there is no network: there is no route, no permitted route, or no name server
+  /// answers.
   fileprivate var mayBeLackOfNetwork: Bool {
     guard progress == .nothingSent else { return false }
     return switch (code, cause) {

@@ -4,24 +4,25 @@
 import Foundation
 import LupineEngine
 
-/// Decides about one task's transfer: the requests to send, the events to deliver, the questions to the observer, and the end.
+/// The state machine of one task's transfer. It decides which requests to send, which events to deliver, what to ask the observer,
+/// and when the transfer ends.
 ///
-/// A transfer has one exchange at a time. Events come from the task, from the engine, and from the session's queue, which
-/// performs one step after another. A question to the observer stops the steps until the observer answers. In the meantime,
-/// reading is paused. The state consists mainly of the exchange's state (`Exchange`), the state that the task has requested
+/// A transfer has one exchange at a time. Events come from the task, from the engine, and from the session's queue, which performs
+/// one step after another. A question to the observer stops the steps until the observer answers. In the meantime, the transfer
+/// doesn't read the response. The state consists mainly of the exchange's state (`Exchange`), the state that the task has requested
 /// (`Demand`), and the next step on the session's queue (`Turn`).
 struct TransferState: Sendable {
-  /// A command to execute after the lock was released.
+  /// A command that the transfer must execute after it has released the lock.
   enum Action: Equatable {
     /// Perform steps on the session's queue until `nextStep` returns nil.
     case deliver
-    /// Stop reading the exchange, then call `flowChanged`.
+    /// Stop reading the exchange's response, then call `flowChanged`.
     case pause(exchange: Int)
-    /// Continue reading the exchange, then call `flowChanged`.
+    /// Continue reading the exchange's response, then call `flowChanged`.
     case resume(exchange: Int)
-    /// End the exchange without the rest of its body.
+    /// End the exchange without reading the rest of the response's body.
     case discardBody
-    /// Extend the receive window by this many bytes of the body.
+    /// Extend the exchange's receive window by this number of bytes of the response's body.
     case extendWindow(Int)
     /// Cancel the exchange.
     case cancel
@@ -31,139 +32,142 @@ struct TransferState: Sendable {
   struct Submission {
     let exchange: Int
     let request: EngineRequest
-    /// Whether stored cookies are added to the request.
+    /// Whether the session's stored cookies are added to the request.
     let handlesCookies: Bool
   }
 
   /// The state of the exchange that the engine performs for the transfer.
   enum Exchange {
-    /// There is no exchange: before the first, between two, and after the last.
+    /// There is no exchange: before the first exchange, between two exchanges, and after the last one.
     case none
-    /// `submit` hasn't returned the handle yet. Commands wait for the handle.
+    /// The exchange has been submitted, but `submit` hasn't returned its handle yet. Commands wait for the handle.
     case submitting
-    /// The exchange accepts commands.
+    /// The exchange has a handle and accepts commands.
     case active(Flow)
   }
 
-  /// Whether the engine reads from the connection. Only one thread at a time changes this, so that changes can't overtake each
-  /// other.
+  /// Whether the engine reads the exchange's response. Only one thread at a time pauses or resumes reading, so that the commands
+  /// are executed in order.
   enum Flow {
     case reading, pausing, paused, resuming
   }
 
-  /// The state that the task has requested.
+  /// The state that the task has requested for the transfer.
   enum Demand {
     case running, suspended, canceled
   }
 
   /// The way in which the response's body is handled.
   enum Body {
-    /// Pieces are delivered.
+    /// The transfer delivers the pieces of the body.
     case wanted
-    /// The pieces that have already arrived are delivered. The rest is discarded.
+    /// The transfer delivers the pieces that have already arrived, and discards the rest.
     case discarded
-    /// Pieces are kept until the observer has decided about the redirect. If the redirect isn't followed, the pieces are
-    /// delivered.
+    /// The transfer stores the pieces until the observer has decided about the redirect. If the redirect isn't followed, it
+    /// delivers them.
     indirect case undecided(Redirection)
-    /// Pieces are dropped, because the response isn't the final one.
+    /// The transfer drops the pieces, because the response isn't the final one.
     indirect case superseded(Successor)
   }
 
-  /// A redirect that the observer decides on.
+  /// A redirect about which the observer must decide.
   struct Redirection {
-    /// The request to send next, by the redirect rule.
+    /// The request to send next, according to the redirect rule.
     let next: EngineRequest
-    /// The reason why the redirect can't be followed as proposed, or nil if it can.
+    /// The error because of which the redirect can't be followed as proposed. Nil if it can be followed.
     var refusal: EngineError?
-    /// The target of a refused redirect, or nil if the redirect isn't refused.
+    /// The URL to which the refused redirect leads. Nil if the redirect isn't refused.
     var refusedURL: URL?
   }
 
-  /// The next step after the exchange in progress, whose response isn't the final one.
+  /// The transfer's next action after the exchange in progress, whose response isn't the final one.
   enum Successor {
-    /// The request of a redirect that the observer follows.
+    /// Sends the request of a redirect that the observer follows: first in the engine's form, then in the observer's form.
     case redirect(EngineRequest, URLRequest)
-    /// The request of a redirect that the observer follows, and that a URLProtocol answers. This transfer ends, and the
-    /// protocol's transfer takes over.
+    /// Lets a URLProtocol answer the request of a redirect that the observer follows. This transfer ends, and another transfer uses
+    /// the URLProtocol.
     case handover(URLRequest)
-    /// The end of the transfer with an error.
+    /// Ends with an error.
     case failure(URLError)
-    /// A request that isn't from a redirect: the same request with a credential, or a request in its place.
+    /// Sends a request that isn't from a redirect: the same request with a credential, or another request instead of it.
     case replacement(EngineRequest, URLRequest)
   }
 
-  /// The next step on the session's queue.
+  /// The transfer's next action on the session's queue.
   enum Turn {
-    /// Process the engine's events in order.
+    /// Processes the engine's events in order.
     case received
-    /// Execute a decision before anything else.
+    /// Executes a decision before anything else.
     case decided(Decision)
-    /// Pass a question with this number to the observer.
+    /// Passes a question with this number to the observer.
     case asking(Int)
-    /// Wait for the observer's answer to the question with this number.
+    /// Waits for the observer's answer to the question with this number.
     case awaiting(Int)
-    /// Do nothing, because the observer has been notified of the end.
+    /// Does nothing, because the observer has been notified of the end.
     case ended
   }
 
   /// A decision to execute on the session's queue.
   enum Decision {
-    /// Present the response to the observer, although it redirects or requires a credential.
+    /// Present the response to the observer as the final response, although it redirects or requires a credential.
     case present
     /// Send the request.
     case submit
     /// Ask the observer for a credential for the next authentication scheme that the response offers.
     indirect case authenticate(Unauthorized)
-    /// End the transfer.
+    /// End the transfer, with an error or with success (nil).
     case end(URLError?)
   }
 
-  /// The state of the delivery on the session's queue: whether one has been requested and hasn't ended.
+  /// Whether a delivery on the session's queue has been requested and hasn't ended.
   enum Hop {
     case none, requested
   }
 
-  /// The receive window: the maximum number of body bytes in flight between the engine and the observer, or nil for no limit.
+  /// The receive window: the maximum number of received body bytes that the observer hasn't processed yet. Nil for no limit.
   var windowBytes: Int?
 
   var exchange = Exchange.none
-  /// The number of the latest exchange.
+  /// The number of exchanges so far, which is also the number of the latest exchange.
   var exchangeCount = 0
   var body = Body.wanted
-  /// The number of body bytes that the observer has processed, but by which the engine's receive window hasn't been extended yet.
+  /// The number of body bytes that the observer has processed and by which the engine's receive window must still be extended.
   var consumedByteCount = 0
   var demand = Demand.running
-  /// The highest `change` number that `setSuspended` has received. A call with a lower number has no effect.
+  /// The highest number `change` that was passed to `setSuspended`. Calls with lower numbers have no effect, because they come too
+  /// late.
   var latestChange = 0
   var turn = Turn.received
-  /// The number of the latest question.
+  /// The number of questions to the observer so far, which is also the number of the latest question.
   var questionCount = 0
   var hop = Hop.none
   var batch = TransferBatch()
 
-  /// The latest request, in the form for the engine. `urlRequest` is the same request in the form for the observer.
+  /// The latest request in the engine's form. `urlRequest` is the same request in the observer's form.
   var request: EngineRequest
   var urlRequest: URLRequest
-  /// The latest response's head, or nil if there is none.
+  /// The head of the latest response. Nil if there is none.
   var response: HTTPURLResponse?
   var receivedByteCount: Int64 = 0
   var sentByteCount: Int64 = 0
-  /// Whether a request that can't be sent for lack of a network waits for a network.
+  /// Whether the transfer waits for a network if a request can't be sent because there is none.
   let waitsForConnectivity: Bool
   /// The number of times that the transfer has waited for a network.
   var waitCount = 0
-  /// The number of consecutive lookups that failed although there was a network.
+  /// The number of consecutive attempts that failed because no name server answered, although there was a network.
   var unansweredLookupCount = 0
   /// The redirects followed so far, and the time left for further exchanges.
   var redirects: RedirectChain
-  /// The credentials sent for the current URL.
+  /// The numbers of credentials sent since the latest redirect.
   var attempts = CredentialAttempts()
-  /// The measurements of the exchanges that have ended.
+  /// The measurements of the exchanges that have ended, oldest first.
   var metrics: ShortList<ExchangeMetrics> = []
-  /// The measurements of the latest exchange that ended before the request was sent, because the observer chooses a client
-  /// certificate. Empty again after the exchange that sends it. An array, because an optional would enlarge each transfer.
+  /// The measurements of an exchange that ended before the request was sent, because the observer must choose a client certificate.
+  /// Empty again after the exchange that sends the request. This is an array because an optional would take more memory in each
+  /// transfer.
   var unsent: [ExchangeMetrics] = []
-  /// The requests and responses of the exchanges that have ended. An exchange is added once its end has been processed.
+  /// The requests and responses of the exchanges that have ended, oldest first. An exchange is added when its end is processed on
+  /// the session's queue.
   var performed: ShortList<(URLRequest, HTTPURLResponse?)> = []
 
   init(
@@ -185,7 +189,7 @@ struct TransferState: Sendable {
     return submission()
   }
 
-  /// Called when the task was cancelled. Only the first cancellation before the end has an effect.
+  /// Called when the task has been cancelled. Only the first call has an effect, and only before the transfer has ended.
   mutating func cancel() -> [Action] {
     guard demand != .canceled, !hasEnded else { return [] }
     demand = .canceled
@@ -201,7 +205,7 @@ struct TransferState: Sendable {
     return actions
   }
 
-  /// Called when the task was suspended or resumed. Ignored if a call with a higher number came first.
+  /// Called when the task has been suspended or resumed. Has no effect after a call with a higher number `change`.
   mutating func setSuspended(_ isSuspended: Bool, change: Int) -> Action? {
     guard change > latestChange else { return nil }
     latestChange = change
@@ -210,21 +214,21 @@ struct TransferState: Sendable {
     return flowAction()
   }
 
-  /// Called when the rest of the body isn't needed. The exchange ends as if the entire body had been received.
+  /// Called when the rest of the response's body isn't needed. The transfer ends as if it had received the entire body.
   mutating func discardBody() -> Action? {
     guard case .wanted = body else { return nil }
     body = .discarded
     return discardAction
   }
 
-  /// Called to send another request after the exchange in progress. Its response becomes the task's response.
+  /// Called to send another request after the exchange in progress. The response to that request becomes the task's response.
   mutating func replace(with request: EngineRequest, from urlRequest: URLRequest) -> Action? {
     body = .superseded(.replacement(request, urlRequest))
     return discardAction
   }
 
-  /// Called when the observer has processed `byteCount` bytes. The engine's window is extended once the bytes amount to half a
-  /// window, because an extension for each piece would lead to ever smaller pieces.
+  /// Called when the observer has processed `byteCount` bytes of the response's body. Extends the engine's receive window only when
+  /// the processed bytes amount to half the window, because an extension for each piece would lead to ever smaller pieces.
   mutating func extendWindow(by byteCount: Int) -> Action? {
     guard let windowBytes else { return nil }
     consumedByteCount += byteCount
@@ -234,8 +238,8 @@ struct TransferState: Sendable {
 
   // MARK: Events of submission
 
-  /// Called when the engine has accepted the exchange `number`. Returns the actions to perform on its handle, or nil if the
-  /// exchange has already ended and the handle isn't needed.
+  /// Called when the engine or the cache has accepted the exchange `number` and returned its handle. Returns the actions to perform
+  /// with the handle, or nil if the exchange has already ended, so that the handle isn't needed.
   mutating func submitted(_ number: Int) -> [Action]? {
     guard number == exchangeCount, case .submitting = exchange else { return nil }
     exchange = .active(.reading)
@@ -251,14 +255,15 @@ struct TransferState: Sendable {
     return actions
   }
 
-  /// Called when the engine couldn't accept the exchange.
+  /// Called when an exchange couldn't be submitted. The transfer ends with the error.
   mutating func submissionFailed(_ error: URLError) -> Action? {
     exchange = .none
     turn = .decided(.end(error))
     return requestDelivery()
   }
 
-  /// Called after `pause` or `resume` was executed. Returns the next change if the executed one is outdated by now.
+  /// Called after the action `pause` or `resume` has been executed. Returns the opposite action if it has become necessary in the
+  /// meantime.
   mutating func flowChanged(exchange number: Int) -> Action? {
     guard number == exchangeCount, case .active(let flow) = exchange else { return nil }
     switch flow {
@@ -271,7 +276,7 @@ struct TransferState: Sendable {
 
   // MARK: Common rules
 
-  /// Begins an exchange with the current request.
+  /// Begins an exchange with the current request. Returns the request to submit.
   mutating func submission() -> Submission {
     exchange = .submitting
     exchangeCount += 1
@@ -281,7 +286,7 @@ struct TransferState: Sendable {
       exchange: exchangeCount, request: request, handlesCookies: urlRequest.httpShouldHandleCookies)
   }
 
-  /// Requests a delivery if a step is possible and no delivery has been requested yet.
+  /// Returns the action `deliver` if a step is possible and no delivery has been requested yet.
   mutating func requestDelivery() -> Action? {
     guard hop == .none, canStep else { return nil }
     hop = .requested
@@ -299,7 +304,8 @@ struct TransferState: Sendable {
     }
   }
 
-  /// Begins to pause or resume reading if necessary, unless another thread is already doing so.
+  /// Returns the action `pause` or `resume` if it is necessary. Returns nil if it isn't, or if another thread is already executing
+  /// one.
   mutating func flowAction() -> Action? {
     guard demand != .canceled, case .active(let flow) = exchange else { return nil }
     switch (flow, isHeld) {
@@ -313,7 +319,7 @@ struct TransferState: Sendable {
     }
   }
 
-  /// Whether reading must be paused, because the task is suspended or its delegate hasn't answered a question yet.
+  /// Whether reading must be paused, because the task is suspended or the observer hasn't answered a question yet.
   private var isHeld: Bool {
     if case .awaiting = turn { true } else { demand == .suspended }
   }

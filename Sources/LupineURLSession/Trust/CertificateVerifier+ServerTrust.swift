@@ -3,17 +3,18 @@
 import Foundation
 import LupineEngine
 
-/// Evaluates whether a server is trusted, during the TLS handshake. The handshake waits for the result.
+/// An evaluation that decides during the TLS handshake whether a server is trusted. The handshake waits for its result.
 package struct ServerTrustEvaluation: Sendable {
-  /// Returns whether the evaluation never blocks for a host. If so, the evaluation runs on the event loop, and otherwise on
-  /// another thread. `isQuick` itself must not block.
+  /// A closure that returns whether the evaluation for a host never blocks. If it returns true, the evaluation runs on the event
+  /// loop, otherwise on another thread. The closure itself must not block.
   let isQuick: @Sendable (_ host: String) -> Bool
   /// Whether the evaluation may use a stapled OCSP response, which the client then requests.
   let usesStaple: Bool
-  /// Returns true if the server is accepted, or false if the host has no evaluator. Throws the reason if the server is refused.
+  /// A closure that evaluates the server. It returns true if the server is accepted, or false if the host has no evaluator. It
+  /// throws the reason if the server is refused.
   let evaluate: @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
 
-  /// Creates an evaluation.
+  /// Creates an evaluation from its closures.
   package init(
     isQuick: @escaping @Sendable (_ host: String) -> Bool, usesStaple: Bool,
     evaluate: @escaping @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
@@ -24,23 +25,22 @@ package struct ServerTrustEvaluation: Sendable {
   }
 }
 
-/// Decides whether to trust a server after the evaluation, for example by asking a session's delegate. The handshake waits for
-/// the decision.
+/// An object that decides whether to trust a server after the `ServerTrustEvaluation`, for example by asking a session's delegate.
+/// The handshake waits for the decision.
 protocol ServerTrustConsultant: Sendable {
-  /// Whether handshakes must wait for a decision. Read on event loops, so the property must not block.
+  /// Whether handshakes must wait for this object's decision. Read on event loops, so the property must not block.
   var isNeeded: Bool { get }
 
-  /// Passes the decision to `answer`. If the consultant isn't needed, the decision is `found`, which was made without the
-  /// consultant.
+  /// Passes the decision about the server to `answer`. If the consultant isn't needed, it passes `found`, the decision made before.
   ///
-  /// The consultant may call `answer` several times, or never. Only the first call has an effect.
+  /// The consultant may call `answer` several times, or never. Only the first call of `answer` has an effect.
   func ask(
     about evidence: CertificateVerifier.Evidence, _ trust: SecTrust, orElse found: CertificateVerifier.Decision,
     _ answer: @escaping @Sendable (Result<CertificateVerifier.Decision, any Error>) -> Void
   )
 }
 
-/// The error that carries the reason why an evaluation refused a server through the engine.
+/// The error with which an evaluation refuses a server. It carries the evaluation's reason through the engine to the request.
 private struct ServerTrustRefusal: Error, CustomStringConvertible {
   let reason: any Error
   var description: String { reason.localizedDescription }
@@ -49,8 +49,9 @@ private struct ServerTrustRefusal: Error, CustomStringConvertible {
 extension CertificateVerifier {
   /// Creates a verifier that calls `own`, `evaluation` and `consultant` in this order, until one has refused the server.
   ///
-  /// If `evaluation` returns false or is nil, the decision of `own` counts, or OpenSSL's if `own` is nil. Then `consultant` may
-  /// still accept or refuse the server. `revocation` performs the revocation checks that evaluations and delegates request.
+  /// If `evaluation` returns false or is nil, the decision of `own` counts or, if `own` is nil, OpenSSL's decision. Then
+  /// `consultant` may still accept or refuse the server. `revocation` performs the revocation checks that evaluations and delegates
+  /// request.
   convenience init(
     _ evaluation: ServerTrustEvaluation?, after own: CertificateVerifier?,
     before consultant: (any ServerTrustConsultant)?,
@@ -79,7 +80,7 @@ extension CertificateVerifier {
 }
 
 extension Error {
-  /// The reason why a ``ServerTrustEvaluation`` refused the server, or nil if the error has another cause.
+  /// The reason why a ``ServerTrustEvaluation`` has refused the server. Nil if the error has another cause.
   package var serverTrustRefusal: (any Error)? {
     guard let error = (self as? URLError)?.userInfo[NSUnderlyingErrorKey] as? EngineError,
       case .tls(let error) = error.cause

@@ -3,41 +3,41 @@
 public import Foundation
 import LupineEngine
 
-/// A certificate (RFC 5280). Two certificates are equal if their bytes are equal.
+/// A certificate (RFC 5280). Two certificates are equal if their DER bytes are equal.
 public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
   package let data: Data
   package let publicKey: SecKey
 
-  /// Creates a certificate from DER. Returns nil if the data isn't exactly one certificate.
+  /// Creates a certificate from its DER form. Returns nil if the data isn't exactly one certificate.
   package init?(_ data: Data) {
     guard let key = LupineTLS.publicKey(ofCertificate: Array(data)) else { return nil }
     self.data = data
     publicKey = SecKey(subjectPublicKeyInfo: Data(key))
   }
 
-  /// The certificate's subject (RFC 4514) and its size.
+  /// A textual description: the certificate's subject (RFC 4514) and its size.
   public var description: String {
     let subject = LupineTLS.subject(ofCertificate: Array(data)) ?? "unreadable"
     return "SecCertificate(\(subject), \(ReadableText.bytes(Int64(data.count))))"
   }
 
-  /// Returns whether both certificates have the same bytes.
+  /// Returns whether both certificates have the same DER bytes.
   public static func == (left: SecCertificate, right: SecCertificate) -> Bool { left.data == right.data }
 
-  /// Hashes the certificate's bytes.
+  /// Hashes the certificate's DER bytes.
   public func hash(into hasher: inout Hasher) { hasher.combine(data) }
 }
 
 /// A public key. Two keys are equal if their types and bytes are equal.
 public final class SecKey: Sendable, Hashable, CustomStringConvertible {
-  /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), which is the input of hashes for pins (RFC 7469 §2.4).
+  /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), from which pins are computed as hashes (RFC 7469 §2.4).
   public let subjectPublicKeyInfo: Data
 
   init(subjectPublicKeyInfo: Data) {
     self.subjectPublicKeyInfo = subjectPublicKeyInfo
   }
 
-  /// The key's SubjectPublicKeyInfo in base64. It isn't secret, because the key is public.
+  /// A textual description: the key's SubjectPublicKeyInfo in base64. It isn't secret, because the key is public.
   public var description: String { "SecKey(\(subjectPublicKeyInfo.base64EncodedString()))" }
 
   /// Returns whether both keys have the same SubjectPublicKeyInfo.
@@ -45,14 +45,14 @@ public final class SecKey: Sendable, Hashable, CustomStringConvertible {
     left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
   }
 
-  /// Hashes the SubjectPublicKeyInfo.
+  /// Hashes the key's SubjectPublicKeyInfo.
   public func hash(into hasher: inout Hasher) { hasher.combine(subjectPublicKeyInfo) }
 }
 
-/// Creates a certificate from DER. Returns nil if the data isn't exactly one certificate. `allocator` is always nil.
+/// Creates a certificate from its DER form. Returns nil if the data isn't exactly one certificate. Pass nil as `allocator`.
 public func SecCertificateCreateWithData(_ allocator: Never?, _ data: Data) -> SecCertificate? {
   SecCertificate(data)
 }
 
-/// Returns the certificate's bytes in DER.
+/// Returns the certificate in DER.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> Data { certificate.data }

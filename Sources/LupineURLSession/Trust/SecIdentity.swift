@@ -9,17 +9,17 @@ public import LupineEngine
 /// Linux has no keychain, so an identity is created from files or bytes. The key and the passphrase never appear in
 /// descriptions.
 public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
-  /// The identity in the engine's form.
+  /// The same identity in the form in which the engine uses it.
   package let tls: TLSIdentity
 
-  /// Creates an identity from the engine's form of an identity.
+  /// Creates an identity from an identity of the engine.
   public init(_ identity: TLSIdentity) {
     tls = identity
   }
 
   /// Creates an identity from a PKCS#12 archive (RFC 7292).
   ///
-  /// - Throws: A `TLSError` if the archive can't be parsed, the passphrase is wrong, or there is no key.
+  /// - Throws: A `TLSError` if the archive can't be parsed, the passphrase is wrong, or the archive contains no private key.
   public convenience init(pkcs12 archive: Data, passphrase: String) throws {
     self.init(try TLSIdentity(pkcs12: Array(archive), password: passphrase))
   }
@@ -28,8 +28,8 @@ public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - certificatePEM: The certificate, followed by the intermediate certificates to send with it.
-  ///   - privateKeyPEM: The key in PKCS#8, PKCS#1 or SEC1.
-  ///   - passphrase: The passphrase of an encrypted key.
+  ///   - privateKeyPEM: The private key in PKCS#8, PKCS#1 or SEC1.
+  ///   - passphrase: The passphrase of an encrypted private key, or nil.
   /// - Throws: A `TLSError` if the certificate or the key can't be parsed, or if they don't match.
   public convenience init(certificatePEM: Data, privateKeyPEM: Data, passphrase: String? = nil) throws {
     self.init(
@@ -37,8 +37,8 @@ public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
         certificatePEM: Array(certificatePEM), privateKeyPEM: Array(privateKeyPEM), password: passphrase))
   }
 
-  /// Creates an identity from PEM files of at most 1 MiB each, which are read immediately. Without `privateKeyFile`, the
-  /// certificate's file must contain the key.
+  /// Creates an identity from PEM files of at most 1 MiB each, which are read immediately. If `privateKeyFile` is nil, the
+  /// certificate's file must also contain the private key.
   ///
   /// - Throws: A `TLSError` if a file can't be read or parsed, or if the key doesn't match the certificate.
   public convenience init(certificateFile: URL, privateKeyFile: URL? = nil, passphrase: String? = nil) throws {
@@ -47,7 +47,7 @@ public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
         certificateFile: certificateFile.path, privateKeyFile: privateKeyFile?.path, password: passphrase))
   }
 
-  /// The identity's certificate, or nil if it can't be parsed.
+  /// The identity's certificate. Nil if it can't be parsed.
   package var certificate: SecCertificate? { SecCertificate(Data(tls.certificateDER)) }
 
   /// A textual description with the certificate's subject. It doesn't contain the key.
@@ -56,6 +56,6 @@ public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
   /// Returns whether both identities have the same certificate and intermediate certificates.
   public static func == (left: SecIdentity, right: SecIdentity) -> Bool { left.tls == right.tls }
 
-  /// Hashes the certificate.
+  /// Hashes the identity's certificate.
   public func hash(into hasher: inout Hasher) { hasher.combine(tls) }
 }

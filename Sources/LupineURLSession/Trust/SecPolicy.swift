@@ -8,9 +8,9 @@ public typealias OSStatus = Int32
 /// A rule by which a ``SecTrust`` is evaluated.
 public final class SecPolicy: Sendable, CustomStringConvertible {
   enum Kind: Sendable {
-    /// The chain must be valid and, if `host` isn't nil, its certificate must match the host.
+    /// The certificate chain must be valid and, if `host` isn't nil, the server's certificate must match the host.
     case server(host: String?)
-    /// The chain must be valid, and its certificates are checked for revocation.
+    /// The certificate chain must be valid, and its certificates are checked for revocation.
     case revocation(RevocationOptions)
   }
 
@@ -36,8 +36,8 @@ public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.server(host: ni
 /// Creates a policy that requires a valid certificate chain of a server.
 ///
 /// - Parameters:
-///   - server: Whether the certificate is a server's. If not, the host isn't compared.
-///   - hostname: The name or address that the certificate must match, or nil to accept any.
+///   - server: Whether the certificate is a server's. If false, `hostname` is ignored.
+///   - hostname: The name or address that the certificate must match, or nil to accept any host.
 public func SecPolicyCreateSSL(_ server: Bool, _ hostname: String?) -> SecPolicy {
   SecPolicy(.server(host: server ? hostname : nil))
 }
@@ -50,17 +50,17 @@ public func SecPolicyCreateRevocation(_ revocationFlags: CFOptionFlags) -> SecPo
   return SecPolicy(.revocation(options))
 }
 
-/// Revocation is checked with OCSP (RFC 6960).
+/// Checks certificates for revocation with OCSP (RFC 6960).
 public let kSecRevocationOCSPMethod: CFOptionFlags = RevocationOptions.ocsp.rawValue
-/// Revocation is checked with certificate revocation lists (RFC 5280 §5).
+/// Checks certificates for revocation with certificate revocation lists (RFC 5280 §5).
 public let kSecRevocationCRLMethod: CFOptionFlags = RevocationOptions.lists.rawValue
-/// Certificate revocation lists are tried before OCSP.
+/// Tries certificate revocation lists before OCSP.
 public let kSecRevocationPreferCRL: CFOptionFlags = RevocationOptions.prefersLists.rawValue
-/// A certificate whose status can't be verified is refused.
+/// Refuses a certificate whose revocation status can't be verified.
 public let kSecRevocationRequirePositiveResponse: CFOptionFlags = RevocationOptions.requiresAnswer.rawValue
-/// Nothing is fetched: only stapled OCSP responses and cached statuses are used.
+/// Fetches nothing: uses only stapled OCSP responses and cached statuses.
 public let kSecRevocationNetworkAccessDisabled: CFOptionFlags = RevocationOptions.isOffline.rawValue
-/// Revocation is checked with OCSP, and then with certificate revocation lists if OCSP gives no status.
+/// Checks certificates for revocation with OCSP, and then with certificate revocation lists if OCSP provides no status.
 public let kSecRevocationUseAnyAvailableMethod: CFOptionFlags = kSecRevocationOCSPMethod | kSecRevocationCRLMethod
 
 /// The result code for success: 0.
@@ -68,9 +68,9 @@ public let errSecSuccess: OSStatus = 0
 /// The result code for an invalid parameter: -50.
 public let errSecParam: OSStatus = -50
 
-/// The result of a trust evaluation.
+/// The result of the trust evaluation of a server's certificates.
 public enum SecTrustResultType: UInt32, Sendable {
-  /// The trust hasn't been evaluated.
+  /// The certificates haven't been evaluated yet.
   case invalid = 0
   /// The user has accepted the certificates. No evaluation has this result.
   case proceed = 1
@@ -78,10 +78,10 @@ public enum SecTrustResultType: UInt32, Sendable {
   case deny = 3
   /// The certificates are trusted.
   case unspecified = 4
-  /// The certificates aren't trusted, but a caller may accept them.
+  /// The certificates aren't trusted, but a caller may accept them nevertheless.
   case recoverableTrustFailure = 5
-  /// A certificate is revoked.
+  /// A certificate of the chain has been revoked.
   case fatalTrustFailure = 6
-  /// Another failure. No evaluation has this result.
+  /// The evaluation has failed for another reason. No evaluation has this result.
   case otherError = 7
 }

@@ -5,9 +5,9 @@ import LupineEngine
 /// Creates a trust object from certificates, to be verified with the system's trust roots.
 ///
 /// - Parameters:
-///   - certificates: A ``SecCertificate``, or an array of them: the certificate to evaluate, then others in any order.
+///   - certificates: A ``SecCertificate``, or an array of them: first the certificate to evaluate, then others in any order.
 ///   - policies: A ``SecPolicy``, an array of them, or nil to require a valid chain for any host.
-///   - trust: Receives the trust object.
+///   - trust: The variable that receives the trust object.
 /// - Returns: ``errSecSuccess``, or ``errSecParam`` if an argument has another type, if there are no certificates, or if the
 ///   trust roots can't be read.
 public func SecTrustCreateWithCertificates(
@@ -24,29 +24,29 @@ public func SecTrustCreateWithCertificates(
 }
 
 /// Replaces the policies under which a trust object is evaluated. `policies` is a ``SecPolicy`` or an array of them. Returns
-/// ``errSecSuccess``, or ``errSecParam`` if `policies` has another type.
+/// ``errSecSuccess``, or ``errSecParam`` if `policies` has any other type.
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus {
   guard let policies = list(policies, of: SecPolicy.self) else { return errSecParam }
   trust.apply(policies)
   return errSecSuccess
 }
 
-/// Makes these certificates the trust anchors, which replace the session's trust roots by default. See
+/// Makes these certificates the trust anchors of the evaluation. By default, they replace the session's trust roots; see
 /// ``SecTrustSetAnchorCertificatesOnly(_:_:)``. Returns ``errSecSuccess``.
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: [SecCertificate]) -> OSStatus {
   trust.trust(anchorCertificates)
   return errSecSuccess
 }
 
-/// Sets whether the anchors replace the session's trust roots. If false, a chain to either is trusted. True by default. Returns
-/// ``errSecSuccess``.
+/// Sets whether the trust anchors replace the session's trust roots. True by default. If false, a certificate chain that leads to
+/// an anchor or to a root is trusted. Returns ``errSecSuccess``.
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
   trust.setTrustsOnlyAnchors(anchorCertificatesOnly)
   return errSecSuccess
 }
 
-/// Returns whether the certificates are trusted under all policies. Sets `error` to the reason if they aren't, and otherwise to
-/// nil. A policy that checks revocation may block the thread.
+/// Returns whether the certificates are trusted under all policies. If they aren't, sets `error` to the reason, otherwise to nil. A
+/// policy that checks revocation may block the thread.
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: inout (any Error)?) -> Bool {
   error = trust.policyProblem
   return error == nil
@@ -67,7 +67,8 @@ private func list<Element>(_ value: Any, of type: Element.Type) -> [Element]? {
 }
 
 extension SecTrust {
-  /// Returns the Security framework's codes for a problem that `policyProblem` has found, or for success if `problem` is nil.
+  /// Returns the Security framework's codes for a problem that `policyProblem` has found. If `problem` is nil, returns the codes
+  /// for success.
   package static func codes(of problem: (any Error)?) -> (status: OSStatus, result: SecTrustResultType) {
     guard let problem else { return (errSecSuccess, .unspecified) }
     return switch problem as? RevocationFailure {

@@ -4,12 +4,13 @@ import Foundation
 package import LupineEngine
 import Synchronization
 
-/// A server's certificates from a handshake, for trust evaluation. See also its `af` extensions.
+/// The certificates that a server has sent in a TLS handshake, for evaluating whether to trust the server. The module Lupine has
+/// further methods in the `af` extensions.
 public final class SecTrust: Sendable, CustomStringConvertible {
   private struct State {
     var anchors: [SecCertificate]?
     var trustsOnlyAnchors = true
-    /// The policies that were set, or nil if none were. The chain must then be valid for the handshake's host.
+    /// The policies that were set. Nil if none were set, so that the certificate chain must be valid for the handshake's host.
     var policies: [SecPolicy]?
     var revocationFailure: RevocationFailure?
   }
@@ -23,7 +24,7 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     self.revocation = revocation
   }
 
-  /// The host name of the request, which was sent as SNI.
+  /// The host name in the request, which the client has sent as SNI.
   package var host: String { evidence.host }
 
   /// The server's certificate and its issuers, each signed by the next one. A valid chain ends in a trust anchor. Other
@@ -32,12 +33,12 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     verification(forHost: nil).chain.compactMap { SecCertificate(Data($0)) }
   }
 
-  /// Returns whether both objects are about the same server certificate.
+  /// Returns whether both objects contain the same server certificate.
   func hasSameCertificate(as other: SecTrust) -> Bool {
     evidence.sentChain.first.map { $0 == other.evidence.sentChain.first } ?? false
   }
 
-  /// The host, the subjects of its certificates, and the reason if they aren't trusted.
+  /// A textual description: the host, the subjects of its certificates, and the reason if the certificates aren't trusted.
   public var description: String {
     let problem = problem(forHost: host).map { ", not trusted: \($0.description)" } ?? ", trusted"
     return "SecTrust(\(host)\(problem), \(certificates))"
@@ -48,13 +49,13 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     state.withLock { $0.anchors = certificates }
   }
 
-  /// Sets whether the anchors replace the session's trust roots. True by default.
+  /// Sets whether the trust anchors replace the session's trust roots. True by default.
   package func setTrustsOnlyAnchors(_ isOnly: Bool) {
     state.withLock { $0.trustsOnlyAnchors = isOnly }
   }
 
-  /// Returns the reason why the chain isn't trusted or, if `host` isn't nil, isn't valid for that host. Returns nil if there is
-  /// no problem.
+  /// Returns the reason why the certificate chain isn't trusted or, if `host` isn't nil, isn't valid for that host. Returns nil if
+  /// there is no problem.
   package func problem(forHost host: String?) -> TLSError? { verification(forHost: host).problem }
 
   private func verification(forHost host: String?) -> CertificateVerifier.Evidence.Verification {
@@ -74,13 +75,13 @@ public final class SecTrust: Sendable, CustomStringConvertible {
 }
 
 extension SecTrust {
-  /// Replaces the policies under which `policyProblem` evaluates the chain.
+  /// Replaces the policies under which `policyProblem` evaluates the certificate chain.
   package func apply(_ policies: [SecPolicy]) {
     state.withLock { $0.policies = policies }
   }
 
-  /// The first problem that a policy finds, or nil if the chain is trusted under all policies. Without policies, the chain must
-  /// be valid for the handshake's host.
+  /// The first problem that a policy finds in the certificate chain. Nil if the chain is trusted under all policies. If no policies
+  /// were set, the chain must be valid for the handshake's host.
   ///
   /// A policy that checks revocation may block the thread, because it may fetch OCSP responses and revocation lists.
   package var policyProblem: (any Error)? {
@@ -91,7 +92,7 @@ extension SecTrust {
     return nil
   }
 
-  /// The failure of the latest revocation check, or nil if that check succeeded or revocation wasn't checked.
+  /// The failure of the latest revocation check. Nil if that check has succeeded, or if revocation hasn't been checked.
   package var revocationFailure: RevocationFailure? { state.withLock { $0.revocationFailure } }
 
   private func problem(under policy: SecPolicy) -> (any Error)? {
