@@ -20,7 +20,7 @@ enum Text {
   }
 }
 
-/// Collects the numbers that a step's handler reports on `queue`.
+/// Byte counts that a progress handler, called on `queue`, appends for the demo's output.
 final class Counts: Sendable {
   let queue = DispatchQueue(label: "lupine.demo.counts")
   private let values = Mutex<[Int64]>([])

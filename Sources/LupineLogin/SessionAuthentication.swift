@@ -18,8 +18,8 @@ package final class SessionAuthentication: Sendable {
 
   init(_ sources: AuthenticationSources) { self.sources = sources }
 
-  /// Whether a task of the session has answered a challenge in a way that affects other requests. If false, requests need no
-  /// preparation.
+  /// Whether a task of the session has answered a challenge with a scheme whose state later requests use. If false, requests need
+  /// no preparation.
   package var isUsed: Bool { hasAnswered.load(ordering: .acquiring) }
 
   /// Forgets all credentials that origins and proxies have accepted, and the connections that these credentials authenticated.
@@ -28,7 +28,7 @@ package final class SessionAuthentication: Sendable {
     connections.withLock { $0.removeAll() }
   }
 
-  /// Records that a task has answered a challenge in a way that affects other requests.
+  /// Records that a task has answered a challenge with a scheme whose state later requests use.
   func noteUse() { hasAnswered.store(true, ordering: .releasing) }
 }
 

@@ -38,8 +38,8 @@ package enum TransferFormat {
     return start + RecordBytes.bytes(of: Checksum.of((start + head).span))
   }
 
-  /// Returns the version and the head in a file's bytes, and the bytes that follow. Returns nil if the preamble doesn't match
-  /// the head.
+  /// Splits the bytes of a record file into the format version, the head and the bytes after the head. Returns nil if the
+  /// magic number, version, task number, head length or checksum is wrong.
   static func head(
     of bytes: [UInt8], magic: [UInt8], id: UInt64
   ) -> (version: UInt32, head: ArraySlice<UInt8>, rest: ArraySlice<UInt8>)? {

@@ -24,7 +24,7 @@ import Testing
     #expect(index.records(for: "a").isEmpty)
   }
 
-  @Test("records whose sizes together exceed the range of Int are evicted as well")
+  @Test("the cache index evicts records whose sizes together exceed the range of Int")
   func hugeRecords() {
     var index = CacheIndex<String, String>(capacity: .max)
     #expect(index.insert("a", id: 1, for: "a", byteCount: .max - 1).isEmpty)

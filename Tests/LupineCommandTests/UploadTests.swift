@@ -34,7 +34,7 @@ struct UploadTests {
     #expect(request.hasPrefix("PATCH /f HTTP/1.1\r\n") && request.hasSuffix("Content-Length: 0\r\n\r\n"))
   }
 
-  @Test("standard input is sent in chunks, and no file name is appended to the URL")
+  @Test("the command uploads standard input in chunks, and appends no file name to the URL")
   func standardInput() async throws {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await lupine(["-T", "-", server.url + "/d/"], input: "text")

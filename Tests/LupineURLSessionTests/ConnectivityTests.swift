@@ -114,7 +114,7 @@ struct ConnectivityTests {
     }
   }
 
-  @Test("if a name server doesn't answer, the network is missing exactly if it is known to have no default route")
+  @Test("a lookup without an answer means that the machine is offline only if it is known to have no default route")
   func defaultRoute() async throws {
     try await withServer { _ in
       .text("")

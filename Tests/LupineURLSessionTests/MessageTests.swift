@@ -183,7 +183,7 @@ import Testing
     #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: HTTPCookie.self, from: data) == cookie)
   }
 
-  @Test("a group identifier has one shared cookie storage, and its cookies can be sorted by descriptors")
+  @Test("each app group identifier has one cookie storage, which can sort its cookies by sort descriptors")
   func cookieStorage() throws {
     let group = HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "group")
     #expect(group === HTTPCookieStorage.sharedCookieStorage(forGroupContainerIdentifier: "group"))

@@ -84,7 +84,7 @@ extension DataRequest {
       completionHandler: completionHandler)
   }
 
-  /// Returns a serializer whose value consists of the objects of the body's property list.
+  /// Returns a serializer that decodes the response's body as a property list.
   public static func propertyListResponseSerializer(
     options: PropertyListSerialization.ReadOptions = []
   ) -> DataResponseSerializer<Any> {

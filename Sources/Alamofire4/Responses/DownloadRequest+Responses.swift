@@ -88,7 +88,7 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Returns a serializer whose value consists of the objects of the file's property list.
+  /// Returns a serializer that decodes the file as a property list.
   public static func propertyListResponseSerializer(
     options: PropertyListSerialization.ReadOptions = []
   ) -> DownloadResponseSerializer<Any> {

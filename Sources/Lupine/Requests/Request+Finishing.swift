@@ -104,9 +104,10 @@ extension Request {
     retryOrFinish()
   }
 
-  /// Ends the request with `error`, for example because its session was released. `error` replaces a failure that could have been
-  /// retried, but not the error of a cancelled request. If the response handlers are already running, the request keeps its
-  /// result.
+  /// Ends the request with `error`, for example because its session was released.
+  ///
+  /// A request that was cancelled keeps the error of the cancellation, and a request whose response handlers are already running
+  /// keeps its result. A request that waits for a retry doesn't get one.
   func end(with error: AFError) {
     let task = mutableState.withLock { state in
       switch state.stage {

@@ -43,9 +43,9 @@ package struct ProxyAuthorization: Sendable {
 
   /// The value of the Proxy-Authorization field, or nil to send none.
   package let value: String?
-  /// For each connection, creates a closure that chooses the reaction to each 2xx and 407 response to CONNECT on that connection.
-  /// Nil for an authentication scheme with a single message, such as Basic. Both closures are called on the loop's thread, so they
-  /// must not block.
+  /// Called once for each new connection. Returns a closure that chooses the reaction to a 2xx or 407 response to CONNECT on that
+  /// connection. Nil for an authentication scheme with a single message, such as Basic. The loop's thread calls this closure and
+  /// the returned one, so neither may block.
   package let makeReaction: (@Sendable () -> (ResponseHead) -> Reaction)?
   private let claim: Claim?
 

@@ -137,7 +137,7 @@ extension ProxyError: CustomStringConvertible {
     case .hostNameTooLong(let count):
       "the host name has \(count) bytes, more than the 255 of SOCKS (RFC 1928 §5). Use socks5://."
     case .notSOCKS4(let version):
-      "the reply starts with \(hex(version)) instead of 0x00, as in SOCKS 4A. Check the proxy's scheme and port."
+      "a SOCKS 4A reply starts with 0x00, but the proxy's starts with \(hex(version)). Check the proxy's scheme and port."
     case .refusedBySOCKS4(let code) where code == 92 || code == 93:
       "the proxy refused the user name (SOCKS 4 reply \(code)). Correct the user name in the proxy's URL."
     case .refusedBySOCKS4(let code):

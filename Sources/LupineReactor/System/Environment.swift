@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The environment variables of this process.
 package enum Environment {
-  /// Returns the values of those variables in `names` that are set, by name.
+  /// Returns a dictionary with the values of the environment variables in `names`. Variables that aren't set are left out.
   package static func values(of names: [String]) -> [String: String] {
     var values: [String: String] = [:]
     for name in names {

@@ -140,8 +140,8 @@ extension BackgroundJob: DownloadRecorder {
     }
   }
 
-  /// Records that the file is complete and that the delegate may move it from now on. If that can't be recorded, a later process
-  /// downloads the file again, unless the file still exists.
+  /// Records that the file is complete and that the delegate may move it from now on. If the record can't be written, a later
+  /// process delivers the file if it still exists, and otherwise downloads it again.
   fileprivate func noteDelivery() { try? record?.mark { $0.stage = .delivering } }
 
   /// Moves the partial file of a cancelled download from the session's folder to the directory for temporary files. Returns

@@ -18,7 +18,7 @@ enum BackgroundRefusal {
       case .uploadFromStream: "Uploads from streams aren't supported in background sessions. Upload a file."
       case .completionHandler:
         "Completion handlers and async methods aren't supported in background sessions. Use a delegate."
-      case .bodyStream: "A request with a body stream can't be recorded in a background session. Use httpBody."
+      case .bodyStream: "A background session can't store a request whose body is a stream. Set httpBody instead."
       case .connectionSettings:
         "A background session can't record a request's lupine.tls, lupine.proxy and lupine.hostOverrides. Set them for "
           + "all requests of the session, in its configuration's engine."

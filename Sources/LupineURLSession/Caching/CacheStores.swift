@@ -229,7 +229,7 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Removes the stored responses that `response` supersedes, although `response` itself isn't stored.
+  /// Removes the stored responses that `response` supersedes. Called if `response` itself isn't stored.
   func removeSuperseded(by response: StoredResponse, to request: CacheRequest) {
     let uri = request.uri.cacheKey
     let remove = { self.memory.update(uri, where: { $0.isSuperseded(by: response, to: request) }, { _ in nil }) }

@@ -14,7 +14,8 @@ enum ResumeAnswer: Sendable, Equatable {
   case startAfresh
   /// Discard the body, because the file is already complete.
   case complete
-  /// Remove the file, discard the body, and request the entire resource, because the response doesn't fit the file.
+  /// Remove the partial file, discard the body, and request the entire resource, because the response isn't a continuation of the
+  /// partial file.
   case askAgain
   /// Write the body to another file, and keep the partial file for another attempt. The body isn't part of the resource, as with a
   /// 503 or a 401.

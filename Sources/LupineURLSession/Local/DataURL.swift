@@ -9,7 +9,7 @@ import LupineEngine
 struct DataURL: Equatable {
   /// The media type without parameters, in lowercase.
   let mediaType: String
-  /// The value of the media type's parameter `charset`, in lowercase. Nil if the URL has none.
+  /// The `charset` parameter of the data URL's media type, in lowercase, or nil if the URL states none.
   let charset: String?
   let content: Data
 

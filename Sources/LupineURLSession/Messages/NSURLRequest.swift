@@ -27,7 +27,7 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     super.init()
   }
 
-  /// Creates an object with the properties of a ``URLRequest``.
+  /// Creates a request object with a copy of the properties of a ``URLRequest``.
   public init(_ request: URLRequest) {
     state = Mutex(request)
     super.init()

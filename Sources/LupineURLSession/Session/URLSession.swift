@@ -80,7 +80,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     return session
   }()
 
-  /// The property values of a new session that are created from its configuration and its delegate queue.
+  /// The initial values of a session's properties, created from a configuration and a delegate queue.
   private struct Parts {
     let settings: URLSessionConfiguration
     let queue: OperationQueue

@@ -87,8 +87,10 @@ private final class BodyStreamAnswer: Sendable {
 
   private let state = Mutex(State.open)
 
-  /// The answer, which the delegate must have given before. The continuation doesn't carry it: if a continuation is resumed before
-  /// it is awaited, ThreadSanitizer doesn't see that this orders the memory accesses.
+  /// The delegate's answer. Traps if the delegate hasn't answered yet.
+  ///
+  /// The answer is stored here instead of being passed through the continuation. ThreadSanitizer would report a race for a
+  /// continuation that is resumed before the task awaits it.
   var value: Result<BodyStream, any Error> {
     state.withLock { state in
       guard case .given(let answer) = state else { preconditionFailure("the delegate hasn't answered yet") }

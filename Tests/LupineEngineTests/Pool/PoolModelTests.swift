@@ -26,7 +26,7 @@ struct PoolModelTests {
     #expect(Set(model.endings.values).isSuperset(of: ["served", "failed", "cancelled"]), "seed \(seed)")
   }
 
-  @Test("the random histories for testing the pool contain connections closed for each of the model's reasons")
+  @Test("the random histories of the pool's test close connections for every reason that the pool's model knows")
   func reasons() throws {
     var reasons: Set<CloseReason> = []
     for seed in 1...24 as ClosedRange<UInt64> {

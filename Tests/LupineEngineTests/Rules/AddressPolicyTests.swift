@@ -51,7 +51,7 @@ struct AddressPolicyTests {
     #expect(AddressPolicy.all.permits(try address(text)))
   }
 
-  @Test("an IPv6 address that contains a public IPv4 address is public if connecting to it reaches the IPv4 address")
+  @Test("the address policy permits an IPv6 address that embeds a public IPv4 address")
   func translated() throws {
     for text in ["::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2600::5efe:8.8.8.8", "2600::100:5efe:10.0.0.1"] {
       #expect(AddressPolicy.publicOnly.permits(try address(text)))

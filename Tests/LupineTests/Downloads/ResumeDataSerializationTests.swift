@@ -100,7 +100,7 @@ import Testing
     #expect(isRefused(Data([0xFF, 0xFE, 0x00])))
   }
 
-  @Test("randomly changed resume data is refused, or its path is still that of a download's temporary file")
+  @Test("randomly changed resume data is refused, or still names a temporary file of a download")
   func damaged() throws {
     let original = try #require(try resumeData().serialized)
     var random = SplitMix64(seed: 1)

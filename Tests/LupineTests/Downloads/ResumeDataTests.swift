@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(
-    "resume data uses Last-Modified as a validator if it is at least 1 s older than Date, or 60 s old without Date",
+    "resume data relies on Last-Modified only if that is 1 s older than Date or, without Date, 60 s in the past",
     arguments: [
       ("Thu, 15 Jan 2026 12:00:01 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
       ("Thu, 15 Jan 2026 12:00:02 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", false),

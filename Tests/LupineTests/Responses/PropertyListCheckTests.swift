@@ -122,7 +122,7 @@ import Testing
     let errors: [(PropertyListError, String)] = [
       (.unknownFormat, "bplist00"), (.unsupportedEncoding, "UTF-8"), (.declaresDocumentType, "entities"),
       (.malformed(part: "key", offset: 41), "malformed key at byte 41"), (.nestsTooDeep(levelsMax: 512), "512"),
-      (.cyclic(object: 7), "object 7"), (.expandsTooFar(bytesMax: 99), "99 bytes"),
+      (.cyclic(object: 7), "Object 7"), (.expandsTooFar(bytesMax: 99), "99 bytes"),
       (.unsupportedValue(type: "Kind"), "Kind"),
     ]
     for (error, text) in errors { #expect(error.localizedDescription.contains(text)) }

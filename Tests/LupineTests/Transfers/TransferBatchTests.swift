@@ -30,7 +30,7 @@ struct TransferBatchTests {
     #expect(pieces([]) == [])
   }
 
-  @Test("without a receive window, a session merges all received parts of a body")
+  @Test("a session without a receive window merges the parts of a body that arrive before their delivery")
   func joiningAll() {
     #expect(pieces([262_144, 65_536, 10], windowBytes: nil) == [327_690])
   }

@@ -192,7 +192,8 @@ struct ServerTrustChallengeTests {
 
   // MARK: Extent
 
-  @Test("a session reuses accepted connections and TLS sessions without a challenge, and other sessions don't use them")
+  @Test(
+    "after a delegate accepts a server, its session reuses connections without a challenge, and other sessions don't")
   func reuse() async throws {
     try await withServer(tls: server) { request in
       request.path == "/close" ? Reply(fields: ["Connection": "close"], .bytes([1])) : .text("yes")

@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test("a form's overlong stream makes encoding in memory fail, and is truncated when the form is written to a file")
+  @Test("form encoding refuses a stream that is longer than stated; writing the form to a file truncates the stream")
   func longStream() throws {
     let inMemory = MultipartFormData(boundary: "B")
     inMemory.append(InputStream(data: Data("abcdef".utf8)), withLength: 4, headers: [:])

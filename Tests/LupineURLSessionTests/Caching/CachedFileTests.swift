@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "a lookup by the program doesn't return a damaged, foreign or missing file, but deletes it",
+    "URLCache's lookup doesn't return a damaged or foreign cache file, but deletes the file",
     arguments: Damage.allCases)
   func lookup(damage: Damage) async throws {
     try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in

@@ -85,6 +85,7 @@ private func decoded<Value: NSObject & NSSecureCoding>(_ value: Value) throws ->
     archiver.finishEncoding()
     let data = archiver.encodedData
     let reader = try NSKeyedUnarchiver(forReadingFrom: data)
+    reader.decodingFailurePolicy = .setErrorAndReturn
     #expect(NSURLRequest(coder: reader) == nil)
     #expect(URLProtectionSpace(coder: reader) == nil)
     #expect(URLCredential(coder: reader) == nil)

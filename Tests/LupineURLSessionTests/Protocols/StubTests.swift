@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(
-    "a stub's redirect that the session's rule refuses fails like a server's, without another request",
+    "a stub's redirect that the session's redirect rule refuses fails, and no request is sent to its target",
     arguments: [
       ("http://api.example.com/", URLError.Code.redirectToNonExistentLocation),
       ("file:///etc/hostname", .badServerResponse),
