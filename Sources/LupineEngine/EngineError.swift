@@ -65,7 +65,7 @@ public struct EngineError: Error, Sendable {
     case system(SystemError)
     /// A failed lookup.
     case resolve(ResolveError)
-    /// The addresses that the address policy or the request refuses, or the fact that the policy forbids proxies.
+    /// A refusal by the address policy or by the request's own settings: the refused addresses, or a proxy that isn't permitted.
     case refusal(AddressRefusal)
     /// A response body that can't be decoded, or a request body that can't be encoded.
     case coding(CodingError)

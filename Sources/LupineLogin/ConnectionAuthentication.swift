@@ -53,7 +53,7 @@ final class ConnectionAuthentication: Sendable {
   private enum TokenAnswer {
     /// The server's NTLM token. The answer to it is computed when the next request is prepared.
     case pending([UInt8])
-    /// The value of the field that answers a Negotiate token, or the reason why the token can't be answered.
+    /// The value of the Authorization field with the reply to the server's Negotiate token, or the reason why there is no reply.
     case known(Result<String, ConnectionHandshake.Failure>)
   }
 

@@ -91,7 +91,9 @@ struct CachingTests {
     }
   }
 
-  @Test("a range is served from a stored page as the server serves it", arguments: [Server.nginx, .apache, .caddy])
+  @Test(
+    "the cache serves a range of a complete stored response exactly as the server would",
+    arguments: [Server.nginx, .apache, .caddy])
   func ranges(server: Server) async throws {
     let fields = ["Accept-Encoding": "identity", "Range": "bytes=100-299"]
     let received = try await load(server, "/text.txt", fields)

@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "HTTPCookie parses cookies for any domain from fields, but cookies for a foreign domain aren't stored")
+    "HTTPCookie parses Set-Cookie fields for any domain, but a cookie storage refuses cookies for a foreign domain")
   func foreignCookies() throws {
     let url = try #require(URL(string: "https://h.example/"))
     let fields = ["Set-Cookie": "a=1; Domain=other.example; Comment=\"why\"; CommentURL=https://h.example/why"]

@@ -32,7 +32,7 @@ public struct DefaultDataResponse: Sendable {
   }
 }
 
-/// The response of a data request or an upload with its serialized body.
+/// The response to a data request or an upload, with the value that a serializer created from the response's body.
 public struct DataResponse<Value> {
   /// The request, or nil if it couldn't be created.
   public let request: URLRequest?
@@ -68,7 +68,8 @@ public struct DataResponse<Value> {
   /// Returns a response with the transformed value, or the same error.
   public func map<T>(_ transform: (Value) -> T) -> DataResponse<T> { with(result.map(transform)) }
 
-  /// Returns a response with the transformed value, with the error that the closure throws, or with the same error.
+  /// Returns a copy of the response with the transformed value. If `transform` throws an error, the copy's result is that error. A
+  /// failure is copied unchanged.
   public func flatMap<T>(_ transform: (Value) throws -> T) -> DataResponse<T> { with(result.flatMap(transform)) }
 
   /// Returns a response with the same value, or the transformed error.

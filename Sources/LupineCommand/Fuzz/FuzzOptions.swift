@@ -13,7 +13,7 @@ struct FuzzOptions {
   static let faultsMax = 100
 
   let uri: URI
-  /// The URL as the user gave it, for the printed command line that repeats one request.
+  /// The URL as the user wrote it. The fuzzer prints it in the command line that repeats one request.
   let url: String
   var seed: UInt64
   var count = 1_000

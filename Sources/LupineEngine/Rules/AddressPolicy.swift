@@ -16,7 +16,7 @@ public import LupineReactor
 /// 64 bits). An address in ::ffff:0:0/96 counts as the IPv4 address itself. The unspecified address also counts as the loopback
 /// address, because on Linux a connection to either reaches the same machine.
 public struct AddressPolicy: Sendable, Hashable {
-  /// The addresses that a policy permits among those that neither `allowed` nor `refused` contains.
+  /// The rule for addresses that are in neither of the lists `allowed` and `refused`.
   public enum Others: String, Sendable, Hashable, CaseIterable {
     /// Permits all of these addresses.
     case all

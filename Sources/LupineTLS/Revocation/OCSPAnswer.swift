@@ -80,7 +80,7 @@ struct OCSPAnswer: ~Copyable {
     guard OCSP_basic_verify(basic.pointer, certificates, store, flags) == 1 else {
       throw OCSPFailure(
         .untrusted,
-        "the certificate's issuer didn't authorize its signature: \(QueuedError.drainQueue()?.text ?? "no reason")")
+        "its signer isn't authorized by the certificate's issuer: \(QueuedError.drainQueue()?.text ?? "no reason")")
     }
   }
 

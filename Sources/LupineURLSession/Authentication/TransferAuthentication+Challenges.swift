@@ -81,9 +81,9 @@ extension URLError {
   /// the password (Digest), or its identity (Negotiate).
   init(untrustedResponseFrom url: URL?) {
     let text =
-      "\(ReadableText.url(url)) accepted the credential without the required proof: the rspauth is wrong (RFC 7616 §3.5), or "
-      + "Negotiate's mutual authentication failed (RFC 4559 §5). Check the configuration of the server or the proxy, and "
-      + "use https, so that no other host can answer in its place."
+      "\(ReadableText.url(url)) accepted the credential, but didn't prove that it knows the password (Digest, RFC 7616 §3.5) "
+      + "or its identity (Negotiate, RFC 4559 §5). Check the configuration of the server or the proxy, and use https, so that no "
+      + "other host can answer in the server's place."
     self.init(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
   }
 }

@@ -46,7 +46,8 @@ extension URLError {
         userInfo: [
           NSLocalizedDescriptionKey: text, NSFilePathErrorKey: folder, NSUnderlyingErrorKey: error.posixError,
         ])
-    case .system, .tooLarge, .closed: return record(error, .cannotOpenFile, "The records in \(folder) can't be opened")
+    case .system, .tooLarge, .closed:
+      return record(error, .cannotOpenFile, "The background session's records in \(folder) can't be opened")
     }
   }
 
@@ -80,7 +81,9 @@ extension URLError {
       URLError(
         code,
         userInfo: [
-          NSLocalizedDescriptionKey: "\(what): \(error). Check the disk, and `lupineBackground.directory`.",
+          NSLocalizedDescriptionKey:
+            "\(what) (\(error)). Check the disk, its permissions and the process's descriptor limit, or set "
+            + "lupineBackground.directory to another folder.",
           NSUnderlyingErrorKey: error.posixError,
         ])
     }
@@ -97,7 +100,7 @@ extension URLError {
   static func answerLost(_ status: UInt32, url: URL?) -> URLError {
     let text =
       "\(ReadableText.url(url)): The upload was answered with the status code \(status), but the process ended "
-      + "before the rest of the response had been received. The file isn't sent again."
+      + "before the rest of the response had been received. Check the server before you send the file again."
     return URLError(.networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: text])
   }
 

@@ -27,7 +27,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     var isPaused = false
     /// The receive window: the number of body bytes that the receiver still accepts. `Int.max` means no limit.
     var window: Int
-    /// The identifier of the lookup in files that is in progress. Nil if no lookup is in progress.
+    /// The identifier of the disk lookup in progress, or nil if there is none.
     var lookup: Int?
     var lookupCount = 0
     /// Whether the request has already waited for the response to another request. If true, it doesn't wait again.

@@ -264,8 +264,8 @@ final class CacheStores: Sendable {
     try writer.commit { $0.isSuperseded(by: response, to: request) }
   }
 
-  /// Applies changes of metadata to stored responses, for example after a 304. A response that was replaced after the lookup isn't
-  /// changed. `found` are the responses among which each update's index selects one.
+  /// Updates the fields of stored responses, for example after a 304. The index of each update refers to `found`, the result of the
+  /// lookup. A response that was replaced after the lookup isn't changed.
   func apply(_ updates: [StoredUpdate], to found: [FoundResponse], of uri: String) {
     guard !updates.isEmpty else { return }
     let changes = updates.map {

@@ -24,7 +24,7 @@ package enum HostPath: Sendable, Hashable {
 /// Determines the path to one host, or to any host, on request and after each change of the network.
 package final class HostReachability: Sendable {
   private enum Target: Sendable {
-    /// Any other machine. Its path is the default route.
+    /// Any host on the network. It is reachable if there is a default route.
     case anyHost
     case address(IPAddress)
     case name(String)

@@ -17,10 +17,11 @@ package enum RevocationFailure: Error, Sendable, Hashable, CustomStringConvertib
     case .revoked(let certificate, let cause):
       "\(certificate): \(cause). Don't trust this server until its certificate is replaced."
     case .unconfirmed(let certificate, let causes):
-      "it can't be verified that \(certificate) isn't revoked"
+      "it is unknown whether \(certificate) is revoked"
         + (causes.isEmpty
-          ? ": the certificate names no usable responder or revocation list" : ": \(causes.joined(separator: "; "))")
-        + ". Check the responder, or don't require a positive response."
+          ? ", because the certificate names no usable responder or revocation list"
+          : ": \(causes.joined(separator: "; "))")
+        + ". Fix the certificate or its responder, or don't require a positive response."
     }
   }
 

@@ -43,8 +43,8 @@ extension URI {
 }
 
 extension URLSessionConfiguration.Snapshot {
-  /// Returns the value of the request's Cookie field after the storage's cookies have been added to `own`, the value of the
-  /// request's existing Cookie field. Returns nil if the storage adds no cookie.
+  /// Appends the storage's cookies for the URL to `own`, the request's own Cookie field. Returns the value for the Cookie field that
+  /// is sent, or nil if the storage has no cookie for the URL.
   func cookieField(
     for source: @autoclosure () -> CookieSource?, at url: @autoclosure () -> URL?,
     joining own: @autoclosure () -> [UInt8]?

@@ -261,7 +261,8 @@ extension URLSessionDelegate {
   /// Does nothing.
   public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 
-  /// Uses the proposed credential once, if there is one. The trust roots decide on a server's certificate.
+  /// The default implementation: answers with the proposed credential once, if there is one. A server's certificate is verified with
+  /// the trust roots.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,

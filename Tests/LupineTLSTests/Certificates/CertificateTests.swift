@@ -155,7 +155,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "the client refuses a certificate that was signed with another server's certificate, which isn't an authority's")
+    "the client refuses a certificate that was signed by a certificate that isn't an authority's")
   func serverAsAuthority() throws {
     let server = try authority.issue(names: ["evil.example"])
     let fake = try ThrowawayAuthority(signingWith: server).issue(names: ["localhost"])

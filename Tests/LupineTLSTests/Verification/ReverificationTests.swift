@@ -74,7 +74,7 @@ struct ReverificationTests {
     #expect(evidence.verify(host: nil).problem == nil)
   }
 
-  @Test("verifying a server's certificate again also checks the certificate's purpose")
+  @Test("a custom evaluator's repeated verification also checks that the certificate may be used by a server")
   func purpose() throws {
     let client = try evidence(of: authority.issue(names: ["other.example"], purpose: .client))
     #expect(client.problem != nil)
@@ -125,7 +125,7 @@ struct ReverificationTests {
     return try forger.issue(names: names)
   }
 
-  @Test("the verified certificate chain ends before the first wrong signature, even if the names in the chain match")
+  @Test("a certificate chain is cut before the first invalid signature, even if issuer and subject names match")
   func forgedChain() throws {
     let evidence = try evidence(of: forge(names: ["localhost"]), sending: authority.certificatePEM)
     #expect(evidence.builtChain.count == 2)

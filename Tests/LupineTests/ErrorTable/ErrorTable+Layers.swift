@@ -131,7 +131,7 @@ extension ErrorTable {
     case .malformed:
       ("ocsp(.malformed)", .ocsp(.refused(status: 3), host, "the responder returned status 3 (trylater)"))
     case .refused:
-      ("ocsp(.refused)", .ocsp(.untrusted, host, "the certificate's issuer didn't authorize its signature"))
+      ("ocsp(.refused)", .ocsp(.untrusted, host, "its signer isn't authorized by the certificate's issuer"))
     case .untrusted: ("ocsp(.untrusted)", .ocsp(.otherCertificate, host, "it is about another certificate"))
     case .otherCertificate:
       ("ocsp(.otherCertificate)", .ocsp(.revoked, host, "the certificate was revoked on 2026-01-31 23:59:59 UTC"))

@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "a request for a file URL other than GET or HEAD without a body fails with unsupportedURL",
+    "requests for a file URL fail with unsupportedURL, except GET and HEAD without a body",
     arguments: ["file", "data"])
   func methods(scheme: String) async throws {
     try await withDownloadFolder { folder in

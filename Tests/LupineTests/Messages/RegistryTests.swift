@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("a request registry doesn't contain a member of another registry that has the same index")
+  @Test("a request registry doesn't mistake another registry's member with the same index for its own")
   func another() {
     let (one, other) = (Member(), Member())
     var (registry, another) = (Registry<Member>(), Registry<Member>())

@@ -215,7 +215,7 @@ import Testing
   }
 
   @Test(
-    "an upload doesn't use another user's folder in a shared temporary directory for an encoded form",
+    "a multipart form isn't written to a folder that belongs to another user in a shared temporary directory",
     .enabled(if: geteuid() == 0))
   func otherUsersFolder() async throws {
     try await withServer {

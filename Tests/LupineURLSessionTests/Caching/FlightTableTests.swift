@@ -32,7 +32,7 @@ import Testing
     #expect(table.join("a", Member(id: 3)) == .leads)
   }
 
-  @Test("if a URI's first request is cancelled, the first waiting request is sent in its place, until none is left")
+  @Test("if the request that others for the same URI wait for is cancelled, the longest-waiting one is sent instead")
   func cancellation() {
     var table = table(3)
     #expect(table.end("a", of: 0, .canceled).promoted?.id == 1)

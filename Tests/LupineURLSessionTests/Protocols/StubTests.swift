@@ -243,7 +243,7 @@ import Testing
     }
   }
 
-  @Test("a streamed body is sent again after a stub's redirect that keeps the method")
+  @Test("after a stub's 307 or 308 redirect, a streamed body is sent again")
   func redirectedStream() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .put("/old"), with: .redirect(to: "/new", status: 307))

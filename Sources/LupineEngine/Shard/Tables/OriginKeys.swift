@@ -11,7 +11,7 @@ struct OriginKeys {
   private var keys: [Origin: PoolKey] = [:]
   /// The key that was used most recently.
   private var latest: PoolKey?
-  /// The key that was used most recently for a request whose connection settings replace the engine's.
+  /// The pool key of the latest request that had its own connection settings instead of the engine's.
   private var latestOwn: (origin: Origin, settings: ConnectionSettings, key: PoolKey)?
 
   init(_ rules: ProxyRules, _ configuration: EngineConfiguration, environment: [String: String] = [:]) {
