@@ -76,6 +76,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
 
   /// Stores those cookies that the server of this URL may set.
   ///
+  /// Sessions call an overridden method on the thread of an event loop, for each response that sets cookies, so it must not block.
+  ///
   /// - Parameters:
   ///   - cookies: The cookies, for example from ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
   ///   - url: The URL of the response. If it is nil, nothing is stored.

@@ -97,8 +97,9 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
   ) {
     let removesSynchronizable = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? NSNumber == true
     guard let user = credential.user, removesSynchronizable || !credential.persistence.isSynchronizable else { return }
+    let password = credential.password
     change(space) { stored in
-      guard stored.credentials[user]?.password == credential.password else { return }
+      guard stored.credentials[user]?.password == password else { return }
       stored.credentials[user] = nil
       if stored.defaultUser == user { stored.defaultUser = nil }
     }
@@ -112,17 +113,17 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Changes the credentials of a protection space with `edit`. If they differ afterward, posts the notification after releasing
-  /// the lock.
+  /// Changes the credentials of a protection space with `edit`. If they differ afterward, posts the notification. Compares and
+  /// releases credentials after releasing the lock, because subclasses of URLCredential may use the storage.
   private func change(_ space: URLProtectionSpace, by edit: (inout Space) -> Void) {
-    let isChanged = spaces.withLock { spaces in
+    let (before, after) = spaces.withLock { spaces in
       let before = spaces[space] ?? Space()
       var after = before
       edit(&after)
       spaces[space] = after.credentials.isEmpty ? nil : after
-      return after != before
+      return (before, after)
     }
-    if isChanged { NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self) }
+    if after != before { NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self) }
   }
 }
 

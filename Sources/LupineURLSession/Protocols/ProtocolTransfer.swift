@@ -249,18 +249,21 @@ final class ProtocolTransfer: TaskTransfer {
     }
   }
 
-  private func present(_ response: URLResponse, to task: URLSessionTask) {
+  /// Reports the protocol's first response to the task. Returns whether the transfer waits for the task's decision about it.
+  @discardableResult
+  private func present(_ response: URLResponse, to task: URLSessionTask) -> Bool {
     let isFirst = state.withLock { state in
       guard case .unanswered = state.phase else { return false }
       state.phase = .answered
       (state.response, state.responseDate) = (response, Date())
       return true
     }
-    guard isFirst, task.decidesOnResponse else { return }
+    guard isFirst, task.decidesOnResponse else { return false }
     state.withLock { $0.isWaiting = true }
     task.transfer(didReceive: response) { isWanted in
       self.answer { if !isWanted { $0.isCancelled = true } }
     }
+    return true
   }
 
   /// Continues after the task has answered an event: applies `change` to the state, then delivers the next event. Only the first
@@ -289,16 +292,17 @@ final class ProtocolTransfer: TaskTransfer {
     }
   }
 
+  /// Continues with the request that the task has chosen for a redirect, or delivers the redirect's response if the task has chosen
+  /// none. The transfer keeps waiting until its state is consistent again, so that no event of the protocol is delivered meanwhile.
   private func follow(_ chosen: URLRequest?, _ redirect: Redirect, _ head: HTTPURLResponse) {
     let (answered, sent) = state.withLock { state -> (URLSessionTask?, URLRequest) in
       guard state.isWaiting, !state.isCancelled else { return (nil, state.request) }
-      state.isWaiting = false
       return (state.task, state.request)
     }
     guard let task = answered else { return }
     guard let chosen else {
       state.withLock { $0.events = [.body(redirect.body), .end(nil)] }
-      present(head, to: task)
+      if !present(head, to: task) { state.withLock { $0.isWaiting = false } }
       return advance()
     }
     if let refusal = redirect.refusal(of: chosen) { return complete(refusal) }
@@ -307,7 +311,7 @@ final class ProtocolTransfer: TaskTransfer {
       let next = try task.makeTransfer(afterRedirectTo: limited, from: sent, history)
       let (isSuspended, change, isCancelled) = state.withLock { state in
         state.phase = .redirected(next)
-        (state.task, state.events) = (nil, [])
+        (state.task, state.events, state.isWaiting) = (nil, [], false)
         return (state.isSuspended, state.latestChange, state.isCancelled)
       }
       stop()
@@ -338,7 +342,10 @@ final class ProtocolTransfer: TaskTransfer {
 
   private func complete(_ error: (any Error)?) {
     let task = state.withLock { state -> URLSessionTask? in
-      if case .ended = state.phase { return nil }
+      switch state.phase {
+      case .ended, .redirected: return nil
+      case .unanswered, .answered: break
+      }
       state.phase = .ended
       state.events = []
       state.endDate = Date()

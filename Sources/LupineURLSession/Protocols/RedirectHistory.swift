@@ -24,13 +24,13 @@ struct RedirectHistory: Sendable {
     count += 1
     let (origin, nextOrigin) = (sent.origin, next.origin)
     if !next.hasSameOrigin(as: sent) { hasLeftOrigin = true }
-    if origin != nil { hasUsedHTTP = true }
+    if sent.isForHTTP { hasUsedHTTP = true }
     if let origin, let nextOrigin {
       presentsIdentity = presentsIdentity && RedirectRule.keepsIdentity(from: origin, to: nextOrigin)
     } else {
       presentsIdentity = false
     }
-    keepsBody = !next.body.isEmpty && next.body == sent.body
+    keepsBody = keepsBody && !next.body.isEmpty && next.body == sent.body
   }
 }
 
@@ -52,6 +52,9 @@ extension RedirectRule {
 extension URLRequest {
   /// The origin of the request's URL. Nil if the URL's scheme isn't `http` or `https`, or if the URL is malformed.
   fileprivate var origin: Origin? { url.flatMap { try? URI($0.absoluteString) }?.origin }
+
+  /// Whether the URL's scheme is one over HTTP, even if no request can be sent to the URL.
+  fileprivate var isForHTTP: Bool { url?.scheme?.lowercased().hasPrefix("http") ?? false }
 
   /// Returns whether the URLs of the two requests have the same origin. URLs of schemes other than `http` and `https` have the same
   /// origin if their schemes, hosts and ports are equal.

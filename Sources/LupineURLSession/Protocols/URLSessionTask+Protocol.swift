@@ -58,12 +58,17 @@ extension URLSessionTask {
     return URLProtocol.answering(self, among: classes.compactMap { $0 as? URLProtocol.Type }) != nil
   }
 
+  /// Returns whether the delegate has set another body in the request of a redirect, instead of the uploaded content.
+  private func isBodyReplaced(in request: URLRequest) -> Bool {
+    content != nil && !request.body.isEmpty && request.body != firstRequest?.body
+  }
+
   func transfer(isHandedOverTo request: URLRequest, redirectCount count: Int) {
     guard let session else { return }
     // The server may have left the origin. A server's redirect that keeps the method keeps the body too (RFC 9110 §15.4).
     let history = RedirectHistory(
       count: count, hasLeftOrigin: true, hasUsedHTTP: true, presentsIdentity: false,
-      keepsBody: request.httpMethod == originalRequest?.httpMethod)
+      keepsBody: request.httpMethod == firstRequest?.httpMethod && !isBodyReplaced(in: request))
     do {
       let next =
         try makeProtocolTransfer(request, in: session, after: history, predecessor: transfer)

@@ -8,14 +8,17 @@ import Synchronization
 extension URLSessionTask {
   /// Returns the body that the task sends. Returns nil to send the request's own body, which is in memory. Throws a `URLError` if
   /// the body is a file that can't be sent.
-  func makeBody() throws -> RequestBody? {
+  ///
+  /// After a redirect by a URL protocol (`isRedirected`), the protocol may have read the request's stream. If it has, the delegate
+  /// provides another stream.
+  func makeBody(isRedirected: Bool) throws -> RequestBody? {
     switch content {
     case .data(let data): return RequestBody(data)
     case .file(let url): return try RequestBody(ofFile: url)
     case .stream: return makeStreamedBody { try await $0.newBodyStream() }
     case nil:
       guard case .stream(let stream)? = firstRequest?.body else { return nil }
-      let isFirst = Atomic(true)
+      let isFirst = Atomic(!isRedirected || stream.stream.streamStatus == .notOpen)
       return makeStreamedBody { task in
         if isFirst.exchange(false, ordering: .relaxed) { stream } else { try await task.newBodyStream() }
       }

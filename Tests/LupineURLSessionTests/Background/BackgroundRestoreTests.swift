@@ -228,7 +228,7 @@ import Testing
         case .finished:
           #expect(recorder.events.data == Data([7, 8, 9]) && completion?.status == 201 && origin.requestCount == 0)
         default:
-          #expect(completion?.error?.localizedDescription.contains("isn't sent again") == true)
+          #expect(completion?.error?.localizedDescription.contains("before you send the file again") == true)
           #expect(origin.requestCount == 0)
         }
       }

@@ -7,8 +7,9 @@ import Testing
 
 @testable import LupineURLSession
 
-/// Redirects requests for the path "/redirect" to the URL in their query. The next request keeps the fields and the body, and has
-/// the method in the field X-Next.
+/// Redirects requests for the path "/redirect" to the URL in their query. The next request keeps the fields and the body. It has the
+/// method in the field X-Next, and the body in the field X-Body, which it doesn't contain. With the field X-Reads, the protocol
+/// reads the request's stream first.
 private final class Redirecting: URLProtocol, @unchecked Sendable {
   class override func canInit(with request: URLRequest) -> Bool { request.url?.path == "/redirect" }
 
@@ -19,6 +20,15 @@ private final class Redirecting: URLProtocol, @unchecked Sendable {
     var next = request
     next.url = target
     if let method = request.value(forHTTPHeaderField: "X-Next") { next.httpMethod = method }
+    if let body = request.value(forHTTPHeaderField: "X-Body") {
+      next.httpBody = Data(body.utf8)
+      next.setValue(nil, forHTTPHeaderField: "X-Body")
+    }
+    if request.value(forHTTPHeaderField: "X-Reads") != nil, let stream = request.httpBodyStream {
+      stream.open()
+      _ = try? stream.readBytes(upToCount: 100)
+      stream.close()
+    }
     client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
   }
 }
@@ -191,6 +201,45 @@ private final class Echo: URLProtocol, @unchecked Sendable {
           let streams = source == .stream ? ["stream", "stream"] : []
           #expect(delegate.notes.all == streams + ["PUT [] body", "end"])
         }
+      }
+    }
+  }
+
+  @Test(
+    "if a URL protocol's redirect replaces the body, a second redirect keeps the new body",
+    arguments: [Source.request, .data, .file])
+  func replacedBody(source: Source) async throws {
+    let delegate = StreamDelegate()
+    try await withServer(Self.describe) { origin in
+      try await withFile { file in
+        try await withSession(delegate: delegate) {
+          $0.protocolClasses = [Redirecting.self]
+        } _: { session in
+          let target = "http://second.stub/redirect?\(origin.url)/there"
+          var request = try request("http://first.stub/redirect?\(target)", "PUT")
+          request.setValue("other", forHTTPHeaderField: "X-Body")
+          makeTask(source, request, session, file: file).resume()
+          #expect(await settles { delegate.notes.all.last?.hasPrefix("end") == true })
+          #expect(delegate.notes.all == ["PUT [] other", "end"])
+        }
+      }
+    }
+  }
+
+  @Test(
+    "if a URL protocol reads the request's stream and then redirects to a server, the delegate provides another stream")
+  func readStream() async throws {
+    let delegate = StreamDelegate()
+    try await withServer(Self.describe) { origin in
+      try await withSession(delegate: delegate) {
+        $0.protocolClasses = [Redirecting.self]
+      } _: { session in
+        var request = try request("http://first.stub/redirect?\(origin.url)/there", "PUT")
+        request.setValue("1", forHTTPHeaderField: "X-Reads")
+        request.httpBodyStream = InputStream(data: Data("body".utf8))
+        session.dataTask(with: request).resume()
+        #expect(await settles { delegate.notes.all.last?.hasPrefix("end") == true })
+        #expect(delegate.notes.all == ["stream", "PUT [] body", "end"])
       }
     }
   }
