@@ -373,31 +373,27 @@ final class ProtocolTransfer: TaskTransfer {
   /// The values from which the task creates its metrics: the transactions of the predecessor, one transaction without a connection
   /// for the protocol's response, and the transactions of the transfer that has taken over after a redirect.
   var measurements: URLSessionTaskMetrics.Values {
-    guard let earlier = predecessor?.measurements else { return ownMeasurements }
-    let own = ownMeasurements
-    return URLSessionTaskMetrics.Values(
-      transactionMetrics: earlier.transactionMetrics + own.transactionMetrics,
-      taskInterval: DateInterval(
-        start: earlier.taskInterval.start, end: max(earlier.taskInterval.end, own.taskInterval.end)),
-      redirectCount: earlier.redirectCount + 1 + own.redirectCount)
-  }
-
-  private var ownMeasurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()
-    let own = URLSessionTaskTransactionMetrics(
+    let transaction = URLSessionTaskTransactionMetrics(
       request: state.request, response: state.response, fetchStartDate: state.startDate,
       responseStartDate: state.responseDate, responseEndDate: state.responseDate == nil ? nil : state.endDate,
       countOfResponseBodyBytesReceived: state.receivedByteCount,
       countOfResponseBodyBytesAfterDecoding: state.receivedByteCount)
-    guard let next = state.successor?.measurements else {
-      return URLSessionTaskMetrics.Values(
-        transactionMetrics: state.startDate == nil ? [] : [own],
-        taskInterval: DateInterval(start: start, end: max(start, state.endDate ?? start)), redirectCount: 0)
-    }
-    return URLSessionTaskMetrics.Values(
-      transactionMetrics: [own] + next.transactionMetrics,
-      taskInterval: DateInterval(start: start, end: max(start, next.taskInterval.end)),
-      redirectCount: next.redirectCount + 1)
+    let own = URLSessionTaskMetrics.Values(
+      transactionMetrics: state.startDate == nil ? [] : [transaction],
+      taskInterval: DateInterval(start: start, end: max(start, state.endDate ?? start)), redirectCount: 0)
+    let all = state.successor.map { own.redirected(to: $0.measurements) } ?? own
+    return predecessor.map { $0.measurements.redirected(to: all) } ?? all
+  }
+}
+
+extension URLSessionTaskMetrics.Values {
+  /// Returns the values for a transfer that a redirect has continued with another transfer, whose values are `next`.
+  fileprivate func redirected(to next: Self) -> Self {
+    Self(
+      transactionMetrics: transactionMetrics + next.transactionMetrics,
+      taskInterval: DateInterval(start: taskInterval.start, end: max(taskInterval.end, next.taskInterval.end)),
+      redirectCount: redirectCount + 1 + next.redirectCount)
   }
 }
