@@ -8,12 +8,12 @@ import LupineLogin
 
 extension URLAuthenticationChallenge {
   /// Creates the challenge for one of the authentication schemes that a 401 or 407 response offers. Returns nil if the response
-  /// offers no known scheme, if the server has used a stronger scheme before than all that it offers now, or if the delegate has
+  /// offers no known scheme, if the server has used a stronger scheme before than any that it offers now, or if the delegate has
   /// rejected all offered schemes.
   ///
   /// Successive challenges try the offered schemes in order. Schemes for which `storage` has a default credential come first, as on
-  /// Apple's systems; within each group, stronger schemes come first. If `answering` is nil, the delegate's credential isn't sent.
-  /// If the response names no realm, the challenge's realm is the host.
+  /// Apple's systems; within each group, stronger schemes come first. If `answering` is nil, the session doesn't send the
+  /// credential with which the delegate answers. If the response names no realm, the challenge's realm is the host.
   ///
   /// - Parameters:
   ///   - challenges: The challenges in the response's WWW-Authenticate or Proxy-Authenticate fields.

@@ -7,7 +7,7 @@ import LupineLogin
 
 extension AuthenticationParty {
   /// Returns the protection space for a realm of this origin or proxy. If `realm` is nil, the space's realm is the host of the
-  /// origin or proxy. `method` is the authentication method in Foundation's terms.
+  /// origin or proxy. `method` is Foundation's name of the authentication method.
   func space(realm: String?, method: String) -> URLProtectionSpace {
     switch self {
     case .origin(let origin): URLProtectionSpace(origin, realm: realm, method: method)

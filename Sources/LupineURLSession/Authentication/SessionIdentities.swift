@@ -12,8 +12,8 @@ final class SessionIdentities: Sendable {
 
   /// The state of an origin whose server has requested a client certificate.
   enum Known: Sendable, Equatable {
-    /// The server accepts certificates from the authorities with these DER-encoded names. No certificate has been chosen for all
-    /// tasks, so the delegate receives a challenge for each task.
+    /// The server accepts certificates from the authorities with these DER-encoded names. The delegate hasn't chosen a certificate
+    /// for the whole session, so it receives a challenge for each task.
     case requested(authorities: [[UInt8]])
     /// The delegate has chosen this certificate, or none, for all of the session's tasks.
     case chosen(IdentityChoice)

@@ -5,8 +5,7 @@ import LupineEngine
 
 /// The sender of a challenge. The receiver of the challenge answers by calling one of these methods.
 ///
-/// The challenges of a session have no sender. A session's delegate answers by calling the completion handler of its delegate
-/// method instead.
+/// A challenge that a session creates has no sender: the session's delegate answers it by calling a completion handler instead.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
   /// Answers the challenge with a credential.
   func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
@@ -99,8 +98,8 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
       + "previous failures: \(previousFailureCount))"
   }
 
-  /// Creates a challenge of a session, which has no sender. By default, a credential has no effect, and the response that caused
-  /// the challenge becomes the task's response.
+  /// Creates a challenge that a session passes to its delegate. Such a challenge has no sender. With the default value of
+  /// `response`, a credential has no effect, and the response that caused the challenge becomes the task's response.
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
     failureResponse: URLResponse?, error: (any Error)? = nil,

@@ -114,7 +114,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
   }
 
   /// Changes the credentials of a protection space with `edit`. If they differ afterward, posts the notification. Compares and
-  /// releases credentials after releasing the lock, because subclasses of URLCredential may use the storage.
+  /// releases credentials without holding the lock, because the methods of a URLCredential subclass may use the storage.
   private func change(_ space: URLProtectionSpace, by edit: (inout Space) -> Void) {
     let (before, after) = spaces.withLock { spaces in
       let before = spaces[space] ?? Space()

@@ -14,7 +14,7 @@ protocol BackgroundTask: URLSessionTask {
   func restore(_ recovery: TransferRecovery, in session: URLSession)
 }
 
-/// The part of a background session's task that is recorded: its record on disk, its request, and the state of its attempts.
+/// The additional state of a task in a background session: its record on disk, its request, and its attempts to send the request.
 final class BackgroundJob: Sendable {
   private struct State {
     /// The request to send, including the changes that the delegate has made.
@@ -24,16 +24,16 @@ final class BackgroundJob: Sendable {
     var hasTimer = false
     /// The number of consecutive attempts that have failed since the task last received a response.
     var failureCount = 0
-    /// The error with which the task fails, regardless of how its current transfer ends. Nil if none has been set.
+    /// The error with which the task fails instead of its transfer's error. Nil if none has been set.
     var error: URLError?
-    /// Whether this process has received a response to the upload, even if it couldn't record that.
+    /// Whether this process has received a response to the upload, even if it couldn't record the response.
     var isAnswered = false
     /// The resume data for the part of a download that this process has received so far. Nil if there is none.
     var resumeData: ResumeData?
     /// The response that an earlier process has received, or nil if it received none.
     var response: HTTPURLResponse?
 
-    /// Returns true for the first call, after which the caller must set the timer. Returns false for all further calls.
+    /// Returns true if this is the first call, so that the caller must set the timer. Returns false for all later calls.
     mutating func takeTimer() -> Bool {
       defer { hasTimer = true }
       return !hasTimer
@@ -224,7 +224,7 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// The maximum time in seconds for which a timer is set: 100 years, which the clock can represent.
+  /// The maximum time in seconds for which a timer is set: 100 years. The clock can represent such a time.
   private static let timerSecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   // MARK: Resume data of downloads
@@ -248,8 +248,8 @@ final class BackgroundJob: Sendable {
 }
 
 extension URLSessionTask {
-  /// Returns the task to the stage before its transfer, so that the request can be sent again. Returns false, without effect, if
-  /// the task has been cancelled or has no transfer.
+  /// Resets the task to the stage before its transfer, so that the request can be sent again. Returns false, without effect, if the
+  /// task has been cancelled or has no transfer.
   func returnToStart() -> Bool {
     mutableState.withLock { state in
       guard state.state != .canceling, case .transferring = state.stage else { return false }

@@ -8,8 +8,8 @@ struct BackgroundRetryRule: Sendable {
   let delayMin: Duration
   let delayMax: Duration
 
-  /// Returns whether another attempt may succeed after `error`. True for failures of the connection, false for failures of the
-  /// request, and for a connection that a proxy has refused for good.
+  /// Returns whether another attempt may succeed after `error`. True if the connection has failed. False if the request has failed,
+  /// or if a proxy has refused the connection permanently.
   static func isTransient(_ error: URLError) -> Bool {
     switch error.code {
     case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
@@ -38,7 +38,7 @@ extension Duration {
 }
 
 extension ProxyError {
-  /// Whether the proxy may open the connection in a later attempt. False if the proxy's settings are wrong, or if the proxy has
+  /// Whether another attempt to connect through the proxy may succeed. False if the proxy's settings are wrong, or if the proxy has
   /// refused this client or the destination.
   fileprivate var isTransient: Bool {
     switch cause {

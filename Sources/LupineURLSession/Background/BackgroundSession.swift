@@ -12,7 +12,7 @@ final class BackgroundSession: Sendable {
   let timeoutIntervalForResource: TimeInterval
   /// The store of the tasks' records on disk, or the error because of which it couldn't be opened.
   let store: Result<TransferStore, URLError>
-  /// Whether this process has created again the unfinished tasks of earlier processes.
+  /// Whether this process has recreated the unfinished tasks of earlier processes.
   private let isRestored = Atomic(false)
   /// The identifiers of the tasks that earlier processes resumed and that haven't completed yet.
   private let restored = Mutex<Set<Int>>([])
@@ -41,8 +41,8 @@ final class BackgroundSession: Sendable {
 
   // MARK: Tasks of earlier processes
 
-  /// Returns true for the first call, after which the caller must restore the tasks of earlier processes. Returns false for all
-  /// further calls.
+  /// Returns true if this is the first call, so that the caller must restore the tasks of earlier processes. Returns false for all
+  /// later calls.
   func takeRestoration() -> Bool { !isRestored.exchange(true, ordering: .relaxed) }
 
   func addRestored(_ identifiers: [Int]) { restored.withLock { $0.formUnion(identifiers) } }

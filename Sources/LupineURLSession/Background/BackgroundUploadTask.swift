@@ -118,8 +118,8 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
 }
 
 extension BackgroundJob {
-  /// Records that the server has answered the upload, before the response is processed. Returns false if the record can't be
-  /// written, and removes the record, so that a later process doesn't send the file again.
+  /// Records that the server has answered the upload, before the response is processed. If the record can't be written, removes it,
+  /// so that a later process doesn't send the file again, and returns false.
   @discardableResult
   fileprivate func markAnswered(_ response: URLResponse) -> Bool {
     stopSending()

@@ -4,14 +4,13 @@ import Foundation
 import LupineTransferStore
 import Synchronization
 
-/// The delegate of a background session that must not continue the tasks of earlier processes as soon as it is created. The
-/// delegate calls `restoreBackgroundTasks()` when it is ready, for example after it has set how servers' certificates are
-/// evaluated.
+/// A delegate that decides when its background session continues the tasks of earlier processes. A new session doesn't continue
+/// them until the delegate calls `restoreBackgroundTasks()`, for example after it has set how servers' certificates are evaluated.
 package protocol DeferredRestoration: URLSessionDelegate {}
 
 extension URLSession {
-  /// Returns the error of a task that the background session refuses for the given reason. If the store of the records can't be
-  /// opened, returns that error instead.
+  /// Returns the error of a task that the background session refuses for the given reason. If the store of the records couldn't be
+  /// opened, returns the error of opening it instead.
   func backgroundError(of refusal: BackgroundRefusal) -> URLError {
     if case .failure(let error)? = background?.store { error } else { refusal.error }
   }

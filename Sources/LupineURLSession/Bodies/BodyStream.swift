@@ -9,7 +9,7 @@ import Synchronization
 /// A wrapper around an InputStream. It reads the stream in pieces on a dispatch queue, because reading may block the thread. Two
 /// wrappers of the same stream are equal.
 package final class BodyStream: Hashable, @unchecked Sendable {
-  /// One reading of the stream from its first byte to its end. A request that is sent again needs another one.
+  /// One reading of the stream from its first byte to its end. A request that is sent again needs another reading.
   struct Reading {
     fileprivate let number: Int
     /// The number of bytes that have been read so far.

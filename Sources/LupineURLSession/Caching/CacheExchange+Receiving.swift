@@ -12,7 +12,8 @@ struct NetworkExchange {
     case undecided
     /// Passes the response on to the receiver.
     case pass(PassedResponse)
-    /// Serves the stored response with this index, after the exchange with the origin has ended and the updates have been applied.
+    /// Serves the stored response with this index. Before that, the exchange with the origin must end, and these updates are
+    /// applied to the stored responses.
     case serve(index: Int, ServedResponse, [StoredUpdate])
     /// Sends the request again without conditional fields, after the exchange with the origin has ended.
     case resend
@@ -27,11 +28,12 @@ struct NetworkExchange {
     var body = Data()
   }
 
-  /// The maximum size, in bytes, of a redirect's body that the exchange reads only to store the redirect: 64 KiB, the limit for all
-  /// bodies that the receiver doesn't want (`EngineConfiguration.drainedBytesMax`).
+  /// If the receiver doesn't want a redirect's body, the exchange still reads a body of at most this many bytes, to store the
+  /// redirect: 64 KiB. The engine has the same limit for all bodies that the receiver doesn't want
+  /// (`EngineConfiguration.drainedBytesMax`).
   static let unwantedBytesMax = 64 * 1024
-  /// The maximum time, in milliseconds, for which the exchange reads a redirect's body only to store the redirect: 1,000.
-  /// Afterward, the engine drains the body for at most another second.
+  /// If the receiver doesn't want a redirect's body, the exchange still reads it for at most this time in milliseconds, to store
+  /// the redirect: 1,000. Afterward, the engine reads and discards the body for at most another second.
   static let unwantedMillisecondsMax = 1_000
 
   let attempt: Int
@@ -43,12 +45,13 @@ struct NetworkExchange {
   var isCanceled = false
   /// Whether the rest of the response's body is discarded instead of being passed on or stored.
   var isDiscarded = false
-  /// The number of bytes by which the receive window was extended before `submit` returned the handle.
+  /// The number of bytes by which the transfer extended the receive window before `submit` returned the handle. The engine's
+  /// exchange gets this extension when the handle exists.
   var ungrantedByteCount = 0
   var use = Use.undecided
 
-  /// Stops passing the body on to the receiver if the response is a redirect that is being stored and whose body has at most
-  /// `unwantedBytesMax` bytes. Returns false, without effect, for all other responses.
+  /// If the response is a redirect that is being stored, and its body has at most `unwantedBytesMax` bytes, stops passing the body
+  /// on to the receiver and returns true. Otherwise returns false, without effect.
   mutating func storesRedirectUnwanted() -> Bool {
     guard case .pass(var passed) = use, let response = passed.response, response.isRedirect,
       max(passed.body.count, response.fields.announcedByteCount) <= Self.unwantedBytesMax
@@ -72,8 +75,8 @@ struct NetworkExchange {
   }
 }
 
-/// The work that remains after an exchange has stopped storing a response. The caller does it by calling `complete` after it has
-/// released the exchange's lock.
+/// The work that remains after an exchange has stopped storing a response. The caller must call `complete` after it has released
+/// the exchange's lock.
 struct StoppedStoring {
   fileprivate let lead: Lead?
   /// The handle of the exchange whose body is discarded. Nil if the receiver still wants the body.
@@ -123,9 +126,9 @@ extension CacheExchange {
     }
   }
 
-  /// Handles the head of an origin's response that isn't passed on: after its end, a stored response is served or the request is
-  /// sent again, as `use` says. If the server fails to prove that it knows the password, the receiver gets the origin's head
-  /// instead, without the body. `served` returns the stored response that will be served, or nil.
+  /// Handles the head of an origin's response that isn't passed on. After the end of that response, the exchange serves a stored
+  /// response or sends the request again, as `use` says. If the server fails to prove that it knows the password, the receiver gets
+  /// the origin's head instead, without the body. `served` returns the stored response that will be served, or nil.
   private func answer(
     _ head: ResponseHead, with use: NetworkExchange.Use, served: () -> StoredResponse?
   ) -> BodyDisposition {
@@ -250,9 +253,8 @@ extension CacheExchange {
     serve(network.found[index], served, [], metrics)
   }
 
-  /// Returns whether a stale stored response may be served after this failure of the request to the origin. It may if the failure
-  /// is an outage, unless the connection ended because the origin requests a client certificate that the receiver still has to
-  /// choose.
+  /// Returns whether a stale stored response may be served after the request to the origin has failed. True if the failure is an
+  /// outage. False if the origin requests a client certificate and the receiver hasn't made its choice yet.
   private func permitsStale(after failure: EngineError) -> Bool {
     failure.isOutage && (failure.requestedAuthorities == nil || engineRequest.identityChoice != nil)
   }
@@ -304,8 +306,8 @@ extension StoredUpdate.Change {
 }
 
 extension StoredResponse {
-  /// Whether it is useful to store the response. It isn't for an error response without an explicit freshness lifetime: the cache
-  /// would serve it only to callers who accept a stored response of any age, and they want a successful response.
+  /// Whether it is useful to store the response. False for an error response without an explicit freshness lifetime: the cache
+  /// would serve it only to callers who accept a stored response of any age, and these callers want a successful response.
   fileprivate var isWorthStoring: Bool {
     switch lifetime {
     case .maxAge(let seconds), .expires(let seconds): status < 400 || seconds > 0

@@ -29,7 +29,7 @@ extension CacheExchange {
   /// - Parameters:
   ///   - found: The stored response to serve.
   ///   - served: The status code and fields to deliver, and which part of the body to deliver.
-  ///   - updates: The changes of metadata to make first. `of` are the stored responses among which a change's index selects one.
+  ///   - updates: The changes of metadata to make first. Each change refers by index to one of the stored responses in `of`.
   ///   - metrics: The measurements of the preceding exchange with the origin, or nil if no request was sent to the origin.
   func serve(
     _ found: FoundResponse, _ served: ServedResponse, _ updates: [(StoredUpdate, of: [FoundResponse])] = [],
@@ -73,7 +73,7 @@ extension CacheExchange {
     }
   }
 
-  /// Updates the metadata of stored responses, then notifies the requests that wait for this one that they can be served.
+  /// Updates the metadata of stored responses. Then notifies the requests that wait for this one, which the cache can now serve.
   private func update(_ updates: [(StoredUpdate, of: [FoundResponse])]) {
     if let found = updates.first?.of { stores.apply(updates.map(\.0), to: found, of: uri) }
     state.withLock { $0.lead.take() }?.end(.stored)

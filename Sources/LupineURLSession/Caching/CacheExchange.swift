@@ -202,8 +202,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     if isOpen { forward() } else { lead.end(.canceled) }
   }
 
-  /// Decides again how to answer the request. Called when another request, for whose response this one has waited, has ended, or
-  /// when that response can't serve this one.
+  /// Decides again how to answer the request. Called when this request stops waiting for the response to another request, because
+  /// that request has ended or its response can't serve this one.
   func endWaiting() {
     let isOpen = state.withLock { state in
       guard case .waiting = state.phase else { return false }
@@ -374,12 +374,11 @@ extension CacheDecision {
 }
 
 extension CacheRequest {
-  /// The names of the conditional fields. A request with one of them comes from a caller who validates a response that the caller
-  /// has stored.
+  /// The names of the conditional fields. A caller sets one of them to validate a response that the caller itself has stored.
   static let conditionNames = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
 
-  /// Whether the request may wait for the response to another request: a GET that the cache policy permits the cache to answer, and
-  /// that has no conditional field, Range, Cache-Control or Pragma.
+  /// Whether the request may wait for the response to another request. True for a GET without conditional fields, Range,
+  /// Cache-Control and Pragma, if its cache policy permits the cache to answer it.
   fileprivate var isCollapsible: Bool {
     method == "GET" && (policy == .automatic || policy == .storedElseLoad)
       && !(CacheRequest.conditionNames + ["Range", "Cache-Control", "Pragma"]).contains(where: fields.contains)

@@ -8,12 +8,12 @@ protocol CacheReceiver: ResponseSink {
   /// Receives a response head from the origin, and returns what to do with the body. `isTrusted` is false if the server failed to
   /// prove that it knows the password in the request's credential.
   func accept(_ head: ResponseHead) -> (disposition: BodyDisposition, isTrusted: Bool)
-  /// Checks a response head from the origin that isn't passed on, because a stored response is served or the request is sent again.
-  /// Stores the head's cookies and returns true. If the server fails to prove that it knows the password, receives the head after
-  /// all and returns false.
+  /// Checks the head of an origin's response that the cache doesn't pass on, because it serves a stored response or sends the
+  /// request again. Stores the head's cookies and returns true. If the server fails to prove that it knows the password, receives
+  /// the head like one that is passed on, and returns false.
   func confirm(_ head: ResponseHead) -> Bool
-  /// Receives the head of a stored response, and returns what to do with the body. When the response arrived from the origin, its
-  /// cookies were stored and its server was verified.
+  /// Receives the head of a stored response, and returns what to do with the body. The response's cookies were stored, and its
+  /// server was verified, when the response arrived from the origin.
   func receive(served head: ResponseHead) -> BodyDisposition
   /// Receives a piece of the body of a stored response.
   func receive(served piece: Data)

@@ -151,8 +151,8 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Returns the responses for the URI: those in memory, and those in files of which no newer version is in memory. Called on the
-  /// files' queue.
+  /// Returns the responses for the URI: all that are in memory, and those in files unless a newer version is in memory. Called on
+  /// the files' queue.
   func found(_ uri: String) -> [FoundResponse] {
     var found = foundInMemory(uri)
     disk?.forEachRecord(of: uri) { record in

@@ -34,8 +34,8 @@ final class SessionCache: Sendable {
   private let isIsolated: Bool
   private let flights = Mutex(FlightTable<CacheExchange>())
 
-  /// Creates the connection of a session to its cache's stores. If `isIsolated` is true, the session shares no responses with other
-  /// users of the cache.
+  /// Creates the object through which a session uses its cache's stores. If `isIsolated` is true, the session shares no responses
+  /// with other users of the cache.
   init(_ stores: CacheStores, waitMax: Duration = SessionCache.waitMax, isIsolated: Bool = false) {
     self.stores = stores
     self.waitMax = waitMax
@@ -190,8 +190,8 @@ extension CacheRequest {
 }
 
 extension CachePolicy {
-  /// Converts a request's cache policy to a policy of this cache. What the policy demands of caches between client and origin is in
-  /// the request's Cache-Control field.
+  /// Converts a request's cache policy to a policy of this cache. For caches between client and origin, the request's Cache-Control
+  /// field expresses the policy.
   init(_ policy: URLRequest.CachePolicy) {
     self =
       switch policy {

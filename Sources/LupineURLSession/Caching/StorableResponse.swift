@@ -31,8 +31,7 @@ final class StorableResponse: Sendable {
   /// Whether the response is a redirect.
   var isRedirect: Bool { response.isRedirect }
 
-  /// Stores the response that the delegate has chosen instead of `proposed`, or `proposed` itself. Stores nothing if `chosen` is
-  /// nil.
+  /// Stores `chosen`, the response that the delegate has returned, which may be `proposed`. Stores nothing if `chosen` is nil.
   func store(_ chosen: CachedURLResponse?) {
     defer { lead?.end(.stored) }
     guard let chosen, chosen.storagePolicy != .notAllowed else {

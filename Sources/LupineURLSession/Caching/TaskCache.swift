@@ -7,8 +7,8 @@ import Synchronization
 
 /// Connects one task with its session's cache. Tasks of a session without a cache have no such object.
 final class TaskCache: Sendable {
-  /// The ways in which different kinds of tasks use the cache. For all of them, a request with an unsafe method invalidates stored
-  /// responses.
+  /// The ways in which different kinds of tasks use the cache. With every kind of task, a request with an unsafe method invalidates
+  /// stored responses.
   enum Scope {
     /// Data tasks: the cache also answers requests.
     case requests

@@ -52,8 +52,9 @@ open class URLCache: NSObject, @unchecked Sendable {
 
   /// The stored responses, which sessions access directly. Only initializers set this property.
   ///
-  /// It is a variable because the convenience initializers replace the stores that a public initializer has created. They aren't
-  /// designated initializers, because these must all be public so that programs can create subclasses.
+  /// It is a variable because the internal initializers call a public initializer and then replace the stores that it has created.
+  /// The internal initializers must be convenience initializers: if a designated initializer weren't public, programs couldn't
+  /// create subclasses.
   private(set) var stores: CacheStores
 
   /// Creates a cache whose files are in a directory.

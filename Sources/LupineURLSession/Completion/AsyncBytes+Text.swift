@@ -15,7 +15,7 @@ extension URLSession.AsyncBytes {
 
   /// The lines of a response's body.
   public struct Lines: AsyncSequence, Sendable {
-    /// A line, without its line ending.
+    /// The element of the sequence: a line without its line ending.
     public typealias Element = String
 
     let bytes: URLSession.AsyncBytes
@@ -64,7 +64,7 @@ extension URLSession.AsyncBytes {
 
   /// The Unicode scalars of a response's body.
   public struct UnicodeScalars: AsyncSequence, Sendable {
-    /// A Unicode scalar.
+    /// The element of the sequence: a Unicode scalar.
     public typealias Element = Unicode.Scalar
 
     let bytes: URLSession.AsyncBytes
@@ -112,7 +112,7 @@ extension URLSession.AsyncBytes {
 
   /// The characters of a response's body.
   public struct Characters: AsyncSequence, Sendable {
-    /// A character.
+    /// The element of the sequence: a character.
     public typealias Element = Character
 
     let scalars: UnicodeScalars

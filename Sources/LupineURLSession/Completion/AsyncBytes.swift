@@ -55,7 +55,7 @@ extension URLSession {
 
   /// The bytes of a response's body, which can be iterated once.
   public struct AsyncBytes: AsyncSequence, Sendable {
-    /// A byte.
+    /// The element of the sequence: a byte of the body.
     public typealias Element = UInt8
 
     /// Receives the parts of the body from the session task. Cancels the session task when the last copy of the sequence has been

@@ -14,7 +14,8 @@ final class ByteChannel: Sendable {
 
   private struct State {
     var parts: [Data] = []
-    /// The index of the oldest part in `parts`. Removing parts one by one from the array would take quadratic time instead.
+    /// The index of the oldest part in `parts`. With this index, parts needn't be removed from the front of the array one by one,
+    /// which would take quadratic time.
     var first = 0
     var end: Result<Void, any Error>?
     var consumer: CheckedContinuation<Void, Never>?

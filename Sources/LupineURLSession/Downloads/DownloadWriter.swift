@@ -6,7 +6,7 @@ import Foundation
 protocol DownloadRecorder: Sendable {
   /// Creates the file for the response's body, and records the response. The new file replaces the file of an earlier response.
   func makeFile(for response: URLResponse) throws(URLError) -> DownloadFile
-  /// Removes the recorded response, to which the bytes in the file belong. Called before the file is emptied.
+  /// Removes the record of the response whose body is in the file. Called before the file is emptied.
   func willEmptyFile() throws(URLError)
   /// Records the response whose body will be written to the file. Called after the file has been emptied.
   func noteAnswer(_ response: URLResponse) throws(URLError)

@@ -21,7 +21,7 @@ enum ResumeAnswer: Sendable, Equatable {
   /// 503 or a 401.
   case unrelated
 
-  /// Decides from the head of the final response to the request that ``ResumeData/makeRequest()`` has returned.
+  /// Returns what to do, according to the head of the final response to the request from ``ResumeData/makeRequest()``.
   static func interpret(_ response: HTTPURLResponse, to resumeData: ResumeData) -> ResumeAnswer {
     switch response.statusCode {
     case 200: .startAfresh

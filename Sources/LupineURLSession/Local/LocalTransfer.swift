@@ -31,8 +31,7 @@ final class LocalTransfer: TaskTransfer {
     /// Whether a step (opening, reading and delivering a piece, or ending) is in progress.
     var isBusy = false
     var isSuspended = false
-    /// The number `change` in the latest call to `setSuspended` that had an effect. Calls with lower numbers are ignored, because
-    /// they come too late.
+    /// The highest `change` number that was passed to `setSuspended`. A call with a lower number comes too late and has no effect.
     var latestChange = 0
     var isCancelled = false
     /// The number of bytes that may still be delivered before the receive window is extended. Nil if the window isn't limited.
@@ -223,8 +222,8 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// The values from which the task creates its metrics. They contain one transaction, which has no connection, or no transaction
-  /// if the transfer wasn't started.
+  /// The values from which the task creates its metrics. They contain one transaction without a connection. If the transfer wasn't
+  /// started, they contain no transaction.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()

@@ -23,7 +23,7 @@ package final class ParsedURL: Sendable {
     self.uri = uri
   }
 
-  /// Returns the parsed URL: the result that is kept from an earlier call, or else a new result, which is kept. Returns nil if the
+  /// Returns the parsed URL. Keeps the result, so that later calls with the same text needn't parse it again. Returns nil if the
   /// engine can't request the URL, or if URLs of this form aren't kept.
   package static func kept(_ text: String) -> ParsedURL? {
     let slot = slots[slotIndex(of: text)]

@@ -9,7 +9,7 @@ struct RequestOptions: Hashable, Sendable {
   var usesPipelining: Bool?
   var own = RequestSettings()
 
-  /// A reference to options that are allocated separately from the request, or no options.
+  /// The place of a request's options: none if no option was set, or else separate memory to which the request has a reference.
   enum Place: Hashable, Sendable {
     case none
     indirect case own(RequestOptions)

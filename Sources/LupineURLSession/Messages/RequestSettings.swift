@@ -33,7 +33,7 @@ public struct RequestSettings: Hashable, Sendable {
   /// address policy applies to these addresses too.
   public var hostOverrides: [HostOverride] = []
 
-  /// Creates settings of which none is set, so that all of the session's settings apply.
+  /// Creates settings with their default values, so that all of the session's settings apply.
   public init() {}
 }
 

@@ -5,8 +5,8 @@ import Foundation
 extension URLRequest {
   /// The way in which a data task's request uses the session's ``URLSessionConfiguration/urlCache``.
   ///
-  /// If the session has no cache, or the method is neither `GET` nor `HEAD`, a request with the policy ``returnCacheDataDontLoad``
-  /// fails. With all other policies, the response is then loaded from the origin.
+  /// If the session has no cache, or the method is neither `GET` nor `HEAD`, the response is loaded from the origin. In this case,
+  /// a request with the policy ``returnCacheDataDontLoad`` fails instead.
   public enum CachePolicy: UInt, Sendable {
     /// Uses a cached response if HTTP's caching rules allow it (RFC 9111). Otherwise, loads the response from the origin.
     case useProtocolCachePolicy = 0

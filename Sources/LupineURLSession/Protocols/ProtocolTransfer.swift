@@ -48,8 +48,7 @@ final class ProtocolTransfer: TaskTransfer {
     /// Whether the transfer waits for the task's answer to an event.
     var isWaiting = false
     var isSuspended = false
-    /// The highest number `change` that was passed to `setSuspended`. Calls with lower numbers have no effect, because they come
-    /// too late.
+    /// The highest `change` number that was passed to `setSuspended`. A call with a lower number comes too late and has no effect.
     var latestChange = 0
     var isCancelled = false
     var response: URLResponse?
@@ -389,7 +388,8 @@ final class ProtocolTransfer: TaskTransfer {
 }
 
 extension URLSessionTaskMetrics.Values {
-  /// Returns the values for a transfer that a redirect has continued with another transfer, whose values are `next`.
+  /// Returns the combined values of two transfers. The first one, with these values, ended with a redirect. The second one, with
+  /// the values `next`, performed the redirected request.
   fileprivate func redirected(to next: Self) -> Self {
     Self(
       transactionMetrics: transactionMetrics + next.transactionMetrics,

@@ -35,9 +35,9 @@ struct RedirectHistory: Sendable {
 }
 
 extension RedirectRule {
-  /// Returns `request`, to which a redirect has led from `earlier`, without the fields that only the origin of `earlier` may
-  /// receive. Fields whose values differ from those in `earlier` are kept. Returns `request` unchanged if it is for the same
-  /// origin.
+  /// Limits the fields of `request`, to which `earlier` was redirected. If the two requests are for different origins, returns
+  /// `request` without the fields that only the origin of `earlier` may receive, but keeps those whose values differ from the
+  /// values in `earlier`. Otherwise returns `request` unchanged.
   func limited(_ request: URLRequest, after earlier: URLRequest) -> URLRequest {
     guard !request.hasSameOrigin(as: earlier) else { return request }
     var limited = request
@@ -53,7 +53,7 @@ extension URLRequest {
   /// The origin of the request's URL. Nil if the URL's scheme isn't `http` or `https`, or if the URL is malformed.
   fileprivate var origin: Origin? { url.flatMap { try? URI($0.absoluteString) }?.origin }
 
-  /// Whether the URL's scheme is one over HTTP, even if no request can be sent to the URL.
+  /// Whether the URL's scheme begins with `http`, as in `https` or `http+unix`, even if no request can be sent to the URL.
   fileprivate var isForHTTP: Bool { url?.scheme?.lowercased().hasPrefix("http") ?? false }
 
   /// Returns whether the URLs of the two requests have the same origin. URLs of schemes other than `http` and `https` have the same

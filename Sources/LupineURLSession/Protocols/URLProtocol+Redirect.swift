@@ -14,9 +14,9 @@ extension ProtocolTransfer {
     /// The error because of which the session's redirect rule refuses the redirect. Nil if the rule permits it.
     var refusal: URLError?
 
-    /// Returns the error with which the task fails if its delegate has chosen a request that the redirect rule refuses for the same
-    /// reason as the proposed one: their URLs are equal, or both lead from https to http. Returns nil if the chosen request is
-    /// permitted.
+    /// Returns nil if the task may send `chosen`, the request that its delegate has chosen for the redirect. Otherwise returns the
+    /// error with which the task fails: the redirect rule refuses `chosen` for the same reason as the proposed request. This is the
+    /// case if their URLs are equal, or if both lead from https to http.
     func refusal(of chosen: URLRequest) -> URLError? {
       guard let refusal else { return nil }
       let isForItsScheme =
@@ -71,8 +71,8 @@ extension URLProtocol {
 }
 
 extension URLRequest {
-  /// Returns the request to which a redirect leads. If the redirect's URL has user information, which is removed from the URL, the
-  /// returned request has an Authorization field with that credential.
+  /// Returns the request to which a redirect leads. If the redirect's URL has user information, the returned request has that
+  /// credential in its Authorization field and not in its URL.
   fileprivate func redirectedWithCredential(to next: EngineRequest) -> URLRequest {
     var request = redirected(to: next)
     if !request.fields.contains("Authorization"), let value = next.fields.first("Authorization") {

@@ -8,7 +8,7 @@ extension URLSessionTask {
   /// The object that the session shares with its URL protocols. Nil if there is none.
   package var protocolContext: (any AnyObject & Sendable)? { session?.client.settings.protocolContext }
 
-  /// The request for which the session chooses or creates a URL protocol. Nil if it hasn't done so yet.
+  /// The request for which the session most recently chose or created a URL protocol. Nil if there has been none.
   package internal(set) var protocolRequest: URLRequest? {
     get { options?.state.withLock { $0.protocolRequest } }
     set { makeOptions().state.withLock { $0.protocolRequest = newValue } }

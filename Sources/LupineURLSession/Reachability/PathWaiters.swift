@@ -59,8 +59,8 @@ package final class PathWaiters: Sendable {
   private struct State {
     var list = PathWaitList()
     var watch: (any AnyObject & Sendable)?
-    /// The number of times that a watch of the network has been started. By this number, a late report of an earlier watch is
-    /// recognized and ignored.
+    /// The number of times that a watch of the network has been started, which is also the number of the latest watch. A late
+    /// report of an earlier watch has a lower number and is ignored.
     var watchCount = 0
     /// The time at which the timer fires. Nil if the timer isn't set.
     var timer: Instant?

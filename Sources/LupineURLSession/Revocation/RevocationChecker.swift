@@ -51,7 +51,7 @@ struct RevocationChecker: Sendable {
   ///
   /// - Parameters:
   ///   - subjects: The certificates to check, each paired with its issuer's certificate, starting with the server's certificate.
-  ///   - staple: The OCSP response about its own certificate, in DER, that the server has sent in the TLS handshake. Nil if it has
+  ///   - staple: The OCSP response, in DER, that the server has sent about its own certificate in the TLS handshake. Nil if it has
   ///     sent none.
   ///   - options: The methods of the check, and whether a verified status is required.
   func failure(

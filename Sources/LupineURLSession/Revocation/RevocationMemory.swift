@@ -3,8 +3,8 @@
 import LupineEngine
 import Synchronization
 
-/// A cache of the statuses that verified OCSP responses and revocation lists state for certificates. It is thread-safe. All
-/// sessions can share it, because every status is signed, so that it doesn't matter which session has fetched it.
+/// A cache of certificates' revocation statuses, which come from verified OCSP responses and revocation lists. It is thread-safe.
+/// All sessions can share it: every status is signed, so it doesn't matter which session has fetched it.
 final class RevocationMemory: Sendable {
   /// The kind of source from which a status comes: an OCSP response or a revocation list.
   enum Method: Sendable, Hashable {

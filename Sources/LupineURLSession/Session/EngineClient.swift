@@ -11,7 +11,7 @@ package final class EngineClient: CacheUpstream, Sendable {
   let settings: URLSessionConfiguration.Snapshot
   /// The authentication state that the session's tasks share.
   let authentication = SessionAuthentication()
-  /// The connection to the session's cache, or nil if the session has no cache.
+  /// The object through which the session uses its cache. Nil if the session has no cache.
   let cache: SessionCache?
   /// The client certificates that the session's delegates have chosen for origins.
   let identities = SessionIdentities()
@@ -28,8 +28,8 @@ package final class EngineClient: CacheUpstream, Sendable {
     var evaluation: ServerTrustEvaluation?
     /// The object that asks the session's delegate whether to trust a server. Nil if the delegate never decides on trust.
     var trustConsultant: (any ServerTrustConsultant)?
-    /// The revocation checker that the trust evaluation and the delegate use. It is created only once, because its fetcher has an
-    /// engine that only it uses.
+    /// The revocation checker that the trust evaluation and the delegate use. It is created only once, because its fetcher starts a
+    /// separate engine.
     var revocation: RevocationChecker?
     /// Combined certificate verifiers, starting with the oldest. Each combines the verifier in a request's TLS settings (`own`)
     /// with the session's trust evaluation and delegate. Requests with equal settings must get the same combined verifier, because
@@ -86,9 +86,9 @@ package final class EngineClient: CacheUpstream, Sendable {
   var redirectRule: RedirectRule { settings.redirectRule }
 
   /// Converts a task's request to a request of the engine. If `body` isn't nil, it replaces the request's body. `isElsewhere` is
-  /// true if a redirect has led to an origin other than the first request's. In this case, the session's fields that the redirect
-  /// rule binds to an origin aren't added. Throws a `URLError` if the URL can't be requested, or if the cache policy requires a
-  /// cached response but `isCached` is false because no cache answers the request.
+  /// true if a redirect has led to an origin other than that of the first request. In this case, the session's fields that the
+  /// redirect rule binds to an origin aren't added. Throws a `URLError` if the URL can't be requested, or if the cache policy
+  /// requires a cached response but `isCached` is false because no cache answers the request.
   func convert(
     _ request: URLRequest, body: RequestBody? = nil, isCached: Bool = false, isElsewhere: Bool = false
   ) throws(URLError) -> EngineRequest {

@@ -26,14 +26,14 @@ import Synchronization
 /// session.finishTasksAndInvalidate()
 /// ```
 ///
-/// A session retains its delegate until it has been invalidated and its last task has ended, so a session with a
-/// delegate must be invalidated after use. A task retains its session, and the session its task, until the task has completed: a
-/// program may release a session whose requests are in progress, but a task that is neither resumed nor cancelled keeps its
-/// session in memory. Methods and properties may be used on any thread.
+/// A session retains its delegate until it has been invalidated and its last task has ended, so a session with a delegate must be
+/// invalidated after use. A session and its tasks retain each other until the tasks have completed: a program may release a session
+/// whose requests are in progress, but a task that is neither resumed nor cancelled keeps its session in memory. Methods and
+/// properties may be used on any thread.
 ///
 /// Tests can override the methods that create tasks. The methods of this class don't call each other, so overriding one doesn't
-/// affect the others. The async methods do: `data` and `upload` call the forms with a completion handler, `download` and `bytes`
-/// those without.
+/// affect the others. The async methods are exceptions: `data` and `upload` call the methods that take a completion handler, and
+/// `download` and `bytes` call the methods that take none.
 open class URLSession: NSObject, @unchecked Sendable {
   enum Life {
     case valid
@@ -387,8 +387,8 @@ open class URLSession: NSObject, @unchecked Sendable {
   @preconcurrency
   open func flush(completionHandler: @escaping @Sendable () -> Void) { renewConnections(then: completionHandler) }
 
-  /// Removes the cookies, credentials and cached responses of the session's storages and the client certificates that its
-  /// delegates have chosen, and renews its connections as ``flush(completionHandler:)`` does.
+  /// Removes the cookies, credentials and cached responses from the session's storages, and forgets the client certificates that
+  /// its delegates have chosen. Makes later requests open new connections, like ``flush(completionHandler:)``.
   ///
   /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
   @preconcurrency

@@ -13,8 +13,8 @@ final class TaskOptions: Sendable {
     /// The internal delegate that calls the task's completion handler, or that passes the body to an async sequence. Nil if there
     /// is none.
     var collector: (any URLSessionTaskDelegate)?
-    /// The delegates that the task calls: `collector` or else `own`, and the session's delegate for those protocols to which the
-    /// first delegate doesn't conform. Nil if the task has neither `collector` nor `own`.
+    /// The delegates that the task calls: `collector` or, if that is nil, `own`. The task calls the session's delegate for the
+    /// delegate protocols to which that one doesn't conform. Nil if the task has neither `collector` nor `own`.
     var delegates: URLSession.Delegates?
     var earliestBeginDate: Date?
     var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
@@ -94,8 +94,7 @@ extension URLSessionTask {
 }
 
 extension URLSession {
-  /// A delegate in the form of each protocol to which it may conform. It is cast only once, because a cast for each call would cost
-  /// more than the call.
+  /// A delegate, cast to each of the delegate protocols. It is cast only once, because a cast costs more than calling the delegate.
   final class Delegates: Sendable {
     let session: any URLSessionDelegate
     let task: (any URLSessionTaskDelegate)?
@@ -103,7 +102,7 @@ extension URLSession {
     let download: (any URLSessionDownloadDelegate)?
     let selective: (any SelectiveDataDelegate)?
     /// The delegate if it is a `SelectiveTrustDelegate`, which states whether it decides on servers' certificates. Nil for a task's
-    /// own delegate, which never does.
+    /// own delegate, because it never decides on certificates.
     let trust: (any SelectiveTrustDelegate)?
     /// Whether a call has already shown that the session's delegate doesn't implement
     /// `urlSession(_:didReceive:completionHandler:)`.

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The `Progress` of a task, which a caller has requested, and the code that updates it.
+/// The `Progress` that a caller has requested from a task, and the code that updates it.
 final class TaskProgress: Sendable {
   let progress = Progress(totalUnitCount: -1)
 

@@ -28,7 +28,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     var keepsFile: Bool?
     var hasEnded = false
     var resumeDataHandlers: [ResumeDataHandler] = []
-    /// The error of the file because of which the task has cancelled its transfer. Nil if there is none.
+    /// The error of creating or writing the file, after which the task has cancelled its transfer. Nil if there is none.
     var failure: URLError?
     /// The error because of which the resume data can't be read. Nil if the data can be read, or if the task has none.
     var resumeDataError: URLError?

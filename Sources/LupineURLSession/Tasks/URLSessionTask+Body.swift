@@ -25,7 +25,7 @@ extension URLSessionTask {
     }
   }
 
-  /// The length of the request's body in bytes, as far as it is known before the task has started. Otherwise
+  /// The length of the request's body in bytes if it is known before the task has started. Otherwise,
   /// `NSURLSessionTransferSizeUnknown`.
   var bodyByteCountExpected: Int64 {
     switch (content, firstRequest?.body) {

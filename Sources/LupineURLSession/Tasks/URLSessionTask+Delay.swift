@@ -19,7 +19,7 @@ extension URLSessionTask {
     }
   }
 
-  /// The maximum delay of a task in seconds: 100 years, which the clock can represent.
+  /// The maximum delay of a task in seconds: 100 years. The clock can represent such a time.
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func beginDelayed(in session: URLSession) {

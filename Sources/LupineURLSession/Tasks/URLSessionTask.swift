@@ -56,7 +56,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
       if case .transferring(let transfer) = stage { transfer } else { nil }
     }
 
-    /// Changes the state to running or suspended. Returns the number of this change, which numbers all such changes of the task in
+    /// Changes the state to running or suspended. Returns the number of this change. All such changes of a task are numbered in
     /// order.
     mutating func setSuspended(_ isSuspended: Bool) -> Int {
       state = isSuspended ? .suspended : .running
@@ -100,8 +100,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   /// Starts the task with another request, which the delegate has chosen when the task's earliest begin date had passed.
   func start(with request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
 
-  /// Returns the group of transfers to which the task's transfer belongs, because they deliver on the same queue. This is the
-  /// delegate queue, unless a subclass overrides the method.
+  /// Returns the group of the task's transfer: the transfers that deliver their events on the same queue. That queue is the
+  /// delegate queue, unless a subclass overrides this method.
   func readyTransfers(of session: URLSession) -> ReadyTransfers { session.readyTransfers }
 
   /// Returns the queue on which the task's transfer delivers its events.

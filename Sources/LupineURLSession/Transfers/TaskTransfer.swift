@@ -11,8 +11,8 @@ protocol TaskTransfer: AnyObject, Sendable {
   func cancel()
   /// Pauses or continues reading the response.
   ///
-  /// `change` is the number of the task's change of state, in the order of these changes. Several threads may call this method in a
-  /// different order, so a call with a lower number than an earlier call has no effect.
+  /// `change` numbers the task's changes of state in order. Several threads may call this method in a different order, so a call
+  /// has no effect if an earlier call had a higher number.
   func setSuspended(_ isSuspended: Bool, change: Int)
   /// Extends the receive window by `byteCount` bytes of the response's body.
   func extendWindow(by byteCount: Int)

@@ -4,8 +4,8 @@ import LupineEngine
 
 extension Transfer {
   /// Adds to the request the client certificate that the session has remembered for the request's origin, unless the TLS settings
-  /// of the request or the session contain a certificate. If the observer must choose a certificate before the request is sent,
-  /// returns the authorities whose certificates the server accepts. Otherwise returns nil.
+  /// of the request or the session contain a certificate. If the server is known to request a certificate, but the observer hasn't
+  /// chosen one, returns the authorities whose certificates the server accepts. Otherwise returns nil.
   func identify(_ request: inout EngineRequest) -> [[UInt8]]? {
     guard request.uri.origin.scheme == .https, choosesIdentity(request) else { return nil }
     switch client.identities.known(about: request.uri.origin) {
@@ -17,8 +17,8 @@ extension Transfer {
     }
   }
 
-  /// Returns whether the observer chooses the client certificate for the request, because neither its TLS settings nor the
-  /// session's contain one.
+  /// Returns whether the observer chooses the client certificate for the request. True if neither the request's nor the session's
+  /// TLS settings contain a certificate.
   func choosesIdentity(_ request: EngineRequest) -> Bool { request.choosesIdentity(client.settings.engine.tls) }
 
   /// Asks the observer for a client certificate for the origin. If the session has remembered one in the meantime, uses that one

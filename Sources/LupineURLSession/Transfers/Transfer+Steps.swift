@@ -206,8 +206,8 @@ extension TransferState.Answer {
 
   /// Returns whether the URL that a redirect handler has chosen is refused for the same reason as the proposed URL. This is the
   /// case if the URLs are equal, or if the chosen URL has the scheme for which the proposed URL was refused (http after https, or a
-  /// Unix socket). A handler that only adds a query to an http URL hasn't decided to send the request unencrypted, but a handler
-  /// that chooses another scheme has made a decision.
+  /// Unix socket). For example, a handler that only adds a query to the proposed http URL hasn't decided to send the request
+  /// unencrypted. A handler that changes the scheme has made such a decision.
   private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
     let (scheme, proposedScheme) = (chosen?.scheme?.lowercased() ?? "", proposed?.scheme?.lowercased() ?? "")
     let isForItsScheme = error.code == .redirectRefused && scheme == proposedScheme

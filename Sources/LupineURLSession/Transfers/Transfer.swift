@@ -34,7 +34,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   let client: EngineClient
   private let delivery: ReadyTransfers
   private let windowBytes: Int?
-  /// The task's connection to the session's cache. Nil if the session has no cache.
+  /// The object through which the task uses the session's cache. Nil if the session has no cache.
   let cache: TaskCache?
   /// The length of the first request's body in bytes, or nil if it is unknown. It doesn't change if a redirect drops the body.
   let bodyByteCount: UInt64?
@@ -50,7 +50,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   ///   - delivery: The object that lets the transfer deliver its events on the observer's queue.
   ///   - windowBytes: The receive window: the maximum number of bytes of the response's body to deliver before `extendWindow(by:)`
   ///     permits more, or nil for no limit.
-  ///   - cache: The task's connection to the session's cache, or nil if the session has no cache.
+  ///   - cache: The object through which the task uses the session's cache, or nil if the session has no cache.
   ///   - observer: The object that receives the transfer's events, usually the session task.
   init(
     _ request: EngineRequest, from urlRequest: URLRequest, redirectCount: Int = 0, client: EngineClient,
@@ -276,7 +276,8 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     }
   }
 
-  /// Whether the cache policy of the request or, if it has none, of the session permits sending the request to the origin.
+  /// Whether the request's cache policy permits sending the request to the origin. If the request has no policy, the session's
+  /// applies.
   private var mayLoad: Bool {
     let policy = guarded.withLock { $0.state.urlRequest.explicitCachePolicy } ?? client.settings.cachePolicy
     return policy != .returnCacheDataDontLoad

@@ -24,8 +24,8 @@ struct TransferBatch {
   /// The maximum number of bytes of received pieces that are joined to one piece: 256 KiB, which is what the engine reads at once.
   /// Pieces are joined because delivering a piece costs the same, whatever its length.
   private static let joinedBytesMax = 256 * 1024
-  /// The minimum length of a piece for which capacity is reserved in advance for all bytes that may still be appended to it: 32
-  /// KiB. After a shorter piece, often no further bytes arrive soon.
+  /// The minimum length of a piece, 32 KiB, at which capacity is reserved for all bytes that may still be appended to the piece.
+  /// After a shorter piece, often no further bytes arrive soon.
   private static let roomyBytesMin = 32 * 1024
 
   /// Appends bytes of the body to the latest piece, or starts another piece if the latest one would exceed `joinedBytesMax`.

@@ -29,7 +29,7 @@ extension TransferState {
     indirect case follow(EngineRequest, URLRequest)
     /// Follow the redirect with this request, which a URLProtocol answers.
     indirect case handOver(URLRequest)
-    /// Send the request again, because there is a network after a wait of this duration.
+    /// Send the request again, because a network was found after a wait of this duration.
     case networkFound(after: Duration)
     /// End the transfer with this error, for example because the redirect can't be followed as the observer wants, or because there
     /// was no network in time.

@@ -13,8 +13,8 @@ extension TransferState {
     /// If the response has a challenge that can be answered, request a credential from the observer. Otherwise, present the
     /// response.
     indirect case authenticate(Unauthorized)
-    /// Ask the observer whether it accepts the body. If the exchange hasn't ended (`isLast` is false), skip the step unless the
-    /// observer's `decidesOnResponse` is true.
+    /// Ask the observer whether it accepts the body. While the exchange is in progress (`isLast` is false), the step is performed
+    /// only if the observer's `decidesOnResponse` is true.
     case present(HTTPURLResponse, isLast: Bool)
     /// Deliver a piece of the response's body to the observer.
     case deliver(Data)
@@ -95,8 +95,8 @@ extension TransferState {
     /// The URL of the request that couldn't be sent.
     let url: URL?
 
-    /// The maximum number of consecutive lookups that may fail, because no name server answers, after the network has come up: 3,
-    /// within about one second. If another lookup fails too, the transfer fails.
+    /// When the network has just come up, its name servers may not answer yet. This is the maximum number of consecutive lookups
+    /// that may fail for this reason: 3, within about one second. If another lookup fails too, the transfer fails.
     static let unansweredLookupsMax = 3
 
     /// Whether the latest attempt may have been made too early: just before the network came up, or before the network's name

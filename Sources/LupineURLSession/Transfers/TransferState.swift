@@ -131,11 +131,10 @@ struct TransferState: Sendable {
   /// The number of exchanges so far, which is also the number of the latest exchange.
   var exchangeCount = 0
   var body = Body.wanted
-  /// The number of body bytes that the observer has processed and by which the engine's receive window must still be extended.
+  /// The number of body bytes that the observer has processed, but by which the engine's receive window hasn't been extended yet.
   var consumedByteCount = 0
   var demand = Demand.running
-  /// The highest number `change` that was passed to `setSuspended`. Calls with lower numbers have no effect, because they come too
-  /// late.
+  /// The highest `change` number that was passed to `setSuspended`. A call with a lower number comes too late and has no effect.
   var latestChange = 0
   var turn = Turn.received
   /// The number of questions to the observer so far, which is also the number of the latest question.

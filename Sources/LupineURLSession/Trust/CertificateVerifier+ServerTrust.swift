@@ -25,8 +25,8 @@ package struct ServerTrustEvaluation: Sendable {
   }
 }
 
-/// An object that decides whether to trust a server after the `ServerTrustEvaluation`, for example by asking a session's delegate.
-/// The handshake waits for the decision.
+/// An object that, after the `ServerTrustEvaluation`, makes the final decision whether to trust a server, for example by asking a
+/// session's delegate. The handshake waits for the decision.
 protocol ServerTrustConsultant: Sendable {
   /// Whether handshakes must wait for this object's decision. Read on event loops, so the property must not block.
   var isNeeded: Bool { get }
@@ -49,9 +49,8 @@ private struct ServerTrustRefusal: Error, CustomStringConvertible {
 extension CertificateVerifier {
   /// Creates a verifier that calls `own`, `evaluation` and `consultant` in this order, until one has refused the server.
   ///
-  /// If `evaluation` returns false or is nil, the decision of `own` counts or, if `own` is nil, OpenSSL's decision. Then
-  /// `consultant` may still accept or refuse the server. `revocation` performs the revocation checks that evaluations and delegates
-  /// request.
+  /// If `evaluation` returns false or is nil, `own` makes the decision. If `own` is nil, OpenSSL makes it. Then `consultant`
+  /// may still accept or refuse the server. `revocation` performs the revocation checks that evaluations and delegates request.
   convenience init(
     _ evaluation: ServerTrustEvaluation?, after own: CertificateVerifier?,
     before consultant: (any ServerTrustConsultant)?,

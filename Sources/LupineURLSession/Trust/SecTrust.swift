@@ -54,8 +54,8 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     state.withLock { $0.trustsOnlyAnchors = isOnly }
   }
 
-  /// Returns the reason why the certificate chain isn't trusted or, if `host` isn't nil, isn't valid for that host. Returns nil if
-  /// there is no problem.
+  /// Returns the reason why the certificate chain isn't trusted, or nil if it is trusted. If `host` isn't nil, the chain must also
+  /// be valid for that host.
   package func problem(forHost host: String?) -> TLSError? { verification(forHost: host).problem }
 
   private func verification(forHost host: String?) -> CertificateVerifier.Evidence.Verification {
