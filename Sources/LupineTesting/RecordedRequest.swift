@@ -37,7 +37,8 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     return "\(method) \(components.string ?? url.path)"
   }
 
-  /// Returns `request` with its body as data. If the request's body is a stream, it was read for this copy and can't be read again.
+  /// Returns `request` with its body as data. A body stream is replaced with the recorded data, because the stream has been read
+  /// and can't be read again.
   func withBodyInMemory(_ request: URLRequest) -> URLRequest {
     guard request.httpBodyStream != nil else { return request }
     var request = request

@@ -2,11 +2,13 @@
 
 import Foundation
 
-/// The credentials that a recording omits: values of header fields, of cookies, and of items of queries, forms and JSON.
+/// Specifies the credentials that a recording omits: the values of certain header fields, of cookies, and of certain items in
+/// queries, forms and JSON.
 ///
 /// The names of fields, cookies and items are kept, and their values are replaced with ``replacement``. User information is removed
-/// from URLs. A multipart body, and a JSON body that can't be parsed, are replaced entirely. In a body labeled as text, values are
-/// removed only if it is JSON. In a body without Content-Type, values are removed if it is JSON or a form.
+/// from URLs. A multipart body, and a JSON body that can't be parsed, are replaced entirely. If a body is labeled as text, its
+/// values are replaced only if the body is JSON. If a body has no Content-Type, its values are replaced if the body is JSON or a
+/// form.
 public struct Redaction: Sendable {
   /// The text that replaces a removed value.
   public static let replacement = "REMOVED"

@@ -2,8 +2,8 @@
 
 public import Foundation
 
-/// The error with which a request fails that no rule of ``Stubs`` answers. The description lists the rules that nearly match, with
-/// the conditions that the request doesn't meet.
+/// The error of a request that no rule of ``Stubs`` answers. The description lists the rules that nearly match, with the conditions
+/// that the request doesn't meet.
 public struct UnmatchedRequest: LocalizedError, CustomStringConvertible, Sendable {
   /// The request that no rule answers.
   public let request: RecordedRequest

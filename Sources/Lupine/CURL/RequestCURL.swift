@@ -61,8 +61,8 @@ package func cURLDescription(
 /// The maximum length of a program's argument on Linux, in bytes without the NUL: MAX_ARG_STRLEN, 32 pages of 4 KiB.
 private let argumentBytesMax = 32 * 4_096 - 1
 
-/// Returns the argument for the URL, in a form that curl can't mistake for an option or a file name. Only a URL without a
-/// scheme, to which no request can be sent, starts with a character other than a letter.
+/// Returns the argument for the URL, in a form that curl can't mistake for an option or a file name. Only a URL without a scheme
+/// needs a special form, because a scheme begins with a letter.
 private func urlArgument(_ url: String) -> String {
   switch url.utf8.first {
   // Without --url, curl would treat the text as an option, such as -K, which reads a file.

@@ -74,8 +74,8 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// Returns a sequence of events. Each iteration calls `addHandler`, which adds a handler to the request and may thereby resume
-  /// it.
+  /// Returns a sequence of events. Each iteration calls `addHandler`, which adds a handler to the request. Adding a handler may
+  /// resume the request.
   private func stream<Success: Sendable, Failure>(
     _ shouldAutomaticallyCancel: Bool, _ bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
     addHandler: @escaping @Sendable (@escaping StreamHandler<Success, Failure>.Receive) -> Void

@@ -46,7 +46,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     get async throws { try await box.value(cancelling: requestToCancel).result.get() }
   }
 
-  /// The request if it is to be cancelled with the awaiting Swift task, or nil.
+  /// The request if cancelling the awaiting Swift task must cancel it too, or nil otherwise.
   private var requestToCancel: DataRequest? { shouldAutomaticallyCancel ? request : nil }
 
   /// Cancels the request.
@@ -196,7 +196,8 @@ final class ResponseBox<Value: Sendable>: Sendable {
     latch.open()
   }
 
-  /// Returns the value once it has been set. If the awaiting task is cancelled, cancels `request`, unless it is nil.
+  /// Waits until the value has been set, and returns it. If the awaiting task is cancelled and `request` isn't nil, cancels
+  /// `request`.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
     await latch.pass(cancelling: request)
     guard let value = content.withLock({ $0 }) else { preconditionFailure("latch opened without a value") }
@@ -230,7 +231,7 @@ private struct Latch: ~Copyable, Sendable {
     waiting.forEach { queue.resume($0) }
   }
 
-  /// Waits until the latch is open. If the awaiting task is cancelled, cancels `request`, unless it is nil.
+  /// Waits until the latch is open. If the awaiting task is cancelled and `request` isn't nil, cancels `request`.
   nonisolated(nonsending) func pass(cancelling request: Request?) async {
     guard !state.withLock({ $0.isOpen }) else { return }
     guard let request else { return await wait() }

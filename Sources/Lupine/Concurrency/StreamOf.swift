@@ -11,14 +11,14 @@ public struct StreamOf<Element>: AsyncSequence {
   /// The policy that determines which unread elements are kept. All other unread elements are dropped.
   public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
 
-  /// An element, and the piece of the response body from which it was made, or nil. The piece's bytes occupy the receive window
-  /// until the element is read or dropped.
+  /// An element with the piece of the response body from which it was made, if there is one. The piece's bytes occupy the receive
+  /// window until the element is read or dropped.
   fileprivate struct Item {
     let element: Element
     let hold: StreamPiece?
   }
 
-  /// Receives the elements of one iteration from the code that produces them.
+  /// Passes elements from the code that produces them to one iteration of the sequence.
   struct Continuation: Sendable {
     fileprivate let items: AsyncStream<Item>.Continuation
 

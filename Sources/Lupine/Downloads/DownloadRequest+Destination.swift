@@ -72,7 +72,7 @@ extension DownloadRequest {
 }
 
 extension DownloadDestination {
-  /// Moves a file to the destination. If `fileManager` is an instance of a subclass, uses the methods of that subclass.
+  /// Moves a file to the destination. Uses `fileManager` only if it is an instance of a subclass, which may override methods.
   fileprivate func move(from source: URL, with fileManager: FileManager) throws {
     guard type(of: fileManager) != FileManager.self else { return try move(from: source) }
     if createsIntermediateDirectories {

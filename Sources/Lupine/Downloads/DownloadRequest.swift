@@ -22,7 +22,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     case resumeData(Data)
   }
 
-  /// The state of a download, in addition to the state of every request.
+  /// The state that only downloads have, in addition to the state that every request has.
   struct Downloaded {
     var fileURL: URL?
     var resumeData: Data?

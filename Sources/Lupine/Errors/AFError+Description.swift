@@ -15,8 +15,8 @@ extension PropertyListError: RemedyStating {}
 extension URLEncodedFormEncoder.Error: RemedyStating {}
 
 extension Error {
-  /// Returns a description of `event` with this error as its cause: `event`, this error's description, and `remedy` unless this
-  /// error's description already contains a remedy.
+  /// Returns a sentence with `event` and, as its cause, this error's description, followed by `remedy`. Omits `remedy` if this
+  /// error's description already contains one.
   func sentence(_ event: String, remedy: String? = nil) -> String {
     let cause = localizedDescription
     // If the cause begins with the same event, the event isn't repeated.
@@ -27,7 +27,7 @@ extension Error {
 }
 
 extension AFError: LocalizedError {
-  /// The failure, its place and a remedy, in English.
+  /// Describes what failed, where, and how to correct it, in English.
   public var errorDescription: String? {
     switch self {
     case .createURLRequestFailed(let error):

@@ -52,8 +52,8 @@ extension AFError {
 }
 
 extension AFError {
-  /// The error for a part of a multipart form with a header field that contains CR or LF, which would end the field's line and
-  /// begin another field or the part's body. Alamofire doesn't have this error.
+  /// The error for a multipart form in which a part's header field contains CR or LF. These characters would end the field's line,
+  /// and begin another field or the part's body. Alamofire doesn't have this error.
   public struct ForbiddenPartHeader: LocalizedError {
     /// The name of the rejected header field.
     public var name: String

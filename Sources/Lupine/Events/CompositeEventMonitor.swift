@@ -24,8 +24,8 @@ public final class CompositeEventMonitor: EventMonitor {
     notifications = monitors.compactMap { $0 as? AlamofireNotifications }
   }
 
-  /// Whether there is a monitor other than ``AlamofireNotifications``, which ignores the events that aren't posted as
-  /// notifications.
+  /// Whether any monitor is of a type other than ``AlamofireNotifications``. If not, only events for which notifications are posted
+  /// need to be reported.
   var hasListeners: Bool { !listeners.isEmpty }
 
   // Inlined in each of the 50 events, these two functions would double the size of this file's code.
@@ -35,7 +35,8 @@ public final class CompositeEventMonitor: EventMonitor {
     for monitor in listeners { monitor.queue.async { event(monitor) } }
   }
 
-  /// Passes `event` to the monitors that post notifications, synchronously, and then to the others, on their own queues.
+  /// Calls `event` synchronously with each monitor that posts notifications, and then with each other monitor on that monitor's
+  /// queue.
   @inline(never)
   private func post(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
     for monitor in notifications { event(monitor) }

@@ -79,8 +79,8 @@ public protocol EventMonitor: Sendable {
   /// Called when the request fails before its task has ended, because the server isn't trusted or a stream handler threw an
   /// error.
   func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError)
-  /// Called when the task has ended and its response has been validated. `error` is the task's error. It is never a validation
-  /// error, which is the request's error.
+  /// Called when the task has ended and its response has been validated. `error` is the error of the task, such as a transfer
+  /// error. A validation error isn't passed, because it is an error of the request.
   func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?)
   /// Called before the request is retried.
   func requestIsRetrying(_ request: Request)
@@ -105,7 +105,7 @@ public protocol EventMonitor: Sendable {
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult)
-  /// Called when the response for a handler without a serializer is complete, before the handler is called.
+  /// Called before the response is passed to a handler that has no serializer.
   func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
   /// Called when the response body has been serialized for a handler, before the handler is called.
   func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
@@ -139,7 +139,7 @@ public protocol EventMonitor: Sendable {
   func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult)
-  /// Called when the response for a handler without a serializer is complete, before the handler is called.
+  /// Called before the response is passed to a handler that has no serializer.
   func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
   /// Called when the downloaded file has been serialized for a handler, before the handler is called.
   func request<Value: Sendable>(_ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)

@@ -43,7 +43,7 @@ extension HTTPHeader {
     return tags.isEmpty ? ["en"] : Array(tags.prefix(acceptedLanguagesMax))
   }
 
-  /// Returns a comma-separated list of the elements, with quality values that decrease from 1.0 in steps of 0.1, to 0.1 at least
+  /// Returns a comma-separated list of the elements, with quality values that decrease from 1.0 in steps of 0.1, but not below 0.1
   /// (RFC 9110 §12.4.2).
   static func qualityEncoded(_ elements: [String]) -> String {
     elements.enumerated()

@@ -150,7 +150,7 @@ extension HTTPHeaders: CustomStringConvertible {
 }
 
 extension HTTPHeaders {
-  /// Creates a set of the fields of a field section in which each name occurs only once.
+  /// Creates a set from `fields`, in which each name must occur only once.
   init(_ fields: Fields) {
     self.init(unique: fields.map { HTTPHeader(name: $0.name, value: $0.value) })
   }

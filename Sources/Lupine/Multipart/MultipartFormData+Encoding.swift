@@ -37,7 +37,7 @@ extension MultipartFormData {
     }
   }
 
-  /// Writes the form to `file` and closes the file, because some file systems report a failed write only then.
+  /// Writes the form to `file` and closes the file. Some file systems report a failed write only when the file is closed.
   func write(to file: FileHandle) throws(AFError) {
     func checked(_ change: () throws -> Void) throws(AFError) {
       do {

@@ -189,7 +189,7 @@ open class MultipartFormData: CustomStringConvertible {
     return headers
   }
 
-  /// Returns `name` with the characters escaped that would end a quoted string or its line, as the HTML standard specifies.
+  /// Escapes the characters of `name` that would end the quoted string or the line, as the HTML standard specifies.
   private static func escaped(_ name: String) -> String {
     var escaped = String.UnicodeScalarView()
     // The text is escaped by scalars, because CR and LF together are a single Character.

@@ -93,8 +93,8 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
     self.destination = destination
   }
 
-  /// Returns `request` with the form of `parameters` in its query or as its body. With a body, also sets `Content-Type:
-  /// application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
+  /// Returns `request` with `parameters`, as a URL-encoded form, in its query or as its body. If the form is the body, also sets
+  /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
   ///
   /// - Throws: `AFError.parameterEncoderFailed` with `.missingRequiredComponent(.url)` if the request has no URL, or with
   ///   `.encoderFailed` if the parameters can't be encoded or a custom set of allowed characters results in an invalid URL.

@@ -36,8 +36,8 @@ public struct DeflateRequestCompressor: RequestInterceptor {
     self.shouldCompressBodyData = shouldCompressBodyData
   }
 
-  /// Calls `completion` synchronously with the request and its compressed `httpBody`. The request is unchanged if it has no body
-  /// or if ``shouldCompressBodyData`` returns false.
+  /// Calls `completion` synchronously with the request, whose `httpBody` has been compressed. The request is unchanged if it has no
+  /// body or if ``shouldCompressBodyData`` returns false.
   ///
   /// The result is a failure if memory is exhausted, or, with the behavior `.error`, if the request already has a Content-Encoding
   /// field (``DuplicateHeaderError``).

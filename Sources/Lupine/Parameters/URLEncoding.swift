@@ -88,8 +88,8 @@ public struct URLEncoding: ParameterEncoding {
     self.boolEncoding = boolEncoding
   }
 
-  /// Returns the request with the form of `parameters` in its query or as its body. With a body, also sets `Content-Type:
-  /// application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
+  /// Returns the request with `parameters`, as a URL-encoded form, in its query or as its body. If the form is the body, also sets
+  /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
   ///
   /// - Throws: `AFError.parameterEncodingFailed` with `.missingURL` if the query is the destination and the request has no URL,
   ///   or the error of `asURLRequest()`.

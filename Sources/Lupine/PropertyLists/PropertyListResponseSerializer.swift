@@ -31,9 +31,9 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
   /// Parses the preprocessed body as a property list, and returns the value.
   ///
   /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error; or
-  ///   `.customSerializationFailed`, with a ``PropertyListError`` if Foundation could crash, hang or run out of memory on the body,
-  ///   or if the body contains a value that occurs only in keyed archives; or with Foundation's error if the body isn't a property
-  ///   list.
+  ///   `.customSerializationFailed`. That error wraps Foundation's error if the body isn't a property list. It wraps a
+  ///   ``PropertyListError`` if Foundation could crash, hang or run out of memory on the body, or if the body contains a value that
+  ///   occurs only in keyed archives.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> any Sendable {

@@ -107,7 +107,7 @@ extension Request {
   /// Ends the request with `error`, for example because its session was released.
   ///
   /// A request that was cancelled keeps the error of the cancellation, and a request whose response handlers are already running
-  /// keeps its result. A request that waits for a retry doesn't get one.
+  /// keeps its result. A request that waits for a retry isn't retried.
   func end(with error: AFError) {
     let task = mutableState.withLock { state in
       switch state.stage {

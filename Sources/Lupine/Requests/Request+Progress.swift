@@ -70,7 +70,7 @@ extension Request {
     return (count, known(total, of: task, orElse: count))
   }
 
-  /// Returns `total` or, if `total` is unknown and the task has ended without an error, `count`.
+  /// Returns `count` if `total` is unknown and the task has ended without an error. Otherwise returns `total`.
   private func known(_ total: Int64, of task: URLSessionTask, orElse count: Int64) -> Int64 {
     let isComplete = task.state == .completed && task.error == nil && error == nil
     return isComplete && total <= 0 ? count : total

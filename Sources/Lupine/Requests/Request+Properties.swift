@@ -83,13 +83,15 @@ extension Request {
   /// The closure that decides, after the response head has arrived, whether to continue with the response. Nil if there is none.
   var responseDecision: ResponseDecision? { mutableState.withLock { $0.responseDecision } }
 
-  /// The monitor that receives all events of the request, or nil if there are no monitors or only monitors that post notifications.
+  /// The monitor to notify of an event for which no notification is posted. Nil if there are no monitors except those that only
+  /// post notifications.
   var monitors: (any RequestMonitor)? { mutableState.withLock { $0.listeningMonitors } }
-  /// The monitor that receives the events that are also posted as notifications, or nil if there are no monitors.
+  /// The monitor to notify of an event for which a notification is posted too. Nil if there are no monitors.
   var notifiedMonitors: (any RequestMonitor)? { mutableState.withLock { $0.eventMonitor } }
 }
 
 extension Request.MutableState {
-  /// The request's monitor if it must receive all events. Nil if there are no monitors or only monitors that post notifications.
+  /// The monitor to notify of an event for which no notification is posted. Nil if there are no monitors except those that only
+  /// post notifications.
   var listeningMonitors: (any RequestMonitor)? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
 }

@@ -48,8 +48,8 @@ public class Request: @unchecked Sendable {
     /// The work that the change requires in addition to notifying the monitors, or nil if it requires none.
     let work: Work?
 
-    /// `build` retains the session until the request is set up, so that a request that was resumed before the session's release
-    /// is still sent.
+    /// The case `build` retains the session until the request's task has been created. Thus a request that was resumed before the
+    /// session was released is still sent.
     enum Work { case build((any RequestSession)?), stopWaiting }
   }
 
@@ -200,8 +200,8 @@ public class Request: @unchecked Sendable {
     return self
   }
 
-  /// Cancels the request. Calls `note` while holding the lock. `isFirst` tells whether the request wasn't cancelled before this
-  /// call, and `isRunning` whether its task is running.
+  /// Cancels the request. Calls `note` while holding the lock. `isFirst` is true if this call cancels the request, and false if the
+  /// request was already cancelled or has finished. `isRunning` is true if the request's task is running.
   func cancel(noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void) {
     move { state in
       let (isFirst, task) = (state.state.canTransition(to: .cancelled), state.runningTask)

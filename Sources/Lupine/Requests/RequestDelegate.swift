@@ -19,8 +19,8 @@ public protocol RequestDelegate: AnyObject, Sendable {
   func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?)
 }
 
-/// The internal methods that a request calls on its session. Requests use this protocol instead of ``Session``, because
-/// ``Session`` refers to all types of requests.
+/// The internal methods that a request calls on its session. Requests use this protocol to avoid a circular dependency: ``Session``
+/// refers to all types of requests.
 protocol RequestSession: RequestDelegate {
   var rootQueue: DispatchQueue { get }
   var serializationQueue: DispatchQueue { get }

@@ -3,11 +3,11 @@
 import Foundation
 import LupineURLSession
 
-/// Receives the events of all types of requests. Requests use this protocol instead of ``EventMonitor``, because
-/// ``EventMonitor`` refers to all types of requests. Each type of request declares a further protocol for its specific events.
+/// Receives the events that all types of requests have. Requests use this protocol to avoid a circular dependency: ``EventMonitor``
+/// refers to all types of requests. Each type of request declares a further protocol for its specific events.
 protocol RequestMonitor: AnyObject, Sendable {
-  /// Whether there is a monitor other than ``AlamofireNotifications``, which ignores the events that aren't posted as
-  /// notifications.
+  /// Whether any monitor is of a type other than ``AlamofireNotifications``. If not, only events for which notifications are posted
+  /// need to be reported.
   var hasListeners: Bool { get }
 
   func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)

@@ -3,7 +3,8 @@
 import Foundation
 import LupineURLSession
 
-/// The caller's closure, called on the caller's queue, that decides after a response head has arrived whether to receive the body.
+/// A closure that the caller provides, and the queue on which it is called. When a response head has arrived, the closure decides
+/// whether to receive the body.
 struct ResponseDecision: Sendable {
   let queue: DispatchQueue
   let decide: @Sendable (HTTPURLResponse, @escaping @Sendable (Request.ResponseDisposition) -> Void) -> Void

@@ -13,14 +13,14 @@ struct SerializedResponse: Sendable {
   let deliver: @Sendable (_ replacement: AFError?) -> Void
 }
 
-/// The response handlers in the order in which they were added, and the responses that have already been serialized for the first
-/// of them.
+/// The response handlers of a request in the order in which they were added, and the responses serialized so far, one for each of
+/// the first handlers.
 struct ResponseHandlers {
   private var handlers: ShortList<ResponseHandler> = []
   private(set) var deliveries: ShortList<Delivery> = []
 
-  /// A closure that passes a serialized response to its handler. The frequent case is `asSerialized`, which stores an existing
-  /// closure without wrapping it in another.
+  /// A closure that passes a serialized response to its handler. The usual case, `asSerialized`, stores an existing closure and so
+  /// needs no new one.
   enum Delivery: Sendable {
     /// The response is delivered as it was serialized. The closure is called with nil.
     case asSerialized(@Sendable (AFError?) -> Void)
@@ -40,7 +40,7 @@ struct ResponseHandlers {
 
   mutating func append(_ handler: @escaping ResponseHandler) { handlers.append(handler) }
 
-  /// Adds the closure that delivers the response serialized for the handler `next`.
+  /// Stores the closure that passes the serialized response to the handler `next`. Afterward, `next` is the following handler.
   mutating func add(_ delivery: Delivery) { deliveries.append(delivery) }
 
   /// Removes and returns the serialized responses, because another attempt follows. The caller releases them after releasing the

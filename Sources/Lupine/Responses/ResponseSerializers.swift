@@ -59,8 +59,8 @@ public final class StringResponseSerializer: ResponseSerializer {
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the preprocessed body as text. Reads it in ``encoding`` or, if that is nil, in the response's charset or, if the
-  /// response names no known charset, in ISO Latin-1.
+  /// Returns the preprocessed body as text. The text's encoding is ``encoding`` or, if that is nil, the response's charset. If the
+  /// response names no known charset, the encoding is ISO Latin-1.
   ///
   /// EUC-JP is a known charset, but Foundation on Linux can't decode it, so text in EUC-JP always results in an error. In that
   /// case, have the server send UTF-8, or decode `Data` with a library.

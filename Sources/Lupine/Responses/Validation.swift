@@ -120,7 +120,7 @@ extension DataStreamRequest {
   }
 }
 
-/// The validation rules, independent of requests.
+/// The rules for validating status codes and media types, shared by all types of requests.
 package enum ResponseRules {
   /// The status codes of successful responses, the class 2xx (RFC 9110 §15.3).
   package static let successfulStatusCodes = 200..<300
@@ -134,8 +134,7 @@ package enum ResponseRules {
 
   /// Validates the media type of `data`. A malformed media type counts as missing.
   ///
-  /// If `data` is nil or empty, the validation succeeds without evaluating the other arguments, because they would parse the
-  /// response's header fields.
+  /// If `data` is nil or empty, succeeds without evaluating the other arguments, which would parse the response's header fields.
   static func validate(
     contentType: @autoclosure () -> String?, of data: Data?, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {

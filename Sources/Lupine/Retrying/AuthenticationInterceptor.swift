@@ -74,8 +74,8 @@ extension AuthenticationError: LocalizedError {
 /// the refresh. If a server has rejected the credential, only the rejected requests wait; new requests are sent with the
 /// current credential. Waiting requests are resumed once, in order.
 ///
-/// When a refresh after a rejection has failed, further rejections of the same credential fail immediately with the
-/// same error, until the credential is replaced or another request has been sent with it.
+/// If a refresh after a rejection fails, other requests that a server rejects with the same credential fail immediately with the
+/// same error. This ends when the credential is replaced or another request is sent with it.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
   /// The type of the credential.
   public typealias Credential = AuthenticatorType.Credential
@@ -106,8 +106,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   private let authenticator: AuthenticatorType
   /// Returns the time of a monotonic clock in seconds.
   private let uptime: @Sendable () -> TimeInterval
-  /// The queue on which the interceptor calls `refresh` and resumes waiting requests, so that it never does so within another call
-  /// or while it holds the lock.
+  /// The queue on which the interceptor calls `refresh` and resumes waiting requests. Neither happens inside a call of the
+  /// interceptor's methods, or while its lock is held.
   private let queue = DispatchQueue(label: "lupine.authentication")
   private let state: Mutex<AuthenticationState<Credential, Waiter>>
 
@@ -199,8 +199,9 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     return authenticated
   }
 
-  /// Makes `waiter` wait for a refresh of `credential`, and begins the refresh unless one is running. If the refresh is refused,
-  /// answers the waiter with the error. Returns false, and ignores the waiter, if `credential` is no longer the current one.
+  /// Makes `waiter` wait for a refresh of `credential`, and begins the refresh unless one is running. If the refresh limit or an
+  /// earlier failure prevents the refresh, passes the error to the waiter. Returns false, and ignores the waiter, if `credential`
+  /// is no longer the current one.
   private func join(_ waiter: Waiter, after credential: Numbered<Credential>, for session: Session) -> Bool {
     let now = uptime()
     switch state.withLock({ $0.join(waiter, isAdapt: waiter.isAdapt, after: credential, now: now) }) {

@@ -41,7 +41,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
   private var credentialCount = 0
   private var refreshCount = 0
   private var refresh: Refresh?
-  /// The error with which the last refresh failed after a server had rejected the current credential, or nil.
+  /// The error of the failed refresh that followed a server's rejection of the current credential, or nil if there was none.
   private var failure: (any Error)?
   private var waiters: [Waiter] = []
 
@@ -62,8 +62,8 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     failure = nil
   }
 
-  /// Admits a request that is about to be sent. If other unsent requests already wait for a refresh, adds `waiter` to them.
-  /// Otherwise returns the current credential, or `.missing` if there is none.
+  /// Called for the request `waiter`, which is about to be sent. If other unsent requests already wait for a refresh, the request
+  /// waits too. Otherwise returns the current credential, or `.missing` if there is none.
   mutating func admit(_ waiter: Waiter) -> Admission {
     if refresh?.holdsAdapts == true {
       waiters.append(waiter)
@@ -78,8 +78,8 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     if current?.number == credential.number { failure = nil }
   }
 
-  /// Adds a request that waits for a credential newer than `credential`, if a refresh is running or may begin. `isAdapt` is true if
-  /// the request hasn't been sent yet, and false if a server has rejected it. `now` is the time in seconds.
+  /// Makes the request `waiter` wait until `credential` has been refreshed, if a refresh is running or may begin. `isAdapt` is true
+  /// if the request hasn't been sent yet, and false if a server has rejected it. `now` is the time in seconds.
   mutating func join(
     _ waiter: Waiter, isAdapt: Bool, after credential: Numbered<Credential>, now: TimeInterval
   ) -> Joining {

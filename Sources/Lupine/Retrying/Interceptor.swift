@@ -174,8 +174,8 @@ extension RequestInterceptor where Self == Interceptor {
   }
 }
 
-/// The interceptors that were added to one request, in order. The request stores them as `any Sendable`, because their protocol
-/// refers to ``Session``, which refers to all types of requests.
+/// The interceptors that were added to one request, in order. The request stores this list as `any Sendable` to avoid a circular
+/// dependency: the interceptors' protocol refers to ``Session``, which refers to all types of requests.
 struct InterceptorList: Sendable {
   fileprivate(set) var members: [any RequestInterceptor] = []
 }

@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// A chain of adapters or of retriers, its members, which are called in order until an answer ends the chain or all members have
-/// been called.
+/// A chain that calls its members, which are adapters or retriers, in order. It ends when a member gives an answer that ends the
+/// chain, or when all members have been called.
 ///
 /// Members that answer synchronously are called in a loop, so that a long chain doesn't overflow the stack. Only a member's
 /// first answer has an effect, so that the rest of the chain runs only once.
@@ -40,13 +40,13 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   }
 }
 
-/// The state of one call of an adapter or retrier. If it answers while `ask` is running, the loop in `advance` takes the answer. If
-/// it answers later, its call of the completion continues the chain.
+/// The state of one call of a chain's member. If the member calls its completion while `ask` is running, the loop in `advance`
+/// takes the answer. If the member calls its completion later, that call continues the chain.
 private final class MemberCall<Answer: Sendable>: Sendable {
   private enum State {
     case asked
     case answered(Answer)
-    /// The loop has stopped without an answer, so the call that brings the answer must continue the chain.
+    /// The loop has stopped because there was no answer yet. The member's call of its completion must continue the chain.
     case left
     case over
   }

@@ -30,7 +30,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   }
 
   private struct State {
-    /// The waits of requests for a network path, by number. Releasing a `PathWait` ends the wait.
+    /// The waits for a network path, one for each waiting request, keyed by a unique number. Releasing a `PathWait` ends that wait.
     var waits: [UInt64: PathWait] = [:]
     var latest: UInt64 = 0
   }
@@ -120,7 +120,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
 }
 
 extension Duration {
-  /// Converts an interval. Returns nil for `.never`.
+  /// Creates a duration from Dispatch's type. Returns nil for `.never`.
   fileprivate init?(_ interval: DispatchTimeInterval) {
     switch interval {
     case .seconds(let count): self = .seconds(count)

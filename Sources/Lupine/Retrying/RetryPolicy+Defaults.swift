@@ -15,8 +15,8 @@ extension RetryPolicy {
   /// The methods that are retried by default: the idempotent methods (RFC 9110 §9.2.2).
   public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
 
-  /// The status codes after which a request is retried by default: 408 (Request Timeout), and those of server errors that are often
-  /// transient (RFC 9110 §15.5.9 and §15.6).
+  /// The status codes after which a request is retried by default: 408 (Request Timeout), and the codes of server errors that are
+  /// often transient (RFC 9110 §15.5.9 and §15.6).
   public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
 
   /// The transfer errors after which a request is retried by default: errors of the network, the name service or the server that

@@ -79,8 +79,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     return pow(Double(exponentialBackoffBase), Double(count)) * exponentialBackoffScale
   }
 
-  /// Returns the code of `error` if it is a `URLError`, or of the `URLError` that the ``AFError`` `error` wraps. Otherwise returns
-  /// nil.
+  /// Returns the code of `error` or, if it is an ``AFError``, of the innermost error that it wraps. Returns nil if that error
+  /// isn't a `URLError`.
   private static func urlErrorCode(of error: any Error) -> URLError.Code? {
     var innermost = error
     while let underlying = innermost.asAFError?.underlyingError { innermost = underlying }

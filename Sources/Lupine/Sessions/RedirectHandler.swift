@@ -7,9 +7,9 @@ public protocol RedirectHandler: Sendable {
   /// Decides about a redirect, then calls `completion` once, on any thread, with the request to send. With nil, the redirect
   /// isn't followed, and its response becomes the task's response.
   ///
-  /// A server's redirect from https to http, or to a Unix socket, is refused even if the handler returns a request with another
-  /// path or query, because that isn't a decision to send the request unencrypted or to a socket. If the proposed request has
-  /// another scheme and the handler itself changes it to http, the redirect is followed.
+  /// If the server redirects from https to http, or to a Unix socket, the redirect is refused. This holds even if the handler
+  /// changes the path or query, because that isn't a decision to send the request unencrypted or to a socket. If the server
+  /// redirects to another scheme and the handler changes the scheme to http, the redirect is followed.
   ///
   /// - Parameters:
   ///   - task: The redirected task, which waits for `completion`.

@@ -15,7 +15,7 @@ import Synchronization
 /// ```
 ///
 /// Keep a reference to the session while its requests run. When the session is released, its unfinished requests fail with
-/// `AFError.sessionDeinitialized`. A request that is being built retains the session, except while an adapter runs.
+/// `AFError.sessionDeinitialized`. A request retains the session while its task is being created, except while an adapter runs.
 open class Session: @unchecked Sendable {
   /// The session that ``AF`` refers to.
   public static let `default` = Session()
@@ -52,8 +52,8 @@ open class Session: @unchecked Sendable {
   /// Creates a session that uses an existing `URLSession`.
   ///
   /// - Parameters:
-  ///   - session: A session with `delegate` as its delegate, and a delegate queue whose underlying queue is `rootQueue`. With a
-  ///     server trust manager, it must not have sent a request yet.
+  ///   - session: The existing `URLSession`. Its delegate must be `delegate`, and the underlying queue of its delegate queue must
+  ///     be `rootQueue`. If `serverTrustManager` isn't nil, the `URLSession` must not have sent a request yet.
   ///   - delegate: The delegate of `session`. A delegate can serve only one `Session`.
   ///   - rootQueue: The serial queue for internal work.
   ///   - startRequestsImmediately: Whether a request is resumed when its first response handler is added.

@@ -23,8 +23,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     self.fileManager = fileManager
   }
 
-  /// Attaches the delegate to its session, and restores the session's background tasks. Called after the session has set how the
-  /// servers' certificates are evaluated.
+  /// Attaches the delegate to its session, and restores the session's background tasks. Called after the evaluation of servers'
+  /// certificates has been configured.
   func attach(to session: Session) {
     let monitors = session.eventMonitor
     wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
@@ -78,7 +78,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
-  /// Provides the stream of the upload's body, the same stream each time. If the body isn't a stream, the task fails.
+  /// Provides the stream of the upload's body. Every call provides the same stream. If the body isn't a stream, the task fails.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,

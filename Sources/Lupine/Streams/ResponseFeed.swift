@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// A buffer of the response bytes that a request has received and that a reader, which may block, hasn't read yet.
+/// Buffers the bytes of a response body until a reader, which may block, has read them.
 final class ResponseFeed: StreamConsumer {
   /// The result of a call of `next(upTo:)`.
   enum Next {
@@ -24,8 +24,8 @@ final class ResponseFeed: StreamConsumer {
 
   fileprivate struct Part {
     var data: Data
-    /// The piece of the body that contains `data`, whose bytes occupy the task's receive window while it is retained. Nil once it
-    /// has been released.
+    /// The piece of the body to which `data` belongs, or nil once the piece has been released. Until then, the piece's bytes occupy
+    /// the task's receive window.
     var hold: StreamPiece?
   }
 
@@ -115,8 +115,8 @@ final class ResponseFeed: StreamConsumer {
     return isNew
   }
 
-  /// Changes the state with `body`, releases the pieces that `body` returns after releasing the lock, and wakes the waiting
-  /// readers.
+  /// Changes the state with `body`, and wakes the waiting readers. The pieces that `body` returns are released only after the lock
+  /// has been released.
   private func change(_ body: (inout State) -> [StreamPiece]) {
     let (waiterCount, _) = state.withLock { state in
       let pieces = body(&state)
@@ -138,8 +138,8 @@ extension ResponseFeed.State {
     return data
   }
 
-  /// Returns the pieces that no longer need to occupy the receive window, for the caller to release: the pieces that were read or,
-  /// if at most `spareByteCount` bytes are unread, all pieces.
+  /// Returns the pieces that no longer need to occupy the receive window: the pieces that were read or, if at most `spareByteCount`
+  /// bytes are unread, all pieces. The caller must release them.
   fileprivate mutating func release(spare spareByteCount: Int) -> [StreamPiece] {
     var released: [StreamPiece] = []
     while first < parts.count, parts[first].data.isEmpty {

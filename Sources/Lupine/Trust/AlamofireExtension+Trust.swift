@@ -59,8 +59,8 @@ extension AlamofireExtension where ExtendedType == [SecCertificate] {
 }
 
 extension AlamofireExtension where ExtendedType: Bundle {
-  /// The certificates among the bundle's resources: those in files with one DER certificate each and the extension cer, crt or der.
-  /// Other files, including PEM files, are skipped.
+  /// The certificates in the bundle's resource files that have the extension cer, crt or der and contain one DER certificate. Other
+  /// files, including PEM files, are skipped.
   public var certificates: [SecCertificate] {
     paths(forResourcesOfTypes: [".cer", ".CER", ".crt", ".CRT", ".der", ".DER"]).compactMap { path in
       guard let data = try? Data(contentsOf: URL(filePath: path)) else { return nil }

@@ -117,8 +117,8 @@ extension [any ServerTrustEvaluating] {
 }
 
 extension ServerTrustManager {
-  /// The manager's evaluators in the form in which the session's engine calls them. The closure returns false for a host without an
-  /// evaluator, and the engine then verifies that host itself.
+  /// The closures with which the session's engine calls this manager's evaluators. The evaluating closure returns false for a host
+  /// without an evaluator, and the engine then verifies that host itself.
   var evaluation: ServerTrustEvaluation {
     // A subclass may choose evaluators that this class doesn't know.
     let isPlain = type(of: self) == ServerTrustManager.self
