@@ -77,7 +77,7 @@ struct Cookie: Sendable, Hashable {
     take(line, now: now)
   }
 
-  /// Copies all attributes of a Set-Cookie line except for the domain to this cookie.
+  /// Copies the attributes of a Set-Cookie line to this cookie, except for the domain.
   private mutating func take(_ line: SetCookie, now: Date) {
     if let wanted = line.path, wanted.utf8.first == UInt8(ascii: "/") { path = wanted }
     isSecure = line.isSecure
@@ -95,8 +95,8 @@ struct Cookie: Sendable, Hashable {
     }
   }
 
-  /// Whether the cookie meets the requirements of the prefix of its name, `__Secure-` or `__Host-` (steps 20 and 21). True if the
-  /// name has no prefix. Doesn't check that the Set-Cookie line had an explicit `Path`.
+  /// Whether the cookie meets the requirements of the prefix of its name, `__Secure-` or `__Host-` (RFC 6265bis §5.7, steps 20 and
+  /// 21). True if the name has no prefix. Doesn't check that the Set-Cookie line had an explicit `Path`.
   var keepsPrefixPromise: Bool {
     switch CookiePrefix(of: name) {
     case nil: true
@@ -108,8 +108,8 @@ struct Cookie: Sendable, Hashable {
   /// Returns whether the cookie has expired.
   func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-  /// Returns whether both cookies have the same name, domain, host-only flag and path. If so, storing one replaces the other (step
-  /// 23).
+  /// Returns whether both cookies have the same name, domain, host-only flag and path. If so, storing one replaces the other (RFC
+  /// 6265bis §5.7, step 23).
   func isSame(as other: Cookie) -> Bool {
     name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
   }

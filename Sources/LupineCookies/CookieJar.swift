@@ -6,11 +6,11 @@ import Foundation
 struct CookieJar: Sendable {
   private struct Entry: Sendable {
     let cookie: Cookie
-    /// The cookie's sequence number, which increases with each new cookie. A cookie that replaces another cookie takes over its
-    /// sequence number, just as RFC 6265bis lets it take over the creation time (step 23).
+    /// The cookie's sequence number, which increases with each new cookie. If a cookie replaces another cookie, it takes over the
+    /// sequence number, like the creation time in RFC 6265bis (§5.7, step 23).
     let order: UInt64
-    /// The sequence number of the latest request that sent the cookie, or of its storing. Unique, and higher than those of all
-    /// earlier uses of any cookie.
+    /// The sequence number of the cookie's latest use: when it was stored, or when a request last sent it. Each use of any cookie
+    /// gets a new, higher number.
     var lastUse: UInt64
     /// The time when this cookie was stored, or when it replaced another cookie.
     let stored: Date
@@ -37,7 +37,7 @@ struct CookieJar: Sendable {
   /// - Parameters:
   ///   - cookie: The cookie.
   ///   - isSecure: Whether the cookie was received over https or set by the application. If false, `store` throws an error if
-  ///     the cookie would shadow a Secure cookie (step 16).
+  ///     the cookie would shadow a Secure cookie (RFC 6265bis §5.7, step 16).
   ///   - now: The current time.
   ///   - suffixes: The public suffixes. Evaluated only if the storage has more cookies than one registrable domain may have.
   mutating func store(

@@ -5,8 +5,8 @@ public import Foundation
 // Unchecked because the class is open. All state is constant.
 /// A cookie: a name and a value, with the domain, path and time to which they apply.
 ///
-/// Two cookies are equal if all their public properties, including the value, are equal. Sessions and storages use the cookie
-/// with which the object was created, not the properties that a subclass overrides.
+/// Two cookies are equal if all their public properties, including the value, are equal. Sessions and storages use the values with
+/// which the object was created, and ignore properties that a subclass overrides.
 open class HTTPCookie: NSObject, NSSecureCoding, @unchecked Sendable {
   /// The servers that may set cookies.
   public enum AcceptPolicy: UInt, Sendable {

@@ -16,7 +16,8 @@ extension HTTPCookieStorage {
     }
   }
 
-  /// Returns the storage's cookies in the order of the descriptors, and equal ones in the order of `cookies`.
+  /// Returns the storage's cookies, sorted by the descriptors. Cookies that the descriptors treat as equal have the same order as
+  /// in `cookies`.
   func sorted(by sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
     (cookies ?? []).enumerated().sorted { left, right in
       for descriptor in sortOrder {

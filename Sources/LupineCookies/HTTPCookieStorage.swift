@@ -4,15 +4,15 @@ public import Foundation
 import Synchronization
 
 // Unchecked because the class is open. All state is constant, atomic or protected by the Mutex.
-/// Cookies shared by sessions and the application. It is thread-safe.
+/// A storage of cookies that sessions and the application share. It is thread-safe.
 ///
 /// The cookies are kept only in memory, so even those with an expiry date are lost when the process ends. A storage keeps at most
 /// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond these limits, it removes the
 /// least recently used cookies.
 ///
-/// A subclass can keep cookies elsewhere. Sessions get the cookies of a request from its ``cookies(for:)``, and pass those that a
-/// response may set to its ``setCookies(_:for:mainDocumentURL:)``. They call both on any thread, including the thread that serves
-/// the session's sockets, so the methods must be thread-safe and return quickly.
+/// A subclass can keep cookies elsewhere. Sessions get a request's cookies from its method ``cookies(for:)``, and pass a response's
+/// permitted cookies to its method ``setCookies(_:for:mainDocumentURL:)``. Sessions call both methods on any thread, including the
+/// thread that serves the session's sockets, so the methods must be thread-safe and return quickly.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {
   private struct State {
     var jar = CookieJar()
@@ -121,7 +121,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {
 
   // MARK: Sessions
 
-  /// Whether the object is of a subclass, whose methods sessions then call.
+  /// Whether the storage is an instance of a subclass. If so, sessions use its overridden methods.
   private var isSubclass: Bool { type(of: self) != HTTPCookieStorage.self }
 
   /// Whether the storage has no cookies, so that it adds no Cookie field to requests. False for a subclass, which may keep its

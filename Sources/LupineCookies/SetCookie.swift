@@ -26,7 +26,8 @@ struct SetCookie: Sendable, Equatable {
   var comment: String?
   var commentURL: String?
 
-  /// Parses the value of one Set-Cookie field line. Throws an error if the cookie must be refused whatever the server.
+  /// Parses the value of one Set-Cookie field line. Throws an error if the cookie must be refused regardless of the server that set
+  /// it.
   init(_ line: some Collection<UInt8>) throws(CookieRefusal) {
     guard line.count <= CookieLimits.lineBytesMax else { throw .lineTooLong }
     guard !line.contains(where: Self.isForbidden) else { throw .controlCharacter }

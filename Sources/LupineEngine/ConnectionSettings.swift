@@ -31,7 +31,7 @@ public struct ConnectionSettings: Sendable, Hashable {
 }
 
 extension ConnectionSettings {
-  /// Those settings that connections of the same route and TLS settings must have in common to be shared.
+  /// The settings that two requests must have in common to share a connection, in addition to the route and the TLS settings.
   struct Traits: Sendable, Hashable {
     var hostOverrides: [HostOverride]
     var trafficClass: UInt8?

@@ -134,7 +134,7 @@ extension EngineError {
 }
 
 extension EngineError: CustomStringConvertible {
-  /// One line that states the place of the error, the event, the cause and the remedy.
+  /// One line for logs and users, which states the origin and the proxy, the cause of the error and the remedy.
   public var description: String {
     // A cause may quote the peer. Its text must neither break the line nor control a terminal.
     var line = String.UnicodeScalarView()

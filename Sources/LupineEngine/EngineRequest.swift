@@ -52,8 +52,8 @@ public struct EngineRequest: Sendable {
     get { extras?.value.identityChoice }
     set { changeExtras { $0.identityChoice = newValue } }
   }
-  /// The request's requirements of its connection. If nil, the request uses a shared connection and the proxy credentials in
-  /// the settings.
+  /// The request's requirements for its connection. If nil, the request uses a shared connection and the proxy credentials in the
+  /// settings.
   package var connectionDemand: ConnectionDemand? {
     get { extras?.value.connectionDemand }
     set { changeExtras { $0.connectionDemand = newValue } }

@@ -51,8 +51,8 @@ public struct ExchangeMetrics: Sendable {
 
   /// The connection's number, which is unique within its loop, or nil if the exchange used no connection.
   public var connectionID: UInt64? { connection?.id }
-  /// Whether the connection had served an earlier request, or had been idle after it was opened. In a session, false if the
-  /// connection was opened for this request and only waited for the choice of a client certificate.
+  /// Whether the connection had served an earlier request, or had been idle after it was opened. In a session, false for a
+  /// connection that was opened for this request and was idle only while the delegate chose a client certificate.
   public internal(set) var isReusedConnection = false
   /// The reason why the connection isn't reused after this complete response. Nil if the connection is reused, or if the exchange
   /// failed.
@@ -74,8 +74,8 @@ public struct ExchangeMetrics: Sendable {
   /// record.
   var connection: ConnectionRecord?
   private var opening: OpeningTimes? { isReusedConnection ? nil : connection?.opening }
-  /// The start of an earlier exchange of the same request, which opened the connection and ended before the request was sent,
-  /// because the caller had to choose a client certificate. Nil for all other exchanges.
+  /// The start of the exchange that opened the connection, if that was an earlier exchange of the same request. Such an exchange
+  /// ends before the request is sent, so that the caller can choose a client certificate. Nil in all other cases.
   package private(set) var openingStart: Instant?
 
   init(start: Instant) {
@@ -99,8 +99,8 @@ public struct ExchangeMetrics: Sendable {
     replayCount += 1
   }
 
-  /// Adds the opening of the connection if `unsent`, an earlier exchange of the same request that ended before the request was
-  /// sent, opened this exchange's connection.
+  /// Adds the opening of the connection to these measurements if `unsent` opened it. `unsent` contains the measurements of an
+  /// earlier exchange of the same request, which ended before the request was sent.
   package mutating func includeOpening(of unsent: ExchangeMetrics) {
     guard let id = connectionID, id == unsent.connectionID, !unsent.isReusedConnection else { return }
     isReusedConnection = false

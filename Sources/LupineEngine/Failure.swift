@@ -52,8 +52,8 @@ extension CodingError {
 }
 
 extension EngineError {
-  /// The names in DER of the certificate authorities that the server accepts. Nil unless the server requested a client certificate,
-  /// the client presented none, and the request wasn't sent for this reason.
+  /// The DER-encoded names of the certificate authorities that the server accepts, if the server requested a client
+  /// certificate, the client presented none, and no request was sent. Otherwise nil.
   package var requestedAuthorities: [[UInt8]]? {
     if case .tls(let error) = cause { error.requestedAuthorities } else { nil }
   }

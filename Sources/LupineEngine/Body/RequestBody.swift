@@ -2,14 +2,15 @@
 
 /// The body of a request: a sequence of bytes, files and the output of producers.
 ///
-/// The engine can send bytes and files again, so a replay or a redirect needs no help from the caller. It can send the output of a
-/// producer again only if the producer's `isReplayable` is true. The engine reads no part faster than it can send it.
+/// If the request must be sent again, for a replay or a redirect, the engine sends bytes and files again without help from the
+/// caller. It can send the output of a producer again only if the producer's `isReplayable` is true. The engine never reads the
+/// body faster than it can send it.
 public struct RequestBody: Sendable {
   /// A part of a body.
   public enum Segment: Sendable {
     /// Bytes in an array.
     case bytes([UInt8])
-    /// Bytes in memory that another object than an array holds.
+    /// Bytes in memory that are held by an object other than an array.
     case held(HeldBytes)
     /// The first `byteCount` bytes of a file. The exchange fails if the file is shorter.
     case file(path: String, byteCount: UInt64)
@@ -17,7 +18,7 @@ public struct RequestBody: Sendable {
     case produced(Producer)
   }
 
-  /// Bytes that another object holds in memory. The engine copies them piece by piece as it sends them.
+  /// Bytes in memory that are held by an object other than an array. The engine copies them piece by piece as it sends them.
   public struct HeldBytes: Sendable {
     /// The number of bytes that the object holds.
     public let byteCount: Int
@@ -69,8 +70,8 @@ public struct RequestBody: Sendable {
   ///
   /// - Parameters:
   ///   - byteCount: The number of bytes that `produce` writes, or nil if it is unknown.
-  ///   - isReplayable: Whether `produce` can be called again to write the same bytes, for a redirect or
-  ///     after the connection turned out to be closed.
+  ///   - isReplayable: Whether `produce` can be called again to write the same bytes: for a redirect, or to
+  ///     send the request again after its connection turned out to be closed.
   public init(
     byteCount: UInt64? = nil, isReplayable: Bool = false,
     producedBy produce: @escaping @Sendable (BodyWriter) async throws -> Void

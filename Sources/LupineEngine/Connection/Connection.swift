@@ -10,8 +10,8 @@ final class Connection {
   let key: PoolKey
   /// The properties of the connection that appear in the metrics of its exchanges.
   let record: ConnectionRecord
-  /// If the server requested a client certificate and the client presented none, the names in DER of the authorities that the
-  /// server accepts. Otherwise nil.
+  /// The DER-encoded names of the certificate authorities that the server accepts, if the server requested a client certificate and
+  /// the client presented none. Otherwise nil.
   let requestedAuthorities: [[UInt8]]?
 
   /// The current use of a connection: idle, for an exchange, for another protocol, or closed.
@@ -99,7 +99,7 @@ final class Connection {
     if case .closed = use { true } else { false }
   }
 
-  /// Parses received bytes from `cursor` on, moves `cursor` past the parsed bytes, and returns the event that they cause.
+  /// Parses received bytes from the index `cursor` on, moves `cursor` past the parsed bytes, and returns the resulting event.
   func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(Failure) -> ClientConnection.Event {
     do {
       return try wire.receive(bytes, at: &cursor)
@@ -108,7 +108,7 @@ final class Connection {
     }
   }
 
-  /// Returns the event that the end of the peer's data causes.
+  /// Handles the end of the peer's data, and returns the resulting event.
   func end() throws(Failure) -> ClientConnection.Event {
     do {
       return try wire.receiveEnd()

@@ -1,10 +1,10 @@
-// ConnectionDemand: a request's requirements of its connection, for authentication of the connection or to a proxy.
+// ConnectionDemand: a request's requirements for its connection, to authenticate the connection or to authenticate to a proxy.
 
 package import LupineWire
 internal import Synchronization
 
-/// The requirements that a request has of its connection. A request has them if it authenticates the connection (NTLM, Negotiate)
-/// or authenticates to a proxy. Most requests have none.
+/// A request's requirements for its connection. Only requests that authenticate their connection (NTLM, Negotiate) or authenticate
+/// to a proxy have requirements.
 ///
 /// This is a class, so that a request without requirements stores only a nil reference.
 package final class ConnectionDemand: Sendable {
@@ -12,14 +12,15 @@ package final class ConnectionDemand: Sendable {
   /// uses connections that all requests without a group may share.
   package let group: UInt64?
   /// Whether the request needs the open connection of its group, because it continues an authentication that an earlier request
-  /// began on that connection. If that connection is closed, the engine opens no other one, and the request fails with
+  /// began on that connection. If that connection is closed, the engine doesn't open another one, and the request fails with
   /// `.connectionLost` in the phase `.poolWait`.
   package let needsOpenConnection: Bool
   /// The credentials for the proxy, or nil to use the credentials in the proxy's URL. A tunnel with such credentials requires a
-  /// `group`. If the credentials can't open another tunnel, the request fails with `.connectionLost` in the phase `.poolWait`.
+  /// `group`. If the credentials are valid for one connection only and have already been used, the request fails with
+  /// `.connectionLost` in the phase `.poolWait`.
   package let proxyAuthorization: ProxyAuthorization?
 
-  /// Creates a request's requirements of its connection.
+  /// Creates a request's requirements for its connection.
   package init(
     group: UInt64? = nil, needsOpenConnection: Bool = false, proxyAuthorization: ProxyAuthorization? = nil
   ) {

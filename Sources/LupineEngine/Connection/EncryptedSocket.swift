@@ -7,8 +7,8 @@ internal import LupineTLS
 /// loop's thread.
 ///
 /// It behaves like the kernel's socket: if a receive doesn't fill its buffer, it has returned all bytes that had arrived, and the
-/// poller announces later bytes. If the end of the data arrived together with these bytes, the poller doesn't announce the end
-/// again, so `mayHoldMore` is true.
+/// poller reports later bytes. There is one exception: if the end of the data arrived together with these bytes, the poller doesn't
+/// report the end separately, so `mayHoldMore` is true.
 final class EncryptedSocket: StreamSocket {
   /// The maximum number of bytes that one call of `send` encrypts: 64 KiB, the amount that the shard queues at once for any
   /// connection.

@@ -43,9 +43,9 @@ final class Opening {
   var candidates: [UInt64: any StreamSocket] = [:]
   /// The address of the origin, for a proxy that needs it.
   var destination: SocketAddress?
-  /// The credentials of the request for an HTTP proxy (see `ConnectionDemand`), or nil if it has none. For a tunnel, such a request
-  /// always has a group, which is part of the pool's key. So all exchanges that may take over this opening have credentials of the
-  /// same user, or none.
+  /// The HTTP proxy credentials of the request that caused this opening (see `ConnectionDemand`), or nil if it has none. A request
+  /// that needs a tunnel and has such credentials also has a group, which is part of the pool's key. So all exchanges that may take
+  /// over this opening have credentials of the same user, or none.
   let proxyAuthorization: ProxyAuthorization?
   /// The handshake with the proxy that opens a tunnel, while it is in progress.
   var proxyHandshake: ProxyHandshake?

@@ -6,7 +6,7 @@ internal import LupineTLS
 /// A connected socket with the bytes queued for it. If the connection uses TLS, also the TLS session.
 struct Transport: ~Copyable {
   enum Received: Equatable {
-    /// The associated number of plaintext bytes was written to the buffer.
+    /// Plaintext was received and written to the buffer. The associated value is its length in bytes.
     case bytes(Int)
     /// No bytes are available at present.
     case nothing
@@ -19,8 +19,9 @@ struct Transport: ~Copyable {
   /// The maximum number of reads of 64 KiB that a TLS handshake makes in one iteration of the loop: 4, enough for a certificate
   /// chain of 100 KiB and the other messages.
   private static let handshakeReadsMax = 4
-  /// The maximum number of unsent bytes with which TLS answers the peer's messages: 16 KiB, which is 600 key updates. Without the
-  /// limit, a peer that doesn't read the answers could fill the memory. Regular servers request one key update in 2^24 records.
+  /// The maximum number of unsent bytes that TLS has produced in reply to the peer's messages: 16 KiB, the replies to 600 key
+  /// updates. Without the limit, a peer that doesn't read the replies could fill the memory. Regular servers request one key update
+  /// in 2^24 records.
   private static let answerBytesMax = 16 * 1024
 
   let socket: any StreamSocket
@@ -29,7 +30,7 @@ struct Transport: ~Copyable {
   private var sentCount = 0
   /// Whether the latest read of ciphertext filled its buffer, so that the kernel may hold more ciphertext.
   private var hasFilledBuffer = false
-  /// The number of bytes with which TLS has answered messages of the peer since the outbox was last empty.
+  /// The number of bytes that TLS has produced in reply to the peer's messages since the outbox was last empty.
   private var answerBytes = 0
 
   init(_ socket: any StreamSocket, tls: consuming TLSSession?) {
@@ -70,8 +71,8 @@ struct Transport: ~Copyable {
   /// Whether the kernel can send a file directly now: the transport has no TLS and no unsent bytes.
   var canSendFiles: Bool { !isEncrypted && unsentCount == 0 }
 
-  /// If the server requested a client certificate and the client presented none, the names in DER of the authorities that the
-  /// server accepts. Otherwise nil.
+  /// The DER-encoded names of the certificate authorities that the server accepts, if the server requested a client certificate and
+  /// the client presented none. Otherwise nil.
   var requestedAuthorities: [[UInt8]]? {
     switch tls {
     case .some(let session): session.requestedAuthorities

@@ -22,7 +22,7 @@ final class Exchange {
 
   @exclusivity(unchecked) private(set) var phase = Phase.setup
   @exclusivity(unchecked) private var phaseStart: Instant
-  /// The total time for which the exchange has waited in the pool's queue before, excluding failed attempts to open a connection.
+  /// The total time of the exchange's earlier waits in the pool's queue, excluding failed attempts to open a connection.
   @exclusivity(unchecked) private var waited = Duration.zero
   /// The deadline that is registered with the loop for the exchange while it has no connection. It may be earlier than the actual
   /// deadline, but never later.
@@ -31,8 +31,8 @@ final class Exchange {
   /// The measurements of the exchange so far. `finalMetrics` adds the connection's measurements.
   @exclusivity(unchecked) var metrics: ExchangeMetrics
   @exclusivity(unchecked) private var record: ConnectionRecord?
-  /// The ticket that the exchange got when it began to wait in the pool's queue. The exchange may no longer wait; only the pool
-  /// knows this.
+  /// The ticket that the exchange got when it began to wait in the pool's queue. Only the pool knows whether the exchange is still
+  /// waiting.
   @exclusivity(unchecked) var ticket: Ticket?
   @exclusivity(unchecked) var connection: Connection?
   /// Whether the engine sends a body after the request's head. If false, `body` isn't used.
@@ -143,7 +143,7 @@ final class Exchange {
     return metrics
   }
 
-  /// Whether bytes of the request body remain that can be sent now, or once the body's producer has written more.
+  /// Whether the request body has bytes left to send, now or after its producer has written more.
   var hasBodyToSend: Bool {
     hasBody && (requestState == .sending || requestState == .awaitingProducer) && !body.isExhausted
   }
@@ -256,7 +256,7 @@ final class Exchange {
   var isPaused: Bool { isPausedByCaller || (hasHead && windowBytes <= 0) }
 
   /// Delivers the response head to the sink, and returns the sink's decision about the body. Throws an error if the sink wants the
-  /// body, but the body has too many codings or an unknown coding that the exchange refuses.
+  /// body, but the body can't be decoded, because it has too many codings or an unknown one.
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {

@@ -44,8 +44,8 @@ public struct ConnectionCounters: Sendable, Hashable {
 
 /// The counters of one loop's pool, or the sum of all loops.
 public struct PoolCounters: Sendable, Hashable {
-  /// The counters of one origin. They start at 0 when the pool creates a record of the origin, possibly after it has forgotten an
-  /// earlier one.
+  /// The counters of one origin. They start at 0 when the pool creates a record of the origin. The pool may have forgotten earlier
+  /// records of the same origin.
   public struct OfOrigin: Sendable, Hashable {
     /// The origin. Several elements have the same origin if requests to the origin had different connection settings.
     public var origin: Origin

@@ -4,8 +4,8 @@ typealias ExchangeID = UInt64
 
 /// The ID of a connection, which is valid from the decision to open the connection until it is closed.
 struct ConnectionID: Sendable, Hashable {
-  /// The connection's serial number in the upper 32 bits, and its slot in the lower 32. The highest bit is 0, so that poller tokens
-  /// can set it to differ from all IDs.
+  /// The connection's serial number in the upper 32 bits, and its slot in the lower 32. The highest bit is 0. Poller tokens that
+  /// don't identify a connection set it to 1, so that they differ from all IDs.
   let rawValue: UInt64
 
   /// The largest serial number of a connection. The connection after it gets the serial number 1.

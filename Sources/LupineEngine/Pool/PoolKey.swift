@@ -3,11 +3,11 @@
 internal import LupineTLS
 internal import LupineWire
 
-/// The properties that two requests must have in common to share connections. Only requests with equal keys do.
+/// The properties that two requests must have in common to share connections. Requests with different keys never share one.
 ///
 /// The key is a reference to its content, because each request and each connection has one.
 struct PoolKey: Hashable, Sendable {
-  /// The requests to which connections with a key are restricted.
+  /// The only requests that may use the connections with a key.
   enum Tenant: Hashable, Sendable {
     case exchange(ExchangeID)
     /// The connection is restricted to requests of the group with this number (see `ConnectionDemand`).
@@ -74,7 +74,7 @@ struct PoolKey: Hashable, Sendable {
   /// Whether connections with this key use TLS.
   var isEncrypted: Bool { content.isEncrypted }
 
-  /// The requests to which connections with this key are restricted, or nil if all requests may share them.
+  /// The only requests that may use the connections with this key, or nil if all requests may share them.
   var exclusiveTo: Tenant? {
     get { content.exclusiveTo }
     set { content = Content(content.origin, content.route, content.tls, content.traits, exclusiveTo: newValue) }
@@ -87,7 +87,7 @@ struct PoolKey: Hashable, Sendable {
     return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
   }
 
-  /// Returns this key with the client certificate that `choice`, a request's decision, selects.
+  /// Returns this key with the client certificate that a request has chosen (`choice`).
   func presenting(_ choice: IdentityChoice) -> PoolKey {
     guard let tls = content.tls?.presenting(choice) else { return self }
     return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
@@ -106,7 +106,7 @@ struct PoolKey: Hashable, Sendable {
 }
 
 extension TLSConfiguration {
-  /// Returns these settings with the client certificate that `choice`, a request's decision, selects.
+  /// Returns these settings with the client certificate that a request has chosen (`choice`).
   func presenting(_ choice: IdentityChoice) -> TLSConfiguration {
     var tls = self
     tls.identity = choice.identity

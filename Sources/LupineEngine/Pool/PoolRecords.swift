@@ -68,7 +68,7 @@ struct ExchangePriority: Sendable, Hashable {
 /// The pool's record of an origin, or more precisely of a pool key: its connections and waiters.
 struct PooledOrigin: Sendable {
   enum Standing: Sendable {
-    /// The origin has waiters, or it has connections that all were opened or are being opened for a waiter.
+    /// The origin has waiters, or it has connections and none of them is an orphan (see `orphaned`).
     case used
     /// The origin has no waiters, but at least one orphan: a connection that is being opened without a waiter.
     case orphaned
@@ -96,7 +96,7 @@ struct PooledOrigin: Sendable {
   /// The origin's counters, except for those that are derived from the lists.
   var counters = ConnectionCounters()
 
-  /// The standing that results from the origin's current connections and waiters.
+  /// Whether the origin is used, orphaned, dormant or disposable at present, determined from its connections and waiters.
   var presentStanding: Standing {
     if !queue.isEmpty { return .used }
     if connectionCount == 0 { return key?.exclusiveTo == nil ? .dormant : .disposable }
@@ -108,8 +108,8 @@ struct PooledOrigin: Sendable {
 struct DescriptorShortage: Sendable {
   /// The number of connections that the pool may start to open now.
   var permits = 0
-  /// The time at which the pool next tries to open a connection. Nil while a permit or a connection being opened will show whether
-  /// descriptors are available.
+  /// The time at which the pool next tries to open a connection. Nil if the pool may try now, or if it waits for the result of a
+  /// current attempt.
   var retry: Instant?
   /// The length of the latest pause in opening connections, or zero if a descriptor has become available since then.
   var pause = Duration.zero

@@ -40,7 +40,7 @@ extension PoolState {
     return .connect(id(of: connection), for: waiters[waiter].exchange)
   }
 
-  /// Closes a connection that was opened: removes it from the pool, and appends the action that closes it.
+  /// Closes an open connection: removes it from the pool, and appends the action that closes it.
   mutating func closeConnection(_ connection: Int, _ reason: CloseReason, _ actions: inout [Action]) {
     actions.append(.close(id(of: connection), reason))
     remove(connection, reason)
@@ -56,7 +56,7 @@ extension PoolState {
     permitOpening()
   }
 
-  /// Removes a connection that was being opened from the pool. The caller must update the waiter and call `reclassify` for the
+  /// Removes from the pool a connection that was being opened. The caller must update the waiter and call `reclassify` for the
   /// origin.
   mutating func removeOpening(_ connection: Int) {
     let origin = connections[connection].origin
@@ -73,7 +73,7 @@ extension PoolState {
     connections.remove(connection, leaving: PooledConnection())
   }
 
-  /// Removes a connection that was opened from the pool, and counts `reason`.
+  /// Removes an open connection from the pool, and counts `reason` as the reason for its end.
   mutating func remove(_ connection: Int, _ reason: CloseReason) {
     let origin = connections[connection].origin
     if case .idle = connections[connection].state { unlinkIdle(connection) }

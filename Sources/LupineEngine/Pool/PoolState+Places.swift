@@ -14,8 +14,8 @@ extension PoolState {
     forgetUnused()
   }
 
-  /// The reason for which the pool closes a connection to make room: its limit on all connections is reached, or another connection
-  /// needs the descriptor.
+  /// The reason that the pool gives when it closes a connection to make room: its limit on all connections is reached, or another
+  /// connection needs the descriptor.
   var reasonToMakeRoom: CloseReason {
     connectionCount >= limits.connectionsMax ? .totalLimit : .descriptorsNeeded
   }

@@ -39,8 +39,9 @@ extension PoolState {
     return predecessor
   }
 
-  /// Preserves the rule that connections are being opened only for the first waiters of the queue. If the new waiter is among
-  /// these, it takes over the connection of the last of them, whose exchange is returned. Otherwise, returns nil.
+  /// Ensures that connections are being opened only for the first waiters of the queue. If the new waiter is one of these, it takes
+  /// over the connection that is being opened for the last of them, and the method returns the exchange of that last waiter.
+  /// Otherwise, returns nil.
   private mutating func claimOpening(for waiter: Int, at origin: Int) -> ExchangeID? {
     let first = origins[origin].firstWithoutOpening
     let next = queueLinks.next(after: waiter)

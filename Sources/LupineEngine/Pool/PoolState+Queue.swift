@@ -45,8 +45,9 @@ extension PoolState {
     origins[waiters[waiter].origin].firstWithoutOpening = queueLinks.next(after: waiter)
   }
 
-  /// Called before the first waiter of the queue gets the connection that was opened for `waiter`. In exchange, `waiter` takes over
-  /// the connection that is being opened for the first waiter.
+  /// Swaps the connections of two waiters: `waiter`, whose connection is now open, and the first waiter of the queue. `waiter`
+  /// takes over the connection that is being opened for the first waiter. The caller then gives the open connection to the first
+  /// waiter.
   mutating func giveOpeningOfFirst(to waiter: Int) {
     guard let first = origins[waiters[waiter].origin].queue.first else { preconditionFailure("a waiter isn't queued") }
     // If `waiter` is the first waiter, no other connection is being opened for it now.
@@ -58,9 +59,9 @@ extension PoolState {
     noteReassignment(of: opening)
   }
 
-  /// Updates the queue after a connection couldn't be opened for `waiter`, which stays in the queue. The last waiter for which a
-  /// connection is being opened passes this connection to `waiter`, and becomes the first waiter without one. Returns the exchange
-  /// of this last waiter.
+  /// Updates the queue after a connection couldn't be opened for `waiter`, which stays in the queue. Connections may be in the
+  /// process of opening only for the first waiters of the queue, so the last of these passes its connection to `waiter`. Returns
+  /// the exchange of that last waiter.
   mutating func withdrawOpening(from waiter: Int) -> ExchangeID {
     let origin = waiters[waiter].origin
     let first = origins[origin].firstWithoutOpening

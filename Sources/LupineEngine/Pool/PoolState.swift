@@ -88,23 +88,23 @@ struct PoolState: Sendable {
   /// Connections whose `end` hasn't passed yet, oldest first. Empty if there is no limit on the age of connections.
   var aging = LinkedLists.List()
   var agingLinks = LinkedLists()
-  /// The origins with the standing `orphaned`. This list and the next two, for `dormant` and `disposable`, each start with the
-  /// origin that has had the standing longest.
+  /// The origins whose standing is `orphaned`, starting with the one that has been orphaned longest. The next two lists contain the
+  /// dormant and the disposable origins in the same order.
   var orphaned = LinkedLists.List()
   var dormant = LinkedLists.List()
   var disposable = LinkedLists.List()
   var standingLinks = LinkedLists()
 
-  /// The origins with a waiter for which a connection could be opened if the pool were below its total limit and had a descriptor.
-  /// Each origin is ranked by the serial number of its first such waiter.
+  /// The origins with a waiter for which the pool opens a connection as soon as its total limit and the available descriptors
+  /// permit. Each origin is ranked by the serial number of its first such waiter.
   ///
-  /// After each event, if any origin is left here, there are no idle connections or orphans whose closing could make room.
+  /// If any origin remains here after an event, there are no idle connections or orphans that could be closed to make room.
   var awaitingPlace = RankedSlots()
-  /// The connections being opened that have passed to another waiter since the last call of `takeReassigned`.
+  /// The connections that have passed to another waiter, while they were being opened, since the last call of `takeReassigned`.
   private var reassigned: [ConnectionID] = []
   /// The limit on opening connections after the process has run out of descriptors, or nil if there is no shortage.
   var shortage: DescriptorShortage?
-  /// The sums over all origins of the counters that aren't derived from the lists.
+  /// The totals of all origins' counters, except for the counters that are derived from the lists.
   var total = ConnectionCounters()
 
   init(_ limits: PoolLimits) {
@@ -227,7 +227,7 @@ struct PoolState: Sendable {
 
   /// Ends the wait of an exchange. Does nothing if the exchange has already been served, failed or cancelled.
   ///
-  /// A connection that is being opened for the exchange continues to be opened if another waiter can use it.
+  /// If a connection is being opened for the exchange, and another waiter can use it, the opening continues.
   mutating func cancel(_ ticket: Ticket) -> [Action] {
     guard waiters[ticket.slot].serial == ticket.serial else { return [] }
     let origin = waiters[ticket.slot].origin
@@ -249,8 +249,8 @@ struct PoolState: Sendable {
   /// Records that a connection being opened has passed to another waiter.
   mutating func noteReassignment(of opening: Int) { reassigned.append(id(of: opening)) }
 
-  /// Returns the connections that have passed to another waiter, while they were being opened, since the last call. Some of them
-  /// may have been opened or have failed since then.
+  /// Returns the connections that have passed to another waiter, while they were being opened, since the last call of this method.
+  /// The opening of some of them may have succeeded or failed in the meantime.
   mutating func takeReassigned() -> [ConnectionID] {
     if reassigned.isEmpty { return [] }
     defer { reassigned = [] }

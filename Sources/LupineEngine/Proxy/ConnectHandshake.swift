@@ -22,8 +22,8 @@ struct ConnectHandshake: ~Copyable {
   private var connection: ClientConnection
   private var receivedCount = 0
   private var requestCount = 1
-  /// While the body of a 407 response is being skipped: the error that the response would cause, and the value of
-  /// Proxy-Authorization for the next request. Otherwise nil.
+  /// Set while the body of a 407 response is being skipped: the value of Proxy-Authorization for the next request, and the error to
+  /// report if there can be no next request.
   private var answered: (refusal: ProxyError, value: String)?
   private var skippedCount = 0
 

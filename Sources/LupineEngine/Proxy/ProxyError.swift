@@ -114,7 +114,7 @@ public enum SOCKS5Refusal: Sendable, Hashable {
 }
 
 extension ProxyError: CustomStringConvertible {
-  /// One line that states the place of the error, its cause and the remedy.
+  /// One line for logs and users, which states the proxy or the environment variable, the cause of the error and the remedy.
   public var description: String { "\(place): \(explanation)" }
 
   private var explanation: String {

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// Collects a response in memory, and resumes the waiting caller once when the exchange has ended.
+/// Collects a response in memory. When the exchange has ended, resumes the waiting caller, exactly once.
 final class ResponseCollector: ResponseSink {
   /// A complete response. If the response is a redirect to follow, also the redirected request, or the error if it can't be
   /// followed.

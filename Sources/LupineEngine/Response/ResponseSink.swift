@@ -27,8 +27,8 @@ public protocol ResponseSink: AnyObject, Sendable {
   /// Called at the end of an iteration of the loop, so that a sink can process all pieces of the body from that iteration together.
   /// By default, does nothing.
   ///
-  /// Called only if the iteration has delivered part of the response or taken bytes of the request's body to send, and the exchange
-  /// hasn't ended in that iteration. `sentBodyByteCount` is the number of bytes of the request's body taken so far.
+  /// Called only if the exchange hasn't ended, and if the iteration has delivered part of the response or has taken bytes of the
+  /// request's body to send. `sentBodyByteCount` is the number of bytes of the request's body taken so far.
   func turnEnded(sentBodyByteCount: UInt64)
 }
 

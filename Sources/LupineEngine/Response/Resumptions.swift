@@ -2,8 +2,8 @@
 
 internal import Synchronization
 
-/// Collects Swift tasks to resume during an iteration of an event loop, or while a session's queue processes results, and resumes
-/// the tasks together at the end.
+/// Collects Swift tasks that are ready to resume, during an iteration of an event loop or while a session's queue processes
+/// results. Resumes them together at the end.
 ///
 /// Resuming a task wakes a thread. That thread may take the processor from the loop only to run one task and sleep again, which
 /// costs two context switches per response. If several tasks are resumed together, only one thread is woken, and it resumes and

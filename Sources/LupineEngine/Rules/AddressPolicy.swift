@@ -16,7 +16,7 @@ public import LupineReactor
 /// 64 bits). An address in ::ffff:0:0/96 counts as the IPv4 address itself. The unspecified address also counts as the loopback
 /// address, because on Linux a connection to either reaches the same machine.
 public struct AddressPolicy: Sendable, Hashable {
-  /// The rule for addresses that are in neither of the lists `allowed` and `refused`.
+  /// A rule for the addresses that are in neither of the lists `allowed` and `refused`.
   public enum Others: String, Sendable, Hashable, CaseIterable {
     /// Permits all of these addresses.
     case all
@@ -28,7 +28,7 @@ public struct AddressPolicy: Sendable, Hashable {
     case none
   }
 
-  /// The addresses that the policy permits among those that neither `allowed` nor `refused` contains.
+  /// The rule for addresses that are in neither of the lists `allowed` and `refused`.
   public var others: Others
   /// Networks whose addresses are permitted unless `refused` contains them.
   public var allowed: [AddressNetwork]
@@ -91,7 +91,7 @@ public struct AddressPolicy: Sendable, Hashable {
 
 /// The reason why an address policy, or a request's settings, permits no connection.
 public enum AddressRefusal: Error, Sendable, Hashable {
-  /// The policy permits none of these addresses, which are those of the host, of the proxy or of a Unix socket.
+  /// The policy permits none of these addresses. They belong to the host or the proxy, or are the address of a Unix socket.
   case addresses([SocketAddress])
   /// The policy permits no proxies, but the request would use one.
   case proxy

@@ -30,8 +30,8 @@ extension IPAddress {
     Translation(network: "2001::/32") { [UInt32(truncatingIfNeeded: $0 >> 64), ~UInt32(truncatingIfNeeded: $0)] },
   ]
 
-  /// The other addresses that a connection to this address may reach: the embedded IPv4 addresses. For the unspecified address, by
-  /// which Linux connects to the same machine, they also include the loopback address.
+  /// Other addresses that a connection to this address may reach: the embedded IPv4 addresses. A connection to the unspecified
+  /// address also reaches the loopback address, because Linux opens it to this machine.
   ///
   /// This address must not be IPv4-mapped.
   var reachedAddresses: [IPAddress] {

@@ -4,9 +4,9 @@ extension EngineError {
   /// Whether the error means an outage of the origin, the network or this machine, as a gateway would report it with 500, 502, 503
   /// or 504. Only then may a cache serve a stored response with `stale-if-error` in place of the error.
   ///
-  /// A refusal isn't an outage: if the server or the proxy can't prove who it is, or if the caller's settings forbid the request, a
-  /// stored response would hide that. For the same reason, no failure of TLS is an outage, except that the connection ended, which
-  /// has the code `.connectionLost`.
+  /// An error isn't an outage if the server or the proxy hasn't proven its identity, or if the caller's settings forbid the
+  /// request: a stored response would hide such an error. For the same reason, a TLS error isn't an outage. But if the connection
+  /// ended during the TLS handshake, the code is `.connectionLost`, which is an outage.
   package var isOutage: Bool {
     switch code {
     case .hostNotFound, .resolveFailed, .connectionRefused, .connectFailed, .timedOut, .connectionLost,

@@ -1,7 +1,6 @@
 // RedirectChain: the redirects of one request, with their number and the time that is left for further exchanges.
 
-/// The redirects that follow from one request: the rule by which they are followed, their number so far, and the rest of the total
-/// time limit.
+/// The redirects that follow from one request: the rule by which they are followed, their number so far, and the time left.
 ///
 /// `next(after:to:)` decides which request follows from a response. When the exchange has ended, `follow` or `resend` returns the
 /// request to send, with the time left as its total limit.
@@ -20,7 +19,7 @@ public struct RedirectChain: Sendable {
     timeLeft = total
   }
 
-  /// Creates a chain for a request that `count` earlier redirects have led to, outside of this chain.
+  /// Creates the chain of a request after `count` redirects, which were followed without this chain.
   package init(_ rule: RedirectRule?, total: Duration?, count: Int) {
     self.init(rule, total: total)
     self.count = count

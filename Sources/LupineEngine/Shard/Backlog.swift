@@ -23,7 +23,7 @@ struct Backlog {
 
 /// The pool's decisions that the shard hasn't executed yet.
 struct PoolWork {
-  /// The pool's actions that the shard hasn't executed yet. A `.fail` action ends an exchange with the error next to it.
+  /// The pool's actions that the shard hasn't executed yet. A `.fail` action has the error with which it ends an exchange.
   var pendingActions: [(PoolState.Action, EngineError?)] = []
   var isPerforming = false
   /// The deadline that is registered with the loop for the pool. It may be earlier than the pool's actual deadline, but never

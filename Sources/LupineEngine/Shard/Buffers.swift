@@ -7,8 +7,8 @@ struct Buffers {
   /// The size in bytes of a bulk buffer, for long unencrypted bodies and for decoded bodies: 256 KiB. Compared with a read buffer,
   /// it needs a quarter of the system calls and of the transfers between threads.
   static let bulkByteCount = 256 * 1024
-  /// The maximum number of unused read buffers that are kept for reuse: 8. Reads are rarely nested more deeply, except in chains of
-  /// connections that turn out to be closed.
+  /// The maximum number of unused read buffers that are kept for reuse: 8. A read rarely causes so many nested reads, except when
+  /// many connections in a row turn out to be closed.
   private static let freeCountMax = 8
 
   /// The maximum size of a head's buffer that is kept for reuse: 4 KiB, which suffices for most heads. With `headCountMax`, these

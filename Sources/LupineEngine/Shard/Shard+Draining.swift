@@ -93,7 +93,7 @@ extension Shard {
     if let exchange = draining.exchange, !exchange.hasEnded { endDiscarded(exchange) }
   }
 
-  /// Closes a connection without an exchange that has failed, or whose peer has closed it or sent unsolicited bytes.
+  /// Closes a connection that serves no exchange. The connection has failed, or its peer has closed it or sent unsolicited bytes.
   func lose(_ connection: Connection, _ reason: CloseReason) {
     if connection.isDraining {
       endDraining(connection, closing: reason)

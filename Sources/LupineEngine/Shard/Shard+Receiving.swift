@@ -4,8 +4,9 @@
 internal import LupineWire
 
 extension Shard {
-  /// The minimum number of bytes that a TLS record, and each handshake message before it, counts toward the connection's byte
-  /// budget for one iteration: 4 KiB. Reading a record of a single byte takes as long as decrypting about 4 KiB.
+  /// The minimum number of bytes by which a TLS record reduces the connection's byte budget for one iteration: 4 KiB. Each
+  /// handshake message before the record reduces the budget by the same number. Reading a record of a single byte takes as long as
+  /// decrypting about 4 KiB.
   private static let recordCostBytes = 4 * 1024
 
   /// Reads the bytes that are available on a connection and processes them, up to `bytesPerTurnMax` in one iteration.

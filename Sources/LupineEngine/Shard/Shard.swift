@@ -80,8 +80,8 @@ final class Shard {
 
   /// Takes the commands that other threads have sent, for execution in the next call of `turn`. Returns whether there are any.
   ///
-  /// Call this before fetching that iteration's events. This order ensures that, before a request gets a connection, the shard has
-  /// processed all that peers had sent or closed by the time the request was submitted.
+  /// Call this before fetching that iteration's events. Then a request gets a connection only after the shard has processed all
+  /// data and closes of peers that had arrived when the request was submitted.
   func gather() -> Bool {
     inbox.drain(into: &backlog.commands)
     return !backlog.commands.isEmpty
@@ -119,8 +119,8 @@ final class Shard {
   /// The number of open connections that serve no exchange.
   var idleConnectionCount: Int { connections.pooled.count - min(exchanges.count, connections.pooled.count) }
 
-  /// Marks an exchange, so that its sink is notified at the end of this iteration that body bytes were delivered to the sink or
-  /// taken from the request body.
+  /// Marks an exchange that has delivered body bytes to its sink, or taken bytes from its request body. The sink is notified at the
+  /// end of this iteration.
   func touch(_ exchange: Exchange) {
     guard !exchange.isTouched else { return }
     exchange.isTouched = true

@@ -51,6 +51,6 @@ package struct File: ~Copyable, Sendable {
 }
 
 extension SystemError {
-  /// The error (ENODATA) for a file that ends before the length that was announced to the receiver of its bytes.
+  /// The error (ENODATA) for a file that is shorter than its announced length.
   package static func fileEnded(_ path: String) -> SystemError { SystemError(call: "read \(path)", code: ENODATA) }
 }

@@ -11,8 +11,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// The size in bytes of the buffer for a datagram. The kernel's largest datagram has 32 KiB (netlink_recvmsg); this is twice as
   /// much.
   private static let datagramBytesMax = 65_536
-  /// The maximum number of attempts to read all links, addresses and routes without a change of one of them during the attempt: 16,
-  /// far more than even a flapping link needs.
+  /// The maximum number of attempts to read all links, addresses and routes: 16. An attempt fails if one of them changes during it.
+  /// Even a flapping link needs far fewer attempts.
   private static let dumpsMax = 16
   /// The multicast groups that notify the socket of changes to links, addresses and routes (RTMGRP_… of rtnetlink(7)).
   private static let groups =
@@ -78,9 +78,9 @@ package struct NetlinkSocket: ~Copyable, Sendable {
     throw SystemError(call: "recv (netlink)", code: EAGAIN)
   }
 
-  /// Sends a request of the type `kind` about one link or route, whose header and attributes are in `payload`, and returns the
-  /// first message of the answer. Throws an error if the kernel refuses the request or doesn't answer. The socket must have been
-  /// opened without notifications.
+  /// Sends a request about one link or route, and returns the first message of the answer. `kind` is the type of the request, and
+  /// `payload` contains its header and attributes. Throws an error if the kernel refuses the request or doesn't answer. The socket
+  /// must have been opened without notifications.
   func answer(to kind: UInt16, _ payload: [UInt8]) throws(SystemError) -> NetlinkMessage? {
     var request: [UInt8] = []
     request.append(native: UInt32(16 + payload.count))

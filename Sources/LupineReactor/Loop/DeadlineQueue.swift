@@ -54,7 +54,8 @@
     return first.key
   }
 
-  /// Inserts `entry`, which replaces an entry with the time `before` at `position`, at its position in the heap.
+  /// Replaces the entry at `position` with `entry`, and moves `entry` to its position in the heap. `before` is the time of the
+  /// replaced entry.
   @inlinable mutating func sift(_ entry: Entry, at position: Int, before: Instant) {
     if entry.time < before { siftUp(entry, from: position) } else { siftDown(entry, from: position) }
   }

@@ -2,8 +2,8 @@
 
 /// Runs Swift tasks on an event loop's thread.
 ///
-/// The loop itself isn't the task executor, because its jobs are isolated to its actors. If a task ran on the loop itself, it would
-/// leave its executor at each call of a nonisolated function, and return to the thread only in a later iteration.
+/// `EventLoop` isn't the task executor itself, because jobs on `EventLoop` are isolated to its actors. A task on `EventLoop` would
+/// leave the loop's thread at each call of a nonisolated function, and return only in a later iteration.
 package final class LoopTaskExecutor: TaskExecutor {
   private let loop: EventLoop
 

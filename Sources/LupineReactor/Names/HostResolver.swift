@@ -4,11 +4,12 @@
 public protocol HostResolver: Sendable {
   /// Returns the addresses of a host in the order in which to try them. Their ports are ignored.
   ///
-  /// The host is a name in lowercase, never a numeric address. The engine calls this method outside its event loops. It may look up
-  /// several hosts concurrently, but each host only once at a time. The engine cancels the call when it shuts down. It also cancels
-  /// a call that has taken longer than `ResolverConfiguration.lookupTimeMax`, but not before it next looks up any name. An empty
-  /// result counts as an unknown name. The engine uses at most `ResolverConfiguration.addressesMax` addresses, with the address
-  /// families alternating.
+  /// The host is a name in lowercase, never a numeric address. The engine calls this method outside its event loops, possibly for
+  /// several hosts concurrently, but never concurrently for the same host. An empty result counts as an unknown name. The engine
+  /// uses at most `ResolverConfiguration.addressesMax` addresses, with the address families alternating.
+  ///
+  /// The engine cancels the call when the engine shuts down. A call that takes longer than `ResolverConfiguration.lookupTimeMax` is
+  /// cancelled when the engine next looks up any name.
   func addresses(of host: String) async throws(ResolveError) -> [SocketAddress]
 }
 

@@ -1,6 +1,6 @@
 // HappyEyeballs: decides when to try which address, by Happy Eyeballs version 2 (RFC 8305). It uses no sockets or clocks.
 
-/// The order and the timing of the attempts to connect to a host's addresses.
+/// The order and the timing of the attempts to connect to a host's addresses (RFC 8305).
 ///
 /// Address families are interleaved, starting with the family of the first address (§4, with a First Address Family Count of
 /// 1). The next attempt starts when an attempt has failed, or after the delay, whichever is earlier (§5). The first attempt

@@ -36,9 +36,9 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   public var isNoNetwork: Bool { code == ENETUNREACH || code == ENETDOWN || code == ENONET }
   /// Whether the backlog of a Unix socket's server is full (EAGAIN), so that a later attempt may succeed.
   package var isQueueFull: Bool { code == EAGAIN }
-  /// Whether the connection was reset, by the peer or by a kernel after the peer had closed the connection.
+  /// Whether the peer has closed or reset the connection (ECONNRESET, EPIPE, ECONNABORTED).
   public var isConnectionReset: Bool { code == ECONNRESET || code == EPIPE || code == ECONNABORTED }
-  /// Whether the call doesn't support its arguments (EINVAL, ENOSYS, EOPNOTSUPP).
+  /// Whether the system call isn't supported, at least with these arguments (EINVAL, ENOSYS, EOPNOTSUPP).
   package var isNotSupported: Bool { code == EINVAL || code == ENOSYS || code == EOPNOTSUPP }
   /// Whether a file caused the error: the file is shorter than its announced length (ENODATA), or reading its disk failed (EIO).
   package var isFilesFault: Bool { code == ENODATA || code == EIO }

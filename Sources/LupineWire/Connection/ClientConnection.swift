@@ -60,7 +60,7 @@ public struct ClientConnection: ~Copyable {
     if case .idle = state { true } else { false }
   }
 
-  /// Whether `receive` has returned the head of a response without a body, so that it returns `.end` without further bytes.
+  /// Whether `receive` has returned the head of a response without a body, so that the next call returns `.end` even without bytes.
   public var hasPendingEnd: Bool {
     if case .emptyBody = state { true } else { false }
   }

@@ -13,8 +13,8 @@ public enum TransferCoding: String, Sendable, Hashable, CaseIterable {
 
 /// The transfer codings in a response head, collected from its Transfer-Encoding lines.
 ///
-/// The last coding must be chunked. Otherwise the body would end when the connection closes (§6.3), and the response is refused. A
-/// coding after chunked is refused too, because implementations disagree about where such a message ends.
+/// The last coding must be chunked. Otherwise the body would end when the connection closes (RFC 9112 §6.3), and the response is
+/// refused. A coding after chunked is refused too, because implementations disagree about where such a message ends.
 struct TransferEncoding {
   /// The codings that the server applied before chunked, in the order in which it applied them.
   private(set) var codings: [TransferCoding] = []
@@ -43,8 +43,8 @@ struct TransferEncoding {
     }
   }
 
-  /// Throws an error unless chunked occurs once, as the last coding, all codings before it are known, and their number is within
-  /// the limit.
+  /// Throws an error unless chunked is the last coding and occurs only once, the codings before it are known, and their number is
+  /// within the limit.
   func check(_ fields: Fields) throws(WireError) {
     guard isUnderstood, endsChunked else {
       throw .unsupportedTransferCoding(fields.list("transfer-encoding") ?? "")

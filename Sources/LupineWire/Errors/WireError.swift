@@ -73,7 +73,7 @@ public enum WireError: Error, Sendable, Hashable {
     }
   }
 
-  /// Whether the error is that the peer closed the connection in the middle of a message.
+  /// Whether the peer closed the connection in the middle of a message.
   public var isTruncation: Bool {
     switch self {
     case .truncatedHead, .truncatedBody: true
@@ -83,7 +83,7 @@ public enum WireError: Error, Sendable, Hashable {
 }
 
 extension WireError: CustomStringConvertible {
-  /// The cause of the error and its place, the RFC section, and the remedy.
+  /// A text that states the cause of the error, its position in the message, the RFC section and the remedy.
   public var description: String {
     switch self {
     case .notHTTP(let prefix):

@@ -2,8 +2,8 @@
 
 /// Parses a head or a trailer section from pieces of any size.
 ///
-/// Lines end with CRLF; a lone LF is accepted as well (§2.2). The parser inspects each byte once. It copies a section once, when it
-/// is complete, unless the section arrives in pieces.
+/// Lines end with CRLF; a lone LF is accepted as well (RFC 9112 §2.2). The parser inspects each byte once. It copies a section
+/// once, when it is complete, unless the section arrives in pieces.
 package struct SectionParser: Sendable {
   package enum Kind: Sendable { case response, request, trailers }
 
