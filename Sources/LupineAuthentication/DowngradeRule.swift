@@ -18,7 +18,7 @@ package struct AuthenticationHistory: Sendable, Hashable {
   }
 }
 
-/// Refuses challenges that are weaker than those that the same server has used before.
+/// Refuses a challenge if the same server has used a stronger one before.
 package enum DowngradeRule {
   /// The reason why a challenge is refused.
   package enum Downgrade: Error, Sendable, Hashable {

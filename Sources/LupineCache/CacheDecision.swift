@@ -27,7 +27,7 @@ package struct Forwarding: Sendable, Equatable {
     case method
     /// The caller's policy forbids the use of stored responses, or requires their validation.
     case policy
-    /// The cache stores no response for the URI that this session may read.
+    /// No response is stored for the URI, or none that this session may read.
     case nothingStored
     /// Responses are stored for the URI, but the request has other values in the fields that their Vary names.
     case noVariant

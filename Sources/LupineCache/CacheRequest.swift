@@ -47,8 +47,8 @@ package struct CacheRequest: Sendable {
   /// The name of the session that sends the request.
   package var session: String
   package var otherCredentials = OtherCredentials.none
-  /// Whether the request uses only stored responses that belong to its session, and its response is stored only for this session,
-  /// even without credentials. False by default.
+  /// Whether the cache isolates the request from other sessions, even without credentials: only responses of its own session are
+  /// used, and its response is stored only for this session. False by default.
   package var isIsolated = false
 
   package init(method: String = "GET", uri: URI, fields: Fields = Fields(), session: String = "") {

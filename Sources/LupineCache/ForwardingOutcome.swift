@@ -114,7 +114,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
     self.init(answer: .serveValidated(index: index, response), updates: updates, for: request)
   }
 
-  /// Returns the indexes of those of the candidate stored responses that a 304 with these fields updates (RFC 9111 §4.3.4).
+  /// Returns the indexes of the candidates that a 304 with these fields updates (RFC 9111 §4.3.4).
   private static func identified(
     by fields: Fields, to request: CacheRequest, among candidates: [Int], of stored: [StoredResponse]
   ) -> [Int] {
@@ -137,12 +137,12 @@ package struct ForwardingOutcome: Sendable, Equatable {
     return matching.max { stored[$0].isPreceded(by: stored[$1]) }.map { [$0] } ?? []
   }
 
-  /// Returns the index of the response that a 304 confirms but doesn't update: the response that the request selects, whose weak
-  /// tag the 304 has as a strong one. Returns nil if there is none.
+  /// Returns the index of the response that a 304 confirms but doesn't update: the response that the request selects, if its weak
+  /// tag and the strong tag of the 304 differ only in `W/`. Otherwise, returns nil.
   ///
-  /// nginx weakens the tag of a response that it compresses, but not that of a 304. The origin has compared the tags weakly, as
-  /// If-None-Match requires, so the stored response is valid. But a strong tag that no stored response has must not update any
-  /// (RFC 9111 §4.3.4).
+  /// nginx weakens the tag of a response that it compresses, but not the tag of a 304. The origin has compared the tags weakly, as
+  /// If-None-Match requires, so the stored response is valid. But a 304 with a strong tag must not update a response without this
+  /// strong tag (RFC 9111 §4.3.4).
   private static func confirmed(
     by fields: Fields, to request: CacheRequest, among candidates: [Int], of stored: [StoredResponse]
   ) -> Int? {

@@ -30,7 +30,7 @@ package struct SelectingFields: Sendable, Hashable {
 
   package init(_ selectors: [Selector]) { self.selectors = selectors }
 
-  /// Reads the values of the fields that the response's Vary names from the request.
+  /// Reads from the request the values of the fields that the response's Vary names.
   init(vary response: Fields, of request: Fields) throws(Failure) {
     var names: Set<String> = []
     for position in response.indices where response.isNamed("vary", at: position) {

@@ -120,8 +120,8 @@ package final class DiskStore: Sendable {
     for id in ids(for: uri, where: isRemoved) { remove(id) }
   }
 
-  /// Returns the identifiers of the URI's records that fulfill the condition, and of those that can't be opened, for example
-  /// because the process has too many open files. They may be among the former, and would be served later.
+  /// Returns the identifiers of the URI's records that fulfill the condition. Includes records that can't be opened now, for
+  /// example because the process has too many open files: they may fulfill the condition, and could be served later.
   private func ids(for uri: String, where isSelected: (StoredResponse) -> Bool) -> [UInt64] {
     let names = state.withLock { $0.index.records(for: RecordName.key(of: uri)).map(\.record) }
     return names.filter { name in

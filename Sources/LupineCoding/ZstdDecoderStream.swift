@@ -68,9 +68,9 @@
 
     /// The maximum length in bytes of a magic number and a frame header together: 18 (RFC 8878 §3.1.1.1).
     ///
-    /// The decoder passes the first bytes of a frame, up to this number, to the library one at a time. Otherwise, the library would
-    /// decode a frame that arrives in one piece without checking the size of its window. It would also accept the formats before
-    /// Zstandard 0.8, whose windows it doesn't check.
+    /// The decoder passes the first bytes of a frame, up to this number, to the library one at a time. If the library got a
+    /// complete frame in one call, it would decode the frame without checking the size of its window. It would also accept the
+    /// formats before Zstandard 0.8, whose windows it doesn't check.
     private static let headerBytesMax = 18
   }
 #endif

@@ -20,7 +20,7 @@ enum Text {
   }
 }
 
-/// Byte counts that a progress handler, called on `queue`, appends for the demo's output.
+/// Collects the byte counts from a progress handler, which must be called on `queue`.
 final class Counts: Sendable {
   let queue = DispatchQueue(label: "lupine.demo.counts")
   private let values = Mutex<[Int64]>([])

@@ -42,8 +42,8 @@ package struct ProxyAddress: Sendable, Hashable {
   }
 }
 
-/// The status code and the field names with which one kind of server, origins or proxies, authenticates clients (RFC 9110 §11.6,
-/// §11.7).
+/// The status code and the field names that origins use to authenticate clients (RFC 9110 §11.6), or those that proxies use
+/// (§11.7).
 struct AuthenticationFields: Sendable {
   let status: Int
   let challenge: String

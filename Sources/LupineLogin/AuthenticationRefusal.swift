@@ -42,7 +42,6 @@ package enum ResponseVerdict: Sendable, Hashable {
   /// The response must not be delivered: the origin or the proxy accepted the credential, but the proof of its identity is
   /// missing or wrong.
   case untrusted
-  /// The response answers a request that was sent without its content, as the first NTLM message is. The request is sent again
-  /// with the content.
+  /// The request carried the first NTLM message, and was therefore sent without its content. It is sent again with the content.
   case resend
 }

@@ -15,7 +15,8 @@ final class ConnectionAuthentication: Sendable {
     /// Whether the request may be sent only on a connection that is already open in `group`. If false, a new connection may be
     /// opened.
     var needsOpenConnection = false
-    /// Whether the request is sent without its content. The next request, with the next message, sends the content.
+    /// Whether the request is sent without its content, because it only starts the handshake. The content is sent with the next
+    /// message.
     var isAnnouncement = false
   }
 
@@ -101,8 +102,8 @@ final class ConnectionAuthentication: Sendable {
     session.noteUse()
   }
 
-  /// Makes the next request to `party` use an idle connection that an earlier task has authenticated. Has no effect if there is
-  /// none whose credential `permits` allows.
+  /// Makes the next request to `party` use an idle connection that an earlier task has authenticated. `permits` returns whether a
+  /// connection's credential may be used. Has no effect if there is no such connection.
   func reuse(at party: AuthenticationParty, _ permits: (AuthenticatedConnections.Key) -> Bool) {
     guard !isFor(party) else { return }
     let keys = session.connections.withLock { $0.credentials(at: party) }

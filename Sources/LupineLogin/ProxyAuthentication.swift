@@ -162,8 +162,8 @@ final class ProxyAuthentication: Sendable {
   // MARK: Requests
 
   /// Returns the additions to the next request. They contain the credential that the task has chosen for this proxy, or one that
-  /// the proxy has accepted earlier and that is still permitted. If there is neither, returns nil to let the engine send the
-  /// credential of the proxy's URL, or additions that prevent this.
+  /// the proxy has accepted earlier and that is still permitted. If there is neither, returns nil, and the engine sends the
+  /// credential of the proxy's URL. If the engine must not send that credential, returns additions that prevent it.
   func prepare(_ request: EngineRequest, via proxy: Proxy) throws(ConnectionHandshake.Failure) -> Preparation? {
     state.withLock { $0.use = nil }
     guard let address = ProxyAddress(proxy) else { return nil }

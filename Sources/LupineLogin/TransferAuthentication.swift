@@ -154,7 +154,8 @@ package final class TransferAuthentication: Sendable {
     }
   }
 
-  /// Returns the challenges of a refused request with the server that sent them, or nil if the task can't answer that server.
+  /// Returns the challenges of a refused request and the server that sent them. Returns nil if a credential can't help, for example
+  /// because the connection that the request requires is closed.
   package func question(
     of cause: AuthenticationRefusal, _ request: EngineRequest, via proxy: Proxy?
   ) -> AuthenticationQuestion? {

@@ -54,7 +54,7 @@ package struct ThrowawayAuthority: Sendable {
   }
 
   /// Creates an authority from any certificate, even one that isn't permitted to issue others, so that tests can check that clients
-  /// refuse what it issues.
+  /// refuse the certificates of such an authority.
   package init(signingWith identity: Identity) {
     self.identity = identity
   }

@@ -41,7 +41,7 @@ final class PlainLine: Line {
   func sayGoodbye() {}
 }
 
-/// A connection with TLS, whose records are sent on another line: a socket, or the TLS connection to a proxy.
+/// A connection with TLS. Its records are sent on another `Line`: a socket, or the TLS connection to a proxy.
 final class TLSLine: Line {
   private let below: any Line
   private var session: TLSSession

@@ -61,7 +61,7 @@ extension ArraySlice<UInt8> {
 package struct TransferRecordContent: Sendable, Equatable {
   package var description: TransferDescription
   package var progress: TransferProgress
-  /// The number of changes of the progress, which determines the slot that is overwritten next.
+  /// The number of times that the progress has changed. Determines which slot the next change overwrites.
   package var sequence: UInt64
 
   package init(description: TransferDescription, progress: TransferProgress, sequence: UInt64) {

@@ -2,7 +2,7 @@
 
 internal import LupineRecords
 
-/// The options that few requests have. Nil means that an option was never set.
+/// The request options that are rarely set. Nil means that an option was never set.
 package struct TransferOptions: Sendable, Equatable {
   package var allowsCellularAccess: Bool?
   package var allowsExpensiveNetworkAccess: Bool?

@@ -1,6 +1,6 @@
 // TransferRecovery: decides what a later process does with a task, from its record and the sizes of its files.
 
-/// The action of a later process for a recorded task.
+/// The action that a process takes for a task that an earlier process has recorded.
 package enum TransferRecovery: Sendable, Equatable {
   /// Wait until the caller resumes the task, which has never been resumed.
   case wait

@@ -99,7 +99,7 @@ package final class TransferStore: Sendable {
     return bytes.flatMap { TransferRecordContent($0, id: id) }
   }
 
-  /// Runs a call, and converts the error that it throws.
+  /// Runs a closure, and converts a `SystemError` that it throws to a `TransferStoreError`.
   static func wrapping<Value: ~Copyable>(_ call: () throws(SystemError) -> Value) throws(TransferStoreError) -> Value {
     do throws(SystemError) {
       return try call()

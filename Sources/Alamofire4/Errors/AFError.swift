@@ -3,8 +3,7 @@
 public import Foundation
 
 // Unchecked because, as in Alamofire 4, a URLConvertible needn't be Sendable. It is only described and compared.
-/// The error of a request that this module has detected. Errors of URLSession and of the program's closures are passed on
-/// unchanged.
+/// An error that this module itself has detected. Errors of URLSession and of the program's closures are passed on unchanged.
 public enum AFError: Error, @unchecked Sendable {
   /// The reason why parameters couldn't be encoded.
   public enum ParameterEncodingFailureReason: Sendable {

@@ -26,7 +26,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     case wwan
   }
 
-  /// Called with the new status.
+  /// A closure that is called with the new status.
   public typealias Listener = (NetworkReachabilityStatus) -> Void
 
   private struct State {

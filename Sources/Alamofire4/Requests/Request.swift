@@ -196,7 +196,7 @@ open class Request: @unchecked Sendable {
 
 /// Decides whether a request is sent again after a late validation has rejected its response.
 protocol LateRetrying {
-  /// Suspends the request's queue until the decision is made and, if the request is retried, until the attempt has ended.
-  /// Called on that queue.
+  /// Called on the request's serialization queue. Suspends this queue until the decision is made and, if the request is retried,
+  /// until the new attempt has ended.
   func retry(_ request: Request, after error: any Error)
 }

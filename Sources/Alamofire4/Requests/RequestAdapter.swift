@@ -5,7 +5,7 @@ public import LupineURLSession
 
 /// Changes each request before it is sent.
 public protocol RequestAdapter {
-  /// Returns the request to send instead. If the method throws an error, the request fails with it.
+  /// Returns the request to send in place of `urlRequest`. If the method throws an error, the request fails with it.
   func adapt(_ urlRequest: URLRequest) throws -> URLRequest
 }
 

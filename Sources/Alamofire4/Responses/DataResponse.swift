@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// The response of a data request or an upload whose body isn't serialized.
+/// The response to a data request or an upload, without a serialized body.
 public struct DefaultDataResponse: Sendable {
   /// The request, or nil if it couldn't be created.
   public let request: URLRequest?
@@ -75,7 +75,8 @@ public struct DataResponse<Value> {
   /// Returns a response with the same value, or the transformed error.
   public func mapError<E: Error>(_ transform: (any Error) -> E) -> DataResponse { with(result.mapError(transform)) }
 
-  /// Returns a response with the same value, with the transformed error, or with the error that the closure throws.
+  /// Returns a copy of the response with the transformed error, or with the error that `transform` throws. A success is copied
+  /// unchanged.
   public func flatMapError<E: Error>(_ transform: (any Error) throws -> E) -> DataResponse {
     with(result.flatMapError(transform))
   }

@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// The response of a download whose file isn't serialized.
+/// The response to a download, without a serialized file.
 public struct DefaultDownloadResponse: Sendable {
   /// The request, or nil if it couldn't be created.
   public let request: URLRequest?
@@ -39,7 +39,7 @@ public struct DefaultDownloadResponse: Sendable {
   }
 }
 
-/// The response of a download with its serialized file.
+/// The response to a download, with the value that a serializer created from the file.
 public struct DownloadResponse<Value> {
   /// The request, or nil if it couldn't be created.
   public let request: URLRequest?
@@ -82,7 +82,8 @@ public struct DownloadResponse<Value> {
   /// Returns a response with the transformed value, or the same error.
   public func map<T>(_ transform: (Value) -> T) -> DownloadResponse<T> { with(result.map(transform)) }
 
-  /// Returns a response with the transformed value, with the error that the closure throws, or with the same error.
+  /// Returns a copy of the response with the transformed value. If `transform` throws an error, the copy's result is that error. A
+  /// failure is copied unchanged.
   public func flatMap<T>(_ transform: (Value) throws -> T) -> DownloadResponse<T> { with(result.flatMap(transform)) }
 
   /// Returns a response with the same value, or the transformed error.
@@ -90,7 +91,8 @@ public struct DownloadResponse<Value> {
     with(result.mapError(transform))
   }
 
-  /// Returns a response with the same value, with the transformed error, or with the error that the closure throws.
+  /// Returns a copy of the response with the transformed error, or with the error that `transform` throws. A success is copied
+  /// unchanged.
   public func flatMapError<E: Error>(_ transform: (any Error) throws -> E) -> DownloadResponse {
     with(result.flatMapError(transform))
   }

@@ -44,7 +44,7 @@ public enum Result<Value> {
     }
   }
 
-  /// Returns a result with the transformed value, with the error that the closure throws, or with the same error.
+  /// Returns the transformed value, or the error that `transform` throws. A failure is returned unchanged.
   public func flatMap<T>(_ transform: (Value) throws -> T) -> Result<T> {
     switch self {
     case .success(let value): Result<T> { try transform(value) }
@@ -60,7 +60,7 @@ public enum Result<Value> {
     }
   }
 
-  /// Returns a result with the same value, with the transformed error, or with the error that the closure throws.
+  /// Returns the transformed error, or the error that `transform` throws. A success is returned unchanged.
   public func flatMapError<T: Error>(_ transform: (any Error) throws -> T) -> Result {
     switch self {
     case .success: return self

@@ -5,7 +5,7 @@ import LupineURLSession
 
 /// The times of a request, in seconds since the start of 2001, UTC, and the durations between them in seconds.
 public struct Timeline: Sendable {
-  /// The time at which the request (if it was retried, its latest attempt) was resumed, in seconds since the start of 2001, UTC.
+  /// The time at which the request's latest attempt was resumed, in seconds since the start of 2001, UTC.
   public let requestStartTime: Double
   /// The time at which the first byte of the response arrived, in seconds since the start of 2001, UTC.
   public let initialResponseTime: Double

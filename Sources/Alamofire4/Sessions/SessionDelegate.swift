@@ -278,8 +278,8 @@ extension SessionDelegate: DeferredRestoration {}
 extension SessionDelegate: SelectiveTrustDelegate {
   package static var mayDecideOnTrust: Bool { true }
 
-  /// Whether the delegate itself answers server trust challenges. True if one of the closures is set, or if the delegate's class
-  /// is a subclass, which may override the method. Otherwise, every challenge gets the default handling.
+  /// Whether the delegate itself answers server trust challenges. True if a closure for session challenges is set, or if the object
+  /// is of a subclass, which may override the method for challenges. Otherwise, every challenge gets the default handling.
   package var decidesOnTrust: Bool {
     let closures = overrides.closures
     return type(of: self) != SessionDelegate.self || closures.sessionDidReceiveChallenge != nil

@@ -74,8 +74,8 @@ open class SessionManager: @unchecked Sendable {
   /// Creates a manager with a new session.
   ///
   /// If the session is a background session with tasks of an earlier process, their events are delivered when the main queue has
-  /// finished its work in progress, or after 5 seconds if it isn't run. If you call the initializer on another queue, set the
-  /// closures of `delegate` before.
+  /// finished its work in progress, or after 5 seconds if the program doesn't run the main queue. If you call the initializer on
+  /// another queue, set the closures of `delegate` first.
   ///
   /// - Parameters:
   ///   - configuration: The session's settings.
@@ -118,12 +118,13 @@ open class SessionManager: @unchecked Sendable {
     session.invalidateAndCancel()
   }
 
-  /// The maximum time for which events wait for the main queue, in seconds: 5. A program that never runs its main queue gets them
-  /// then.
+  /// The maximum time for which events wait for the main queue, in seconds: 5. Afterward, they are delivered even if the program
+  /// never runs its main queue.
   private static let mainQueueSecondsMax = 5
 
-  /// Delays the events of an earlier process's tasks until the main queue has finished its work in progress. An initializer that is
-  /// called there returns before, and its caller can set the delegate's closures. Without them, a downloaded file would be lost.
+  /// Delays the events of an earlier process's tasks until the main queue has finished its work in progress. A program that creates
+  /// the manager on the main queue can therefore set the delegate's closures before it gets events. Without these closures, a
+  /// downloaded file would be lost.
   private func awaitClosures() {
     guard session.hasRecordedTasks else { return }
     let isMainQueueFree = DispatchSemaphore(value: 0)
@@ -160,8 +161,8 @@ open class SessionManager: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - make: Returns the source. If it throws an error, the request fails with it.
-  ///   - create: Creates the request from its source, its first task, and the error that prevented the creation of the source or
-  ///     the task.
+  ///   - create: Creates the request from its source and its first task. If one of them couldn't be created, it is nil, and the
+  ///     error is passed too.
   func start<R: Request>(
     _ make: () throws -> TaskSource, _ create: (TaskSource?, URLSessionTask?, (any Error)?) -> R
   ) -> R {

@@ -5,7 +5,7 @@ import Foundation
 
 // Unchecked because Alamofire 4's programs pass closures that aren't Sendable. A closure is used only on the queue to which it
 // is passed.
-/// A value that is used only by the code to which it is passed.
+/// Passes a value that isn't Sendable to another queue. Only the code on that queue may use the value afterward.
 struct Transferred<Value>: @unchecked Sendable {
   let value: Value
 

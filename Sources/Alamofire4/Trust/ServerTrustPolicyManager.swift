@@ -16,7 +16,8 @@ open class ServerTrustPolicyManager {
   /// Returns the policy of a host, or nil to verify the host with the trust roots.
   open func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? { policies[host] }
 
-  /// The closure with which the session's engine evaluates a server's trust, by the policy of its host.
+  /// The evaluation with which the session's engine decides whether to trust a server, according to the policy of the server's
+  /// host.
   var evaluation: ServerTrustEvaluation {
     let manager = Transferred(self)
     // No decision is made on the event loop, because subclasses and custom policies may block.
@@ -28,7 +29,7 @@ open class ServerTrustPolicyManager {
   }
 }
 
-/// The error of a server that a policy doesn't trust.
+/// The error for a server whose certificate was rejected by the host's policy.
 struct ServerTrustRefusal: LocalizedError {
   let host: String
 

@@ -19,7 +19,7 @@ package struct NTLMHandshake: Sendable {
     /// The client's nonce: 8 random bytes.
     package var nonce: [UInt8]
 
-    /// Creates the values. `nonce` must have 8 bytes.
+    /// Creates the values for the client's last message. `nonce` must have 8 bytes.
     package init(
       credential: PasswordCredential, host: String, binding: ChannelBinding?, time: UInt64, nonce: [UInt8]
     ) {

@@ -7,7 +7,7 @@ package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
   package enum Failure: Error, Sendable, Hashable {
     /// The security context can't be established.
     case context(SecurityContextError)
-    /// The server refused a token with a 401 or 407 response that has no token, or whose token completes the handshake.
+    /// The server refused the client's token: its 401 or 407 response has no token, or has a token that completes the handshake.
     case refused
     /// The server accepted the request without proving its identity.
     case serverIsUnproven

@@ -12,7 +12,7 @@ struct NetrcUse: Equatable {
   /// The path given with --netrc-file, or nil for `.netrc` in the home folder.
   var path: String?
 
-  /// Whether the netrc file must exist, and its login replaces the URL's user information.
+  /// If true, the netrc file must exist, and its login replaces the URL's user information.
   var takesPrecedence: Bool { !isOptional && (isRequired || path != nil) }
 
   /// Reads the netrc file. Returns nil if no option requests the file, or if the file is optional and can't be opened.

@@ -190,8 +190,8 @@ final class CachedFetch: ResponseSink {
   /// out to be damaged, the fetch fails, because it may already have written a part.
   private static let verifiedBytesMax: UInt64 = 1 << 20
 
-  /// Applies the updates and serves a stored response, after reporting `line`. If the response's record is missing or damaged,
-  /// deletes it and returns false.
+  /// Reports `line`, applies the updates, and serves a stored response. If the response's record is missing or damaged, deletes it
+  /// and returns false.
   private func serve(
     _ index: Int, _ served: ServedResponse, of lookup: CommandCache.Lookup, _ metrics: ExchangeMetrics?,
     _ updates: [StoredUpdate] = [], reporting line: String? = nil

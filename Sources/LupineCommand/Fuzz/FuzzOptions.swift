@@ -27,7 +27,8 @@ struct FuzzOptions {
   var edits: [FieldEdit] = []
   var body: [UInt8] = []
   var skipsVerification = false
-  /// The options that change the requests, as the user gave them, for the printed command line that repeats one request.
+  /// The options that change the requests, as the user wrote them. The fuzzer prints them in the command line that repeats one
+  /// request.
   var shaping: [String] = []
 
   enum Name: String, CaseIterable {

@@ -17,8 +17,8 @@ struct RequestMutator {
 
   private static let all = Mutation.ofRequestLine + Mutation.ofFields + Mutation.ofFraming
 
-  /// Returns the mutated request with this number. It has one to three mutations of the grammar and, in a quarter of the requests,
-  /// a mutation of the bytes. Number 0 is the request without mutations.
+  /// Returns the mutated request with this number. One to three mutations change its request line, fields or framing. In a quarter
+  /// of the requests, another mutation changes the serialized bytes. Number 0 is the request without mutations.
   func request(_ number: Int) -> MutatedRequest {
     guard number > 0 else {
       return MutatedRequest(number: 0, bytes: good.bytes, mutations: [], mayBeUnfinished: false)

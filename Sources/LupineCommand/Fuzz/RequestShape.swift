@@ -68,8 +68,8 @@ struct MutatedRequest {
 }
 
 extension MutatedRequest {
-  /// Returns whether a strict parser finds a complete request in the bytes: an empty line, followed by at least as many bytes as
-  /// any stated length. Returns false if this is uncertain.
+  /// Returns whether a strict parser would find a complete request in the bytes: a head that ends with an empty line, and a body
+  /// that is as long as Content-Length states. Returns false if this is uncertain.
   static func isWhole(_ bytes: [UInt8]) -> Bool {
     guard let headEnd = end(ofHead: bytes) else { return false }
     let head = String(decoding: bytes[..<headEnd], as: UTF8.self).lowercased()

@@ -3,7 +3,7 @@
 internal import LupineRandom
 
 extension SplitMix64 {
-  /// Creates a generator for one request of a run, so that each request can be created without its predecessors.
+  /// Creates the random number generator for one request, so that a request can be repeated without creating the earlier ones.
   init(seed: UInt64, request number: Int) {
     var first = SplitMix64(seed: seed)
     self.init(seed: first.next() ^ (UInt64(number) &* 0xD6E8_FEB8_6659_FD93))

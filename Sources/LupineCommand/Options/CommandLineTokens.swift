@@ -7,7 +7,7 @@ import Glibc
 /// Splits a command line into options and operands, in their order.
 enum CommandLineTokens {
   enum Token: Equatable {
-    /// An option with its value, which is empty for an option without one.
+    /// An option and its value. The value is empty if the option takes none.
     case option(OptionName, String)
     case operand(String)
     /// An invalid argument, with the reason.

@@ -6,7 +6,7 @@ struct FormField: Equatable {
     case text(String)
     /// The content of a file, sent with a file name and a media type.
     case file(path: String)
-    /// The content of a file, sent as text like a value in the command line.
+    /// The content of a file, sent as text without a file name, like a value in the command line.
     case textFile(path: String)
   }
 

@@ -63,7 +63,8 @@ struct Options: Equatable {
   var bearerToken: String?
   var netrc = NetrcUse()
 
-  /// The proxy settings. A fixed proxy has no exceptions in this property; they are added from `bypass` or the environment.
+  /// The proxy settings. If they name a fixed proxy, they don't include the hosts that bypass the proxy: `bypass` or the
+  /// environment specifies these hosts.
   var proxy = ProxySettings.environment
   var proxyLogin: PasswordCredential?
   /// The authentication schemes permitted for the login of the proxy.
@@ -71,7 +72,7 @@ struct Options: Equatable {
   /// The hosts to which requests are sent without a proxy, or nil to use the environment's list.
   var bypass: String?
 
-  /// The limit that applies separately to the lookup, the connection, the proxy's handshake and the TLS handshake.
+  /// The time limit for each of four phases: the address lookup, the connection, the proxy's handshake and the TLS handshake.
   var connectTimeout: Duration?
   /// The time limit for the entire transfer, including redirects, or nil for no limit.
   var maxTime: Duration?

@@ -55,7 +55,7 @@ final class Output: Sendable {
     }
   }
 
-  /// A sentence about the file that remains after a failed transfer, or nil if there is none.
+  /// A sentence for the error message of a failed transfer: which incomplete file remains. Nil if no file remains.
   var remains: String? {
     state.withLock { state in
       guard let path, state.descriptor != nil else { return nil }

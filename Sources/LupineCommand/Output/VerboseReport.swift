@@ -67,7 +67,7 @@ extension ResponseHead {
   /// The status line without its line end.
   var statusLine: String { "HTTP/1.\(minorVersion) \(status) \(reason)" }
 
-  /// The head as received, except for white space around values and bytes of names that aren't UTF-8.
+  /// The head as received, but without white space around values. Bytes that aren't UTF-8 are replaced in names.
   var text: String {
     var text = statusLine + "\r\n"
     for field in fields { text += "\(field.name): \(field.value)\r\n" }

@@ -4,12 +4,12 @@ package import Foundation
 
 /// A table that says which bytes aren't percent-encoded. Every other byte becomes `%` and two hexadecimal digits.
 package struct PercentEscapeTable: Sendable {
-  /// The table by which the characters in `CharacterSet.afURLQueryAllowed` aren't percent-encoded.
+  /// The table that leaves only the characters in `CharacterSet.afURLQueryAllowed` unencoded.
   package static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
 
   private let stays: [Bool]
 
-  /// Creates a table by which the ASCII characters in `allowed`, except the space, aren't percent-encoded.
+  /// Creates a table that leaves only the ASCII characters in `allowed` unencoded. The space is always encoded.
   package init(_ allowed: CharacterSet) {
     var stays = [Bool](repeating: false, count: 256)
     for byte in UInt8.min..<0x80 where byte != UInt8(ascii: " ") {

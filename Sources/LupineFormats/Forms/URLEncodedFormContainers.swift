@@ -100,8 +100,8 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
 /// A container for the elements of an array. This is a class, so that copies of the container share `count`.
 final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
   let encoder: URLEncodedFormValueEncoder
-  /// The number of elements that this container has encoded. If an earlier container has encoded elements into the same node, these
-  /// elements are replaced or merged one by one.
+  /// The number of elements that this container has encoded. If an earlier container has encoded elements into the same node, each
+  /// element of this container replaces the earlier element with the same index, or is merged with it.
   private(set) var count = 0
 
   var codingPath: [any CodingKey] { encoder.codingPath }

@@ -8,8 +8,8 @@ struct BinaryPropertyListCheck {
   private enum Object {
     /// A value without elements. `bytes` is the size of its text, number or data in bytes.
     case scalar(bytes: Int)
-    /// An array or a dictionary. `references` is the range of the bytes that refer to its elements. `keys` is the number of a
-    /// dictionary's keys, whose references come first.
+    /// An array or a dictionary. `references` is the range of the bytes that refer to its elements. In a dictionary, the first
+    /// `keys` references are those of its keys.
     case container(references: Range<Int>, keys: Int)
   }
 

@@ -37,7 +37,8 @@ struct XMLPropertyListCheck {
     guard depth == 0 else { throw .malformed(part: "end, where a tag is still open,", offset: bytes.count) }
   }
 
-  /// Reads the tag of an element. The first ">" ends the tag, even for a parser that ignores quotation marks.
+  /// Reads the tag of an element up to the first ">". Throws an error if this ">" is in quotation marks, because parsers differ on
+  /// whether it ends the tag.
   private mutating func readTag() throws(PropertyListError) {
     let start = position
     let contents = try contents(from: start + 1, part: "tag")

@@ -65,8 +65,8 @@ extension TLSIdentity {
   /// The identity's own certificate in DER, without the intermediate certificates.
   package var certificateDER: [UInt8] { material.leaf.der }
 
-  /// Returns a copy of the identity. With the copy, the handshake sends the certificates in `issuers` (in DER) after the identity's
-  /// own certificate. Throws `TLSError.Code.configuration` if a certificate can't be parsed.
+  /// Returns a copy of the identity with other intermediate certificates: `issuers`, in DER. Throws `TLSError.Code.configuration`
+  /// if a certificate can't be parsed.
   package func sending(issuers: [[UInt8]]) throws(TLSError) -> TLSIdentity {
     let issuers = try issuers.map { bytes throws(TLSError) in
       guard let certificate = Certificate(der: bytes) else {

@@ -30,8 +30,8 @@ final class ClientAttachment {
   var staple = TLSInfo.StapledOCSP.notAsked
   /// Whether the configuration's verifier has decided about the server's certificate, or must still decide.
   var judgement = Judgement.none
-  /// The names in DER of the authorities from which the server accepts client certificates. Nil unless the server has requested a
-  /// certificate and the client has none. After a resumption, these are the names from the original handshake, because a resumed
+  /// The names in DER of the authorities from which the server accepts client certificates. Nil if the server requested no
+  /// certificate, or if the client has one. After a resumption, these are the names from the original handshake, because a resumed
   /// handshake contains no certificate request. Always nil for a proxy, because a proxy gets no certificate.
   private(set) var requestedAuthorities: [[UInt8]]?
   /// The names that are stored with the session that the client offers to resume. If the server resumes this session, they become

@@ -48,10 +48,11 @@ public struct TLSConfiguration: Sendable, Hashable {
   /// The newest TLS version allowed. If nil, the newest version that OpenSSL supports.
   public var maximumVersion: TLSVersion?
   /// The ciphers of TLS 1.2 in OpenSSL's syntax (`man openssl-ciphers`), such as "ECDHE+AESGCM:!aNULL". If nil, OpenSSL's default
-  /// is used, which the system's openssl.cnf may set, but AES-128-GCM is offered first if the processor has instructions for AES.
+  /// is used, which the system's openssl.cnf may set. If the processor has instructions for AES, AES-128-GCM is then moved to the
+  /// front.
   public var cipherList: String?
-  /// The cipher suites of TLS 1.3, most preferred first, such as "TLS_AES_128_GCM_SHA256". If nil, OpenSSL's default is used, but
-  /// AES-128-GCM is offered first if the processor has instructions for AES.
+  /// The cipher suites of TLS 1.3, most preferred first, such as "TLS_AES_128_GCM_SHA256". If nil, OpenSSL's default is used. If
+  /// the processor has instructions for AES, AES-128-GCM is then moved to the front.
   public var cipherSuites: [String]?
   /// The groups of the key exchange, most preferred first, such as "X25519" or "P-256", or nil for OpenSSL's default.
   public var groups: [String]?

@@ -104,7 +104,7 @@ extension TLSContext {
     }
   }
 
-  /// Returns whether `text` is the name of one cipher suite or group, not a list of names, which OpenSSL would accept too.
+  /// Returns whether `text` has the form of a single name of a cipher suite or group. OpenSSL would also accept a list of names.
   private static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
   }

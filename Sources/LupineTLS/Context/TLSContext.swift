@@ -10,8 +10,7 @@ package final class TLSContext: Sendable {
   nonisolated(unsafe) let pointer: OpaquePointer
   /// The settings of a client's context. Nil for a context that the caller of `init(configured:argument:)` has configured.
   let client: ClientSettings?
-  /// The object to which the callbacks of a context point that the caller has configured. Nil in a client's context. The context
-  /// retains the object, because it must live as long as the context.
+  /// The object that the callbacks of a caller's SSL_CTX use. It must live as long as the context. Nil in a client's context.
   private let argument: (any AnyObject & Sendable)?
 
   /// Creates a client's context, whose connections can resume the sessions in `sessions`.

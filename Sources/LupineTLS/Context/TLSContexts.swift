@@ -13,7 +13,7 @@ package final class TLSContexts: Sendable {
   package let sessions: TLSSessionStore
   private let contexts = Mutex<[TLSConfiguration: TLSContext]>([:])
 
-  /// Creates an object without contexts, whose contexts will share `sessions`.
+  /// Creates an empty cache of contexts. All contexts that it creates will share `sessions`.
   package init(sessions: TLSSessionStore = TLSSessionStore()) {
     self.sessions = sessions
   }

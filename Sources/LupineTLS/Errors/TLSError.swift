@@ -66,8 +66,8 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// The error with which the verifier refused the certificate, or nil if the verifier threw none. Equality ignores it.
   public let verifierError: (any Error)?
-  /// The names in DER of the authorities from which the server accepts client certificates. Nil unless the server has requested a
-  /// certificate, the client has presented none, and no HTTP request was sent. Equality ignores the names.
+  /// The names in DER of the authorities from which the server accepts client certificates. Set only if the server requested a
+  /// certificate, the client presented none, and no HTTP request was sent. Otherwise nil. Equality ignores the names.
   package internal(set) var requestedAuthorities: [[UInt8]]?
 
   /// Creates an error from its code, its message and, if a verifier threw an error, that error.
@@ -95,8 +95,8 @@ extension TLSError: Hashable {
 }
 
 extension TLSError {
-  /// Returns the error with which an HTTP request ends, before it is sent, if the server requests a client certificate and the
-  /// caller must first decide which one to present.
+  /// Returns the error of an HTTP request that wasn't sent, because the server requests a client certificate and the caller must
+  /// first choose one.
   package static func identityRequested(by host: String, from authorities: [[UInt8]]) -> TLSError {
     var error = TLSError(
       code: .handshakeFailed,

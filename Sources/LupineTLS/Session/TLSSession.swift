@@ -76,8 +76,8 @@ package struct TLSSession: ~Copyable {
     self.attachment = attachment
   }
 
-  /// Creates a session from a context that isn't a client's. Before the handshake, the caller must make the session a client or a
-  /// server. Throws only if memory runs out.
+  /// Creates a session that is neither a client nor a server yet. `context` must not be a client's. Before the handshake, the
+  /// caller must set the role with OpenSSL. Throws only if memory runs out.
   package init(unsided context: TLSContext) throws(TLSError) {
     precondition(context.client == nil, "a client's session needs a host")
     handle = try Handle(context)
@@ -152,8 +152,8 @@ extension TLSSession {
     }
   }
 
-  /// The names in DER of the authorities from which the server accepts client certificates. Nil unless the server has requested a
-  /// certificate and the client has presented none. Also nil before the handshake is complete, and for a proxy.
+  /// The names in DER of the authorities from which the server accepts client certificates. Nil before the handshake is complete.
+  /// Nil if the server requested no certificate, or if the client presented one. Always nil for a proxy.
   package var requestedAuthorities: [[UInt8]]? { isPastHandshake ? attachment?.requestedAuthorities : nil }
 
   /// The verification whose verdict the handshake waits for, or nil if it waits for none.
@@ -274,8 +274,8 @@ extension TLSSession {
   /// refuses the server.
   private static let plaintextRefusal: [UInt8] = [21, 3, 3, 0, 2, 2, 40]
 
-  /// Returns whether the handshake has stopped to wait for the verifier. With TLS 1.2, it stops when the client's reply is
-  /// complete, because all messages that the server sends before this reply have then been received.
+  /// Returns whether the handshake has stopped to wait for the verifier. With TLS 1.2, the handshake stops when the client's reply
+  /// is complete. At this point, all of the server's earlier messages have arrived, including any stapled response.
   private func awaitsVerdict(after cause: Int32) -> Bool {
     guard let attachment, var verification = attachment.judgement.pending else { return false }
     switch cause {

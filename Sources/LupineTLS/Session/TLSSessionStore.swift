@@ -7,8 +7,9 @@ import Synchronization
 
 /// An in-memory store of sessions that can be resumed. It is thread-safe.
 ///
-/// The store keeps sessions by host, port and configuration. It keeps sessions with proxies separately. A session created without
-/// verification, with other trust roots or with another client certificate is never resumed under different settings.
+/// The store keeps sessions by host, port and configuration. It keeps sessions with proxies separately. A session is never resumed
+/// under a configuration other than its own. For example, a session that was created without verification isn't resumed by a client
+/// that verifies servers.
 public final class TLSSessionStore: Sendable {
   /// A description of a stored session that can be resumed.
   public struct Entry: Sendable, Hashable {
@@ -60,7 +61,8 @@ public final class TLSSessionStore: Sendable {
   fileprivate struct Shelf {
     /// The sessions with one host, port and configuration, oldest first. Never empty.
     var sessions: [StoredSession]
-    /// The sequence number of the latest change to `sessions`. The shelf with the smallest number changed least recently.
+    /// The sequence number of the latest change to `sessions`. If there are too many hosts, the list with the smallest number is
+    /// removed.
     var change: UInt64
   }
 
@@ -116,8 +118,8 @@ extension TLSSessionStore {
   /// - Parameters:
   ///   - session: The session.
   ///   - peer: The server of the session.
-  ///   - requestedAuthorities: The names in DER of the authorities from which the server accepts client certificates. Nil unless
-  ///     the server has requested a certificate and the client has presented none.
+  ///   - requestedAuthorities: The names in DER of the authorities from which the server accepts client certificates. Nil if the
+  ///     server requested no certificate, or if the client presented one.
   func keep(_ session: OpaquePointer, for peer: ClientAttachment, requestedAuthorities: [[UInt8]]?) {
     let stored = StoredSession(taking: session, requestedAuthorities: requestedAuthorities)
     let place = Place(of: peer)

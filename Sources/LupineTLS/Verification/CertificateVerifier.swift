@@ -44,7 +44,7 @@ public final class CertificateVerifier: Sendable {
 
   /// Calls another party, such as a session's delegate, for the final decision. The closure itself must not block.
   ///
-  /// `found` is the decision of `decide`, which isn't a refusal. The other party calls `answer` with the final decision, on any
+  /// `found` is the decision of `decide`: `.accept` or `.asFound`. The other party calls `answer` with the final decision, on any
   /// thread. Only the first call counts. Without an answer, the handshake ends at its time limit.
   package typealias Consultation =
     @Sendable (

@@ -19,8 +19,8 @@ extension CertificateVerifier.Evidence {
 }
 
 extension VerificationTerms {
-  /// Creates the trust roots and parameters with which a client that trusts `sources` verifies servers. Returns nil if the sources
-  /// can't be read.
+  /// Creates the trust roots and parameters with which a client verifies servers if its trust roots are `sources`. Returns nil if
+  /// the sources can't be read.
   convenience init?(ofServersTrustedBy sources: [TLSConfiguration.TrustSource]) {
     guard let context = try? TLSContext(client: TLSConfiguration(trustRoots: sources)),
       let own = X509_STORE_CTX_new()

@@ -74,7 +74,7 @@ package struct Verdict: Sendable {
 enum Judgement {
   /// There is no decision to wait for, because no certificate has arrived yet, the verifier is quick, or there is no verifier.
   case none
-  /// The verifier must be called. Until then, the handshake has stopped, or its output is held back.
+  /// The verifier must be called. Until the verdict, the handshake is stopped (TLS 1.3), or its output is held back (TLS 1.2).
   case pending(PendingVerification)
   /// The verifier has decided.
   case made(Verdict)
