@@ -65,7 +65,7 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
     }
   }
 
-  @Test("the closures and backgroundCompletionHandler are called for the tasks of an earlier process")
+  @Test("SessionDelegate's closures and backgroundCompletionHandler are called for the tasks of an earlier process")
   func restored() async throws {
     let server = try demoServer()
     try leave(server, id: 3, body: "finished before")
@@ -92,7 +92,7 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
     withExtendedLifetime(manager) {}
   }
 
-  @Test("closures that are set on the main queue after the initializer get the file of an earlier process")
+  @Test("closures set on the main queue right after SessionManager's initializer receive a file of an earlier process")
   func lateClosures() async throws {
     let server = try demoServer()
     try leave(server, id: 1, body: "finished before")

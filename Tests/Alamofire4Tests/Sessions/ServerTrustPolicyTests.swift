@@ -57,7 +57,7 @@ import Testing
     #expect(await !isTrusted(.performRevokedEvaluation(validateHost: true, revocationFlags: 0)))
   }
 
-  @Test("performRevokedEvaluation refuses a revoked certificate if its flags select the method that finds it")
+  @Test("performRevokedEvaluation detects a revoked certificate only by the revocation methods that its flags select")
   func revocation() async throws {
     let issuer = try ThrowawayAuthority()
     let latest = Shared<ThrowawayAuthority.Identity?>(nil)
@@ -107,8 +107,7 @@ import Testing
     #expect(hosts.value.first == "localhost")
   }
 
-  @Test(
-    "pinned certificates are the trust anchors, or are compared with the server's if validation is turned off")
+  @Test("without validation, pinned certificates are compared with the server's; otherwise, they are the trust anchors")
   func certificates() async {
     func pins(_ certificate: SecCertificate, chain: Bool, host: Bool = true) -> ServerTrustPolicy {
       .pinCertificates(certificates: [certificate], validateCertificateChain: chain, validateHost: host)
@@ -152,7 +151,8 @@ import Testing
     }
   }
 
-  @Test("the closure sessionDidReceiveChallenge receives the server trust challenge, and its result decides")
+  @Test(
+    "the closure sessionDidReceiveChallenge receives server trust challenges, and decides whether to trust the server")
   func closure() async throws {
     let hosts = Shared<[String]>([])
     for (disposition, isTrusted) in [

@@ -102,7 +102,7 @@ import Testing
     #expect(first.proposedCredential == me)
   }
 
-  @Test("a challenge proposes the credential storage's default credential only for the same protection space")
+  @Test("a challenge proposes only the credential storage's default credential for the challenge's protection space")
   func proposed() throws {
     let storage = URLCredentialStorage()
     let space = URLProtectionSpace(
@@ -128,7 +128,7 @@ import Testing
 
   // MARK: Answers
 
-  @Test("useCredential sends the given credential; without a credential that can be sent, the caller receives the 401")
+  @Test("useCredential sends the given credential; if that is nil or can't be sent, the caller receives the 401")
   func useCredential() throws {
     let challenge = try #require(try challenge(["Basic"], failures: 3))
     #expect(challenge.outcome(of: .useCredential, credential: me) == .authorize("Basic bWU6cHc="))
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(
-    "NTLM accepts only a credential with a user name; Negotiate accepts only an empty one and uses the Kerberos ticket")
+    "NTLM requires a credential with a user name; Negotiate requires an empty credential, and uses the Kerberos ticket")
   func suitableCredentials() throws {
     let ticket = URLCredential(user: "", password: "", persistence: .none)
     let (ntlm, negotiate) = (try #require(try challenge(["NTLM"])), try #require(try challenge(["Negotiate"])))
@@ -190,8 +190,7 @@ import Testing
     #expect(third.outcome(of: .performDefaultHandling, credential: nil) == .stand)
   }
 
-  @Test(
-    "rejectProtectionSpace leads to the next scheme, and cancelAuthenticationChallenge doesn't, even with a credential")
+  @Test("a credential that is passed with rejectProtectionSpace or cancelAuthenticationChallenge is ignored")
   func rejection() throws {
     let challenge = try #require(try challenge(["Basic"]))
     #expect(challenge.outcome(of: .rejectProtectionSpace, credential: me) == .reject)

@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("after a refused request's refresh has failed, the credential is still refreshed when it expires")
+  @Test("after a refresh for a refused request has failed, the credential is still refreshed when it expires")
   func failureLetsProactiveRefreshBe() async throws {
     let expired = Atomic(false)
     let fixture = InterceptorFixture(Token("a") { expired.load(ordering: .relaxed) })
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("after a new request's refresh has failed, a refused request still starts another refresh")
+  @Test("after a refresh for a new request has failed, a refused request still starts another refresh")
   func proactiveFailureLetsRefusalBe() async throws {
     let fixture = InterceptorFixture(Token("a", requiresRefresh: true))
     try await withRefused(token: "a") { session, request in

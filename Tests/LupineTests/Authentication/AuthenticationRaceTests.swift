@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationRaceTests {
-  @Test("an authenticator or a credential that is called by the interceptor can read the interceptor's credential")
+  @Test("while an interceptor calls an authenticator or a credential, both can read the interceptor's credential")
   func callsFromWithin() async throws {
     let fixture = Mutex<InterceptorFixture?>(nil)
     let names = Recorder<String?>()
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("if a credential's requiresRefresh replaces the interceptor's credential, the old credential isn't refreshed")
+  @Test("if the getter of requiresRefresh replaces the interceptor's credential, the old credential isn't refreshed")
   func replacedWhileAsked() async throws {
     let fixture = Mutex<InterceptorFixture?>(nil)
     let made = InterceptorFixture(

@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "the intermediate certificates of a credential, or else of its identity, are sent with the client certificate",
+    "the client certificate is sent with the credential's intermediate certificates or, without any, those of the identity",
     arguments: [TLSVersion.v1_2, .v1_3])
   func intermediates(version: TLSVersion) async throws {
     let authority = try ThrowawayAuthority()
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "the metrics of the task that opened a connection contain the opening, even if it waited for a client certificate",
+    "the metrics of a task that opened a connection include the opening, even after a client certificate challenge",
     arguments: [true, false])
   func metrics(presentsCertificate: Bool) async throws {
     let authority = try ThrowawayAuthority()

@@ -260,7 +260,8 @@ import Testing
     }
   }
 
-  @Test("an alert is reported as a refused or missing client certificate only if the origin sent it, not a proxy")
+  @Test(
+    "a TLS alert is reported as a refused or missing client certificate only if it came from the origin, not a proxy")
   func alerts() throws {
     let origin = try URI("https://h.example/").origin
     for alert: UInt8 in [42, 46, 48, 116] {
@@ -300,7 +301,7 @@ import Testing
   }
 
   @Test(
-    "if the server requests a client certificate, the delegate is challenged, and the cache serves no stale response")
+    "a server's request for a client certificate causes a challenge, and doesn't make the cache serve a stale response")
   func stale() async throws {
     let authority = try ThrowawayAuthority()
     let server = try ServerIdentity(

@@ -30,7 +30,7 @@ import Testing
   // MARK: NTLM
 
   @Test(
-    "NTLM's first message is sent without the body, and requests without the credential don't use NTLM's connection",
+    "the first message of NTLM is sent without the body, and requests without the credential don't share the connection",
     arguments: [false, true])
   func ntlm(isEncrypted: Bool) async throws {
     let server = NTLMServer()
@@ -81,8 +81,7 @@ import Testing
   }
 
   @Test(
-    "if the server closes the connection before NTLM's last message, the request fails, and that message isn't sent"
-  )
+    "if the server closes the connection before NTLM's last message, the request fails, and that message isn't sent")
   func closed() async throws {
     let server = NTLMServer()
     try await withOrigin { peer in
@@ -240,8 +239,7 @@ import Testing
     }
   }
 
-  @Test(
-    "after redirects to another origin and back, a request no longer uses its authenticated connection")
+  @Test("after redirects to another origin and back, a request no longer uses its authenticated connection")
   func left() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
     let task = TransferAuthentication(session, storage: nil)
@@ -273,8 +271,7 @@ import Testing
     }
   }
 
-  @Test(
-    "Negotiate authentication uses the server's host name, and a channel binding to the server's certificate")
+  @Test("Negotiate authentication uses the server's host name, and a channel binding to the server's certificate")
   func binding() throws {
     let identity = try ServerIdentity.throwaway()
     let seen = Mutex<[String]>([])
@@ -303,8 +300,7 @@ import Testing
     #expect(error.code == .userAuthenticationRequired && error.localizedDescription.contains("the package p."))
   }
 
-  @Test(
-    "a 401 that contains the server's valid Negotiate token ends the authentication; an invalid token makes it fail")
+  @Test("a valid Negotiate token in a 401 ends the authentication, and an invalid token makes the authentication fail")
   func refusedUser() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
     let authentication = begun(session)
@@ -334,7 +330,7 @@ import Testing
   }
 
   @Test(
-    "if a message of NTLM or Negotiate isn't sent, the next request begins another handshake on another connection",
+    "if an NTLM or Negotiate message was created but not sent, the next request starts a new handshake and connection",
     arguments: [AuthenticationOffer.Scheme.ntlm, .negotiate])
   func unsent(scheme: AuthenticationOffer.Scheme) throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
@@ -354,8 +350,7 @@ import Testing
     #expect(groups.count == 2)
   }
 
-  @Test(
-    "later tasks with the same credential reuse an authenticated connection, unless it is in a proxy's tunnel")
+  @Test("later tasks with the same credential reuse an authenticated connection, unless it is in a proxy's tunnel")
   func passedOn() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in Script() }))
     func group(isPassedOn: Bool) throws -> UInt64? {

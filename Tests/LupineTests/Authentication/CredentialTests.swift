@@ -119,7 +119,8 @@ import Testing
     #expect(storage.defaultCredential(for: space)?.password == "new")
   }
 
-  @Test("a removed credential is no longer the default; a credential whose password differs isn't removed")
+  @Test(
+    "removing the default credential leaves no default, and a stored credential with another password isn't removed")
   func removal() {
     let storage = URLCredentialStorage()
     storage.setDefaultCredential(credential("a"), for: space)

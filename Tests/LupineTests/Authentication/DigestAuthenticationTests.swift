@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "with Expect: 100-continue, the body is sent only with the credential, also from a stream that can't be read again",
+    "with Expect: 100-continue, a body, even a stream that can be read only once, is sent only with the credential",
     arguments: [false, true])
   func expectation(isStream: Bool) async throws {
     let server = DigestServer()

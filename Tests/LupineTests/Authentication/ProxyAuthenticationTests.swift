@@ -88,7 +88,8 @@ import Testing
     }
   }
 
-  @Test("eight concurrent requests renew a proxy's stale nonces without another challenge to the caller")
+  @Test(
+    "if a proxy's Digest nonces become stale, eight concurrent requests get new ones without challenging the caller")
   func stale() async throws {
     let server = DigestServer(usesMax: 5, isProxy: true)
     try await withServer(server.reply) { proxy in
@@ -139,7 +140,7 @@ import Testing
   }
 
   @Test(
-    "through a forwarding proxy, an origin's NTLM and Negotiate are answered only if the proxy keeps connections apart",
+    "an origin's NTLM and Negotiate are used via a forwarding proxy only if the proxy announces Session-Based-Authentication",
     arguments: [
       (nil, false), ("other", false), ("Session-Based-Authentication", true), ("a, session-based-authentication", true),
     ] as [(String?, Bool)])
@@ -162,7 +163,7 @@ import Testing
     #expect(try schemes("http://h.example/", via: nil) == all)
   }
 
-  @Test("preparing a request for a proxy may block the thread only if that proxy uses Negotiate")
+  @Test("preparing a request may block the thread only if the request's proxy has used Negotiate")
   func mayBlock() throws {
     let session = SessionAuthentication()
     let (first, second) = (try Proxy("http://a.example:1"), try Proxy("http://b.example:1"))
@@ -194,7 +195,7 @@ import Testing
 
   // MARK: Tunnels
 
-  @Test("after a 407, CONNECT is repeated with the storage's credential, and other requests don't use the tunnel")
+  @Test("after a 407, CONNECT is repeated with the storage's credential, and requests without it don't use the tunnel")
   func tunnel() async throws {
     try await withTunnelProxy { request, _ in
       request.fields.first("Proxy-Authorization") == "Basic dTpw" ? nil : Self.refusal("Basic realm=\"r\"")
@@ -222,7 +223,7 @@ import Testing
   }
 
   @Test(
-    "a wrong credential for CONNECT fails the task, which delivers neither the password nor the proxy's response")
+    "if the proxy refuses the credential for CONNECT, the error contains no password, and the response isn't delivered")
   func tunnelRefused() async throws {
     try await withTunnelProxy { _, _ in
       Self.refusal("Basic realm=\"r\"")
@@ -242,8 +243,7 @@ import Testing
     }
   }
 
-  @Test(
-    "requests with the credential in the proxy's URL don't use a tunnel that was opened without a credential")
+  @Test("requests with the credential in the proxy's URL don't use a tunnel that was opened without a credential")
   func tunnelWithoutCredential() throws {
     let session = SessionAuthentication()
     let proxy = try Proxy("http://u:p@a.example:1")
@@ -320,7 +320,7 @@ import Testing
   }
 
   @Test(
-    "several tunnels may share NTLM's first message, but a Negotiate message may be used for only one tunnel",
+    "NTLM's first message may be used to open several tunnels, but a Negotiate message may be used to open only one",
     arguments: [false, true])
   func tunnelsWithOneMessage(isNegotiate: Bool) throws {
     let proxy = try Proxy("http://a.example:1")
@@ -344,7 +344,7 @@ import Testing
     }
   }
 
-  @Test("if another request takes the tunnel, a request's first Negotiate message is replaced, at most three times")
+  @Test("a request whose tunnel another request has taken gets a new first Negotiate message, at most three times")
   func replacedMessage() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in EndlessContext() }))
     let authentication = ProxyAuthentication(session, storage: nil)

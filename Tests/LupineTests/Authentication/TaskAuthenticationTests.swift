@@ -187,8 +187,7 @@ import Testing
     #expect(!other.fields.contains("Authorization"))
   }
 
-  @Test(
-    "a task preemptively sends another task's Digest credential only if that is the storage's default credential")
+  @Test("a task preemptively sends another task's Digest credential only if that is the storage's default credential")
   func preemptive() throws {
     _ = try answered(task(), try request())
     func prepared(_ request: EngineRequest) -> String? {
@@ -209,7 +208,8 @@ import Testing
 
   // MARK: Servers
 
-  @Test("a task refuses a Digest server with a wrong rspauth, and uses the nextnonce of a correct server")
+  @Test(
+    "a task refuses a response whose Digest rspauth is wrong, and uses the nextnonce of a response with a correct one")
   func verification() throws {
     let task = task()
     _ = try answered(task, try request())
@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  @Test("above the limits, the session forgets the least recently used Digest authentications and origins")
+  @Test("a session remembers a limited number of Digest authentications and origins, and drops the least recently used")
   func limits() throws {
     var spaces = DigestSpaces()
     let challenge = try digest("nonce=n, qop=auth")

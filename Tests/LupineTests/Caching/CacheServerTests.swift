@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "a 304 revalidates a stored page, and a page whose stored variant the server doesn't confirm is loaded again",
+    "a stored page is revalidated with a 304, or loaded again if the server doesn't recognize the page's entity tag",
     arguments: [TestServer.nginx, .apache, .caddy])
   func validation(server: TestServer) async throws {
     try server.require()

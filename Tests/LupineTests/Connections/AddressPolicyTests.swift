@@ -27,8 +27,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test(
-    "no redirect and no redirect handler can reach an address that the address policy refuses, and no retry is made")
+  @Test("a redirect to an address that the policy refuses fails without a retry, even if a redirect handler chose it")
   func redirects() async throws {
     try await withServer { _ in
       .text("internal")

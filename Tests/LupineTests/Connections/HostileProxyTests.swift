@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "a CONNECT response that refuses the tunnel, or is followed by bytes, has no effect except that the request fails",
+    "if a CONNECT response refuses the tunnel or is followed by further bytes, the only effect is that the request fails",
     arguments: [
       "HTTP/1.1 403 Forbidden\r\n\(cookie)Content-Length: 4\r\n\r\nevil",
       "HTTP/1.1 407 Auth\r\n\(cookie)Proxy-Authenticate: Basic\r\nWWW-Authenticate: Basic\r\nContent-Length: 4\r\n\r\nevil",

@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("the client also replays a request that was suspended and resumed before a reused connection closed")
+  @Test("a request that was suspended and resumed is replayed if a reused connection closes before a response")
   func replayAfterSuspension() async throws {
     let (arrived, steered) = (Gate(), Gate())
     try await withOrigin { peer in

@@ -16,8 +16,7 @@ import Testing
     return try rules.proxy(for: try URI(url).origin)?.description
   }
 
-  @Test(
-    "with nil as proxy dictionary, the session uses the environment's proxy, and with an empty dictionary, no proxy")
+  @Test("if the proxy dictionary is nil, the session uses the environment's proxy; if it is empty, no proxy is used")
   func absence() throws {
     #expect(URLSessionConfiguration.default.connectionProxyDictionary == nil)
     #expect(try proxy(nil, for: "http://h/") == "http://environment:1")

@@ -84,7 +84,7 @@ import Testing
     #expect(make([.domain: "bücher.example"])?.domain == "xn--bcher-kva.example")
   }
 
-  @Test("the property discard determines a cookie's lifetime, or else maximumAge, or else expires")
+  @Test("a cookie's lifetime is determined by its property discard, else by maximumAge, else by expires")
   func lifetime() throws {
     let text = "Wed, 18 May 2033 03:33:20 GMT"
     #expect(make([.expires: text])?.expiresDate == Date(timeIntervalSince1970: 2_000_000_000))
@@ -136,7 +136,7 @@ import Testing
   // MARK: Fields
 
   @Test(
-    "the parser splits a Set-Cookie field that contains several cookies at each comma that precedes a cookie's name",
+    "a Set-Cookie field with several cookies is split only at commas that are followed by a cookie's name",
     arguments: [
       ("a=b", ["a=b"]),
       ("a=b, c=d", ["a=b", "c=d"]),

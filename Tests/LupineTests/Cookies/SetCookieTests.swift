@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "the parsed dates of consecutive days in cookies are a day apart, also around leap years",
+    "cookie dates of consecutive days are parsed as times exactly one day apart, also around leap years",
     arguments: [1600, 1896, 1968, 1996, 2096, 9990])
   func days(from start: Int) throws {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

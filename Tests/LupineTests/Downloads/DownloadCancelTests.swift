@@ -62,8 +62,7 @@ import Testing
     }
   }
 
-  @Test(
-    "cancelling always calls the resume data closure once, even before the start, after the end or a second time")
+  @Test("cancelling an unstarted, finished or already cancelled download calls the resume data closure once")
   func closureAlways() async throws {
     try await withServer { _ in
       .text("short")

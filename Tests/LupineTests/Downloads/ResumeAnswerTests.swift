@@ -54,7 +54,8 @@ import Testing
     #expect(try answer(206, [("Content-Range", range), Self.tag]) == .askAgain)
   }
 
-  @Test("a resumed download discards a 206 with several ranges, an unknown total, a wrong length or a decoded coding")
+  @Test(
+    "a resumed download discards a 206 with several ranges, an unknown total, a wrong length or a decompressed body")
   func unusableParts() throws {
     let tag = Self.tag
     #expect(try answer(206, [tag]) == .askAgain)

@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(
-    "resume data is produced despite several units in Accept-Ranges, an undecoded content coding or an unknown length")
+    "resume data is produced even if Accept-Ranges has several units, the body stays encoded or its length is unknown")
   func resumableToo() throws {
     #expect(try made(["Accept-Ranges": "items, Bytes"]) != nil)
     // No coding was decoded, so offsets in the file are offsets in the representation.
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "resume data uses no weak or malformed entity tag as a validator, even if there is a Last-Modified date",
+    "if the entity tag is weak or malformed, no resume data is produced, even if there is a Last-Modified date",
     arguments: [
       "W/\"v1\"", "w/\"v1\"", "v1", "\"", "\"v1", "\"v1\", \"v2\"", "\"a b\"", "\"\u{7F}\"", "\"é\"", "\"a\nb\"",
     ])
@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(
-    "resume data relies on Last-Modified only if that is 1 s older than Date or, without Date, 60 s in the past",
+    "resume data uses Last-Modified only if it is at least 1 s before Date or, without Date, at least 60 s in the past",
     arguments: [
       ("Thu, 15 Jan 2026 12:00:01 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
       ("Thu, 15 Jan 2026 12:00:02 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", false),
@@ -164,8 +164,7 @@ import Testing
         now: Self.now) == nil)
   }
 
-  @Test(
-    "a resumed download's earlier resume data remains usable until a response changes the partial file")
+  @Test("a resumed download's earlier resume data remains usable until a response changes the partial file")
   func earlierStays() throws {
     let earlier = try #require(try made { $0.headers = ["X-A": "1"] })
     func next(_ response: HTTPURLResponse?, received: UInt64) -> ResumeData? {

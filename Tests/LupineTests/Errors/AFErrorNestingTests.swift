@@ -36,7 +36,7 @@ import Testing
     { .sessionInvalidated(error: $0) }, { .sessionTaskFailed(error: $0) },
   ]
 
-  @Test("the tests of nested descriptions cover every case and reason of AFError that wraps a single error")
+  @Test("the samples for nested descriptions include every AFError case and reason that wraps a single error")
   func table() {
     let wrapping = AFErrorTests.table.filter { $0.wraps && !$0.error.isRequestRetryError }
     #expect(

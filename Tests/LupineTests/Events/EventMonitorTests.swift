@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "a request's own monitors receive no URLSession events, whether or not the session has monitors",
+    "the monitors of a request receive no URLSession events, whether or not the session also has monitors",
     arguments: [true, false])
   func everyKind(isMonitored: Bool) async throws {
     try await withServer { request in

@@ -115,7 +115,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("with eager setup, the event for resuming a request during its task's creation precedes the task's events")
+  @Test("if a request is resumed while eager setup creates its task, the request's event precedes the task's events")
   func resumedWhileTaskIsMade() async throws {
     try await withServer { _ in
       .text("here")

@@ -84,7 +84,8 @@ import Testing
     }
   }
 
-  @Test("the metrics' enums have the raw values of Foundation's enums, and the TLS versions the protocol's numbers")
+  @Test(
+    "the enums in metrics have Foundation's raw values, and the raw values of TLS versions are the protocol's numbers")
   func numbers() {
     let protocols: [URLSessionTaskMetrics.DomainResolutionProtocol] = [.unknown, .udp, .tcp, .tls, .https]
     #expect(protocols.map(\.rawValue) == [0, 1, 2, 3, 4])

@@ -94,7 +94,8 @@ import Testing
     #expect(posted.isEmpty)
   }
 
-  @Test("AlamofireNotifications posts notifications next to a session's other monitors, and as a request's monitor")
+  @Test(
+    "AlamofireNotifications posts notifications both as one of a session's several monitors and as a request's monitor")
   func withOthers() async throws {
     let expected = ["didResume", "didResumeTask", "didCompleteTask", "didFinish"]
     let recorder = EventRecorder()
@@ -113,7 +114,8 @@ import Testing
     #expect(own == expected)
   }
 
-  @Test("if a session's only monitor posts notifications, its requests report no other events")
+  @Test(
+    "if AlamofireNotifications is a session's only monitor, requests report only the events that have a notification")
   func cost() {
     let session = Session(startRequestsImmediately: false)
     let request = session.request("http://127.0.0.1:1")

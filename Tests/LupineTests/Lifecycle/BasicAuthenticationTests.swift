@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "the delegate and monitors receive NTLM and Negotiate challenges; a server that aborts NTLM gets no password",
+    "the delegate and monitors receive NTLM and Negotiate challenges, and an incomplete handshake reveals no password",
     arguments: [
       // The server answers NTLM's first message with another challenge, so the credential counts as refused.
       ("NTLM", NSURLAuthenticationMethodNTLM, 2),

@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("monitors are notified that a request finished only after its handlers on the root queue have run")
+  @Test("a request's handlers on the root queue run before monitors are notified that the request finished")
   func monitoredEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .other)
@@ -214,8 +214,7 @@ import Testing
     }
   }
 
-  @Test(
-    "a stream handler receives the completion after work that was enqueued on its queue while it handled the last part")
+  @Test("a stream handler receives the completion only after work that was already enqueued on the handler's queue")
   func streamEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let request = session.streamRequest("http://127.0.0.1:1")

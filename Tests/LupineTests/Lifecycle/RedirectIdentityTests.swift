@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("after a redirect from a URL protocol to another origin, the client certificate isn't presented")
+  @Test("after a URLProtocol redirects a request to another origin, the client certificate isn't presented")
   func protocols() async throws {
     final class Redirecting: URLProtocol, @unchecked Sendable {
       class override func canInit(with request: URLRequest) -> Bool { request.url?.host == "redirecting.stub" }

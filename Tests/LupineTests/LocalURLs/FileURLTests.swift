@@ -68,8 +68,7 @@ import Testing
     }
   }
 
-  @Test(
-    "for file: URLs, HEAD gets the length, an empty file gives nil, and unknown types are application/octet-stream")
+  @Test("a file: URL of unknown type is application/octet-stream, an empty file gives nil, and HEAD gets the length")
   func content() async throws {
     try await withDownloadFolder { folder in
       let unknown = folder.appending(path: "x.lupine-unknown")
@@ -188,8 +187,7 @@ import Testing
     }
   }
 
-  @Test(
-    "a data task for a file: URL calls its delegate with response, data, metrics and completion, in order")
+  @Test("a data task for a file: URL calls its delegate with response, data, metrics and completion, in order")
   func delegate() async throws {
     try await withFile("a.txt", Data("text".utf8)) { file, session, delegate in
       session.dataTask(with: URLRequest(url: file)).resume()

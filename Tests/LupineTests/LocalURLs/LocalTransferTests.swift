@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(
-    "a request for a file URL that is cancelled at any moment before its end ends once, with the error cancelled")
+    "a request for a file URL that is cancelled at any moment before completion fails once, with the error cancelled")
   func cancel() async throws {
     try await withFile { file in
       let unstarted = TransferFixture(file)
@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test(
-    "the file of a file URL isn't read before the response is accepted, and only the first decision has an effect",
+    "a file URL's file is read only after the response is accepted, and later decisions about the response are ignored",
     arguments: [true, false])
   func answers(isWanted: Bool) async throws {
     try await withTransfer(Observer(decides: true)) { _, fixture in

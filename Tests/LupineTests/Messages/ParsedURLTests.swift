@@ -30,7 +30,7 @@ import Testing
     #expect(ParsedURL.kept(text) == nil)
   }
 
-  @Test("the cache of parsed URLs doesn't confuse URLs that differ only in their hosts or that use the same slot")
+  @Test("the cache of parsed URLs doesn't confuse URLs that differ only in their hosts or share an entry in the cache")
   func different() throws {
     for number in 0..<1_000 {
       let text = "http://host\(number).example/the-same-path"
@@ -39,8 +39,7 @@ import Testing
     }
   }
 
-  @Test(
-    "a cached URL has the same URI as a newly parsed URL, even if characters must be percent-encoded")
+  @Test("a cached URL has the same URI as a newly parsed URL, even if characters must be percent-encoded")
   func sameURI() throws {
     for text in [
       "http://host.example:8080/a%20b/ä b#f", "https://[::1]/", "HTTP://HOST.example", "http+unix://%2Frun%2Fx/y",

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("a request registry doesn't mistake another registry's member with the same index for its own")
+  @Test("a request registry doesn't confuse a request with another registry's request that has the same index")
   func another() {
     let (one, other) = (Member(), Member())
     var (registry, another) = (Registry<Member>(), Registry<Member>())

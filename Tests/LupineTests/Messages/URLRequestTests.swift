@@ -72,7 +72,7 @@ struct URLRequestTests {
   }
 
   @Test(
-    "setting a URLRequest's body removes its body stream, and setting the body stream removes the body, even with nil")
+    "setting either the body or the body stream of a URLRequest removes the other one, even if the new value is nil")
   func bodies() {
     var copy = request
     let stream = InputStream(data: Data("stream".utf8))

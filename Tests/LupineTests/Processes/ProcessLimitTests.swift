@@ -13,8 +13,7 @@ import Testing
 
 /// The tests that change limits run in dedicated processes, because limits apply to the whole process.
 @Suite(.timeLimit(.minutes(10))) struct ProcessLimitTests {
-  @Test(
-    "a request without free file descriptors fails with an error that says so, and a later request succeeds")
+  @Test("a request without free file descriptors fails with an error that says so, and a later request succeeds")
   func engineStart() async throws {
     try await withServer { _ in
       .text("here")
@@ -61,7 +60,8 @@ import Testing
     }
   }
 
-  @Test("the error of a request that waits too long for a free file descriptor mentions the connection")
+  @Test(
+    "if no file descriptor becomes free before a request's timeout, the error's description mentions the connection")
   func connectionsTooLate() async throws {
     try await withServer { _ in
       .text("here")

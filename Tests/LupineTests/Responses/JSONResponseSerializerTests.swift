@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("the serializer returns NSNull for an empty body that is allowed, and throws an error otherwise")
+  @Test("the JSON serializer returns NSNull for an empty body that is allowed, and throws an error otherwise")
   func empty() throws {
     let head = try URLRequest(url: "https://h/", method: .head)
     #expect(try api.read(nil, request: head, response: nil, options: []) is NSNull)

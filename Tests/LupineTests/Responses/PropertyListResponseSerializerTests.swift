@@ -30,7 +30,7 @@ import Testing
     #expect(array[5] as? Data == Data([7]))
   }
 
-  @Test("the serializer returns NSNull for an empty body that is allowed, and throws an error otherwise")
+  @Test("the property list serializer returns NSNull for an empty body that is allowed, and throws an error otherwise")
   func empty() throws {
     #expect(try read(nil, request: URLRequest(url: "https://h/", method: .head)) is NSNull)
     #expect {
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "serializing a property list that the check refuses fails with customSerializationFailed and the check's error",
+    "if the property list check refuses a body, a customSerializationFailed that wraps the check's error is thrown",
     arguments: [
       ("{ a = b; }", PropertyListError.unknownFormat),
       (

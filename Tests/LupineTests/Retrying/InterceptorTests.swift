@@ -134,7 +134,7 @@ import Testing
   // MARK: Retriers
 
   @Test(
-    "the first retrier of an Interceptor whose result isn't doNotRetry decides about the retry",
+    "an Interceptor calls its retriers in order, and returns the first result that isn't doNotRetry",
     arguments: [
       (RetryResult.retry, "retry"), (.retryWithDelay(0.25), "retry after 0.25"),
       (.doNotRetryWithError(Mishap("given up")), "no: given up"), (.doNotRetry, "no: the last one"),

@@ -175,7 +175,8 @@ struct OfflineRetrierTests {
     }
   }
 
-  @Test("a request's lupine closure changes the settings in each attempt, after the adapters that were added earlier")
+  @Test(
+    "a request's `lupine` closure changes the request's settings after all adapters that were added before the closure")
   func ownSettings() async throws {
     try await withServer { _ in
       .text(String(repeating: "x", count: 100))

@@ -105,7 +105,8 @@ import Testing
     }
   }
 
-  @Test("RetryPolicy retries a request after a transient URLError, alone or in an AFError, and not after other errors")
+  @Test(
+    "RetryPolicy retries a request after a transient URLError, even if an AFError wraps it, but not after other errors")
   func urlErrors() async throws {
     try await withAnswered { session, request in
       for (codes, decision) in [(Self.transient, "retry after 0.5"), (Self.lasting, "no")] {

@@ -39,8 +39,7 @@ import Testing
     }
   }
 
-  @Test(
-    "if the decoded length is unknown, the progress total is -1 until the end, and then the decoded body's length")
+  @Test("if the decoded length is unknown, the progress total is -1 until the end, and then the decoded body's length")
   func unknownLength() async throws {
     try await withServer { request in
       request.path == "/gzip"
@@ -70,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("the progress of a request whose body of unknown length was truncated isn't finished")
+  @Test("if a response body of unknown length is truncated, the request's progress doesn't become finished")
   func cutShort() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }

@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("only the newly added response handler of a finished request is called, while the request's state is resumed")
+  @Test("adding a response handler to a finished request calls only that handler, while the request's state is resumed")
   func handlerAfterTheEnd() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in

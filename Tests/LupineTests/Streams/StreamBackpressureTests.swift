@@ -123,7 +123,8 @@ import Testing
     }
   }
 
-  @Test("after a loop over a stream has been left, its unread elements apply no backpressure to the continuing request")
+  @Test(
+    "after the caller leaves a loop over a stream, the request continues, and unread elements apply no backpressure")
   func leftLoop() async throws {
     try await withLargeBody { session, url, _ in
       let request = session.streamRequest(url)

@@ -45,7 +45,7 @@ import Testing
     #expect(joined([[0xFF], [0x61]]) == ["\u{FFFD}", "a", ""])
   }
 
-  @Test("a stream of text splits Data whose indices don't start at 0 correctly at character boundaries")
+  @Test("even for Data whose indices don't start at 0, a stream of text is split correctly at character boundaries")
   func slice() {
     var aligner = UTF8Aligner()
     let data = Data([0, 0, 0x61, 0xE2, 0x82, 0xAC]).dropFirst(2)

@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test(
-    "an object captured by a stream handler can read the task's state in its deinit when the request is released"
+    "when a stream request is released, the deinit of an object that its handler captured can read the task's state"
   )
   func lastReference() async throws {
     try await withServer { _ in

@@ -44,8 +44,7 @@ import Testing
     #expect(delivered == ["a", "b"])
   }
 
-  @Test(
-    "requests' events are delivered when any event loop ends an iteration, even during another event loop's iteration")
+  @Test("if the iterations of two event loops overlap, the end of either iteration delivers the events of both loops")
   func overlapping() {
     transfers.iterationBegan()
     addTransfer("a")
@@ -59,7 +58,8 @@ import Testing
     #expect(delivered == ["a+b", "c"])
   }
 
-  @Test("a Task that one request's delivery resumes runs even while the next request's delivery blocks")
+  @Test(
+    "a Task that is resumed by the delivery of one request's events runs even while the next request's delivery blocks")
   func slowTransfer() async {
     let (isWaiting, isResumed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)

@@ -102,8 +102,7 @@ import Testing
     #expect(network.log == "oo")
   }
 
-  @Test(
-    "a revoked certificate is refused even if no answer is required, and later from memory while offline")
+  @Test("a revoked certificate is refused even if no answer is required, and afterward even without a network")
   func revoked() {
     for options in [[.ocsp], [.ocsp, .requiresAnswer], [.ocsp, .lists, .prefersLists]] as [RevocationOptions] {
       let network = network(.revoked)
@@ -144,8 +143,7 @@ import Testing
     #expect(failure(network(.unknown, list: false), [.ocsp, .lists, .requiresAnswer]) == nil)
   }
 
-  @Test(
-    "a stapled OCSP response can confirm or refuse the certificate, and an invalid stapled response is ignored")
+  @Test("a stapled OCSP response can confirm or refuse the certificate, and an invalid stapled response is ignored")
   func staples() throws {
     let good = try authority.ocspResponse(for: identity)
     let network = network(nil)
@@ -218,7 +216,7 @@ import Testing
     #expect(network.seconds.withLock { $0 } == [5, 5, 2])
   }
 
-  @Test("a revocation check skips an OCSP responder that didn't respond for 30 s, or until the responder responds")
+  @Test("revocation checks skip an OCSP responder that has failed, for 30 s or until it responds")
   func silence() throws {
     var servers = SilentServers()
     let server = try URI("http://ocsp.example/").origin
@@ -244,7 +242,7 @@ import Testing
     #expect(known == [origins[RevocationLimits.silentServersMax]])
   }
 
-  @Test("the full revocation cache removes the answer that expires first, and removes revocations last")
+  @Test("a full revocation cache removes the answer that expires first, but removes other answers before revocations")
   func memory() throws {
     let memory = RevocationMemory(countMax: 2)
     let subjects = try (0..<3).map { _ in

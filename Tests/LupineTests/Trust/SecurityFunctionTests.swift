@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("arguments of other types, and no certificates, cause errSecParam and create no trust object")
+  @Test("SecTrust functions return errSecParam for an empty list of certificates or an argument of the wrong type")
   func arguments() throws {
     let mixed: [Any] = [root, "text"]
     let arguments: [(certificates: Any, policies: Any?)] = [
@@ -73,7 +73,7 @@ import Testing
     #expect(try problem(of: trust) == .hostMismatch)
   }
 
-  @Test("anchors replace the trust roots, or are added to them if SecTrustSetAnchorCertificatesOnly is set to false")
+  @Test("after SecTrustSetAnchorCertificatesOnly(trust, false), anchors are added to the trust roots")
   func anchors() throws {
     let stranger = try SecCertificate.pem(ThrowawayAuthority(commonName: "A stranger").certificatePEM)
     let trust = try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority)

@@ -233,7 +233,7 @@ struct ServerTrustChallengeTests {
     }
   }
 
-  @Test("an HTTPS proxy causes a separate server trust challenge; accepting it, even twice, doesn't accept the origin")
+  @Test("an HTTPS proxy causes a separate server trust challenge; accepting the proxy twice doesn't accept the origin")
   func proxy() async throws {
     let inner = server
     let proxy = try OriginServer(tls: try ServerIdentity.throwaway()) { peer in

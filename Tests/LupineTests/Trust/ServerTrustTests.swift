@@ -107,8 +107,7 @@ import Testing
     }
   }
 
-  @Test(
-    "if a trust evaluator refuses the server, nothing is sent, and monitors and the response receive its error")
+  @Test("if a trust evaluator refuses the server, nothing is sent, and monitors and the response receive its error")
   func refused() async throws {
     let other = [try pin(ThrowawayAuthority().certificatePEM)]
     let cases: [(ServerTrustManager, (AFError.ServerTrustFailureReason) -> Bool)] = [
@@ -317,8 +316,7 @@ import Testing
   }
 
   @Test(
-    "if TLS verification is disabled, requests of a session with a trust manager fail, because no evaluator would run"
-  )
+    "if TLS verification is disabled, requests of a session with a trust manager fail, because no evaluator would run")
   func withoutVerification() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -347,7 +345,7 @@ import Testing
     }
   }
 
-  @Test("a bad certificate is refused for its flaw, and if validateHost is false, only a wrong host name is accepted")
+  @Test("a certificate with any flaw is refused, but if validateHost is false, a wrong host name alone is accepted")
   func kinds() async throws {
     let identities: [(ThrowawayAuthority.Identity, TLSError.Code, isGoodForAnyHost: Bool)] = [
       (try authority.issue(names: ["other.example"]), .hostMismatch, true),

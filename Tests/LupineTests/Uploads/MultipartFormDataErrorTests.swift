@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("a form's file manager determines whether an appended file is readable, and the file's size")
+  @Test("a form's file manager determines an appended file's size, and whether the file is readable")
   func fileManager() throws {
     final class Forbidding: FileManager, @unchecked Sendable {
       override func isReadableFile(atPath path: String) -> Bool { false }
@@ -204,7 +204,8 @@ import Testing
     }
   }
 
-  @Test("form encoding refuses a stream that is longer than stated; writing the form to a file truncates the stream")
+  @Test(
+    "if a stream exceeds its declared length, encoding the form fails, but writing it to a file truncates the stream")
   func longStream() throws {
     let inMemory = MultipartFormData(boundary: "B")
     inMemory.append(InputStream(data: Data("abcdef".utf8)), withLength: 4, headers: [:])

@@ -98,7 +98,7 @@ import Testing
   // MARK: Events
 
   @Test(
-    "monitors receive the uploadable after the adapted request and before the final request, and then each body stream")
+    "an upload's monitors receive the adapted request, the uploadable, the final request and the body stream, in order")
   func events() async throws {
     try await withServer {
       $0.uploadReply
