@@ -65,7 +65,8 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
     }
   }
 
-  @Test("the closures and backgroundCompletionHandler are called for the tasks of an earlier process")
+  @Test(
+    "a background SessionManager calls its closures and backgroundCompletionHandler for tasks of an earlier process")
   func restored() async throws {
     let server = try demoServer()
     try leave(server, id: 3, body: "finished before")
@@ -92,7 +93,8 @@ private final class Probe: SessionDelegate, @unchecked Sendable {
     withExtendedLifetime(manager) {}
   }
 
-  @Test("closures that are set on the main queue after the initializer get the file of an earlier process")
+  @Test(
+    "an earlier process's download is passed to a closure that is set on the main queue right after the initializer")
   func lateClosures() async throws {
     let server = try demoServer()
     try leave(server, id: 1, body: "finished before")

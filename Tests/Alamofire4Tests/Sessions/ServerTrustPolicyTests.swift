@@ -57,7 +57,8 @@ import Testing
     #expect(await !isTrusted(.performRevokedEvaluation(validateHost: true, revocationFlags: 0)))
   }
 
-  @Test("performRevokedEvaluation refuses a revoked certificate if its flags select the method that finds it")
+  @Test(
+    "performRevokedEvaluation refuses a revoked certificate if the flags select a method that detects the revocation")
   func revocation() async throws {
     let issuer = try ThrowawayAuthority()
     let latest = Shared<ThrowawayAuthority.Identity?>(nil)
@@ -108,7 +109,7 @@ import Testing
   }
 
   @Test(
-    "pinned certificates are the trust anchors, or are compared with the server's if validation is turned off")
+    "with chain validation, pinned certificates are trust anchors; without it, they are compared with the server's")
   func certificates() async {
     func pins(_ certificate: SecCertificate, chain: Bool, host: Bool = true) -> ServerTrustPolicy {
       .pinCertificates(certificates: [certificate], validateCertificateChain: chain, validateHost: host)
@@ -152,7 +153,7 @@ import Testing
     }
   }
 
-  @Test("the closure sessionDidReceiveChallenge receives the server trust challenge, and its result decides")
+  @Test("the closure sessionDidReceiveChallenge decides whether the server is trusted")
   func closure() async throws {
     let hosts = Shared<[String]>([])
     for (disposition, isTrusted) in [
