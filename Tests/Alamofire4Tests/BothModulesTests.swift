@@ -7,7 +7,7 @@ import LupineOrigin
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct BothModulesTests {
-  @Test("Alamofire4 and Lupine can send requests in one program, and the module names distinguish their types")
+  @Test("Alamofire4 and Lupine can be used in one program, with module names to distinguish types of the same name")
   func requests() async throws {
     let server = try OriginServer.serving { DemoRoutes.reply(to: $0) }
     let five = try await AF.request("\(server.url)/json").serializingString().value
