@@ -88,7 +88,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("3.3", "MUST NOT store partial responses without support for combining them", storing),
     Sentence(
       "3.3", "MUST NOT use an incomplete response to answer requests",
-      "a cache record that is truncated or has extra bytes is deleted, even if its file name gives the changed size"
+      "a cache record that is truncated or has extra bytes is deleted, even if its file name contains the new size"
     ),
     Sentence("3.3", "MUST NOT send a partial response without the status code 206", range),
     // Constructing responses.
