@@ -105,7 +105,8 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4", "MUST write unsafe methods through", serving),
     Sentence(
       "4", "a response satisfies several requests at once only if it may be reused for each",
-      "requests that wait for a response that turns out not to be shareable stop waiting before its body has arrived"),
+      "if a response's head shows that the response can't be shared, waiting requests are sent before its body has arrived"
+    ),
     Sentence(
       "4", "MUST use the most recent of several suitable responses",
       "of several matching stored responses, the cache prefers those with Vary, and then the one with the latest Date"),
