@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "the delegate is asked whether to store a response after its body and before its metrics, unless the response was cached"
+    "after a response's body, before its metrics, the delegate decides about storing the response, unless it was cached"
   )
   func order() async throws {
     let decider = Decider { $0 }
