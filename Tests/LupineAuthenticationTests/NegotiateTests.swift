@@ -39,7 +39,7 @@ struct NegotiateTests {
   }
 
   @Test(
-    "Negotiate refuses a server that doesn't prove its identity, even if the server sends a token later",
+    "Negotiate fails if the final response doesn't prove the server's identity, even if a later response does",
     arguments: [
       (.established(nil, isMutual: false), [2]), (.proceed([3]), [2]), (.established(nil, isMutual: true), nil),
     ] as [(SecurityContextStep, [UInt8]?)])

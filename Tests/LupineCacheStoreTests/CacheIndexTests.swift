@@ -34,7 +34,9 @@ import Testing
     #expect(index.byteCount == .max)
   }
 
-  @Test("the cache index keeps at most the limit of records per URI, and adding another removes the oldest")
+  @Test(
+    "the cache index keeps a limited number of records per URI, and adding one more removes the oldest record of the URI"
+  )
   func recordsPerURI() {
     var index = CacheIndex<String, Int>(capacity: 1_000_000)
     let max = CacheIndex<String, Int>.responsesPerURIMax
@@ -96,7 +98,7 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("a cache record read from disk isn't restored to memory while changes to the disk are in progress")
+  @Test("while changes to the disk are in progress, a cache record read from disk isn't put back into memory")
   func restoring() {
     let store = MemoryStore<Int>(capacity: 1_000_000)
     let record = MemoryStore<Int>.Record(uri: "u", response: .sample(), content: 1)

@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(
-    "a cache record that is truncated or has extra bytes is deleted, even if its file name gives the changed size")
+    "a cache record that is truncated or has extra bytes is deleted, even if its file name contains the new size")
   func truncation() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
@@ -317,7 +317,7 @@ import Testing
   }
 
   @Test(
-    "a record that can't be opened is removed with the responses that it may be among",
+    "when cached responses are removed, a cache record that can't be opened is removed too, as it may be one of them",
     arguments: ["all", "some", "any URI"])
   func unreadable(removal: String) throws {
     try store.store("u", .sample(), body(10), id: 1)

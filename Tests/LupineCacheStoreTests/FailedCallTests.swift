@@ -5,7 +5,7 @@ import LupineTestSupport
 import Testing
 
 @Suite struct FailedCallTests {
-  @Test("whichever system call of the disk cache fails, and however it fails, each record is then complete or absent")
+  @Test("after any failure of any system call, each record of the disk cache is either complete or absent")
   func failedCalls() async throws {
     let folder = try StoreFolder()
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

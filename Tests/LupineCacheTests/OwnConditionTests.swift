@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "the cache evaluates a caller's conditions against a fresh response, except those reserved for the origin",
+    "the cache evaluates If-None-Match and If-Modified-Since itself, and forwards If-Match and If-Unmodified-Since",
     arguments: [
       Own(request: ["If-None-Match: \"1\""], status: 304),
       Own(request: ["If-None-Match: \"0\" , W/\"1\""], status: 304),

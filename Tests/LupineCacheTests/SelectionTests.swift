@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "a response that sets a cookie, or to a request with credentials, is served only to the receiving session",
+    "if a response sets a cookie or its request had credentials, only the session that received the response can reuse it",
     arguments: [
       Partition(isShared: true),
       Partition(request: ["Authorization: Basic eA=="], isShared: false),
@@ -105,7 +105,8 @@ import Testing
   }
 
   @Test(
-    "a shared response becomes one session's own if it is revalidated with credentials or by a 304 with Set-Cookie")
+    "after a revalidation with credentials, or by a 304 with Set-Cookie, a shared response is served to one session only"
+  )
   func partitionAfterCredentials() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""])
     let answer = ["ETag: \"1\""]

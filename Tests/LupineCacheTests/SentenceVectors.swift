@@ -34,9 +34,9 @@ struct Sentence: Sendable, CustomTestStringConvertible {
   private static let vary =
     "the cache uses a response with Vary only for requests with equivalent values of the fields that Vary lists"
   private static let own =
-    "the cache evaluates a caller's conditions against a fresh response, except those reserved for the origin"
+    "the cache evaluates If-None-Match and If-Modified-Since itself, and forwards If-Match and If-Unmodified-Since"
   private static let selection =
-    "a 304 updates all stored responses with its strong entity tag, or the latest one with its weak tag, or none"
+    "a 304 updates all stored responses with its strong entity tag, but only the latest one with its weak entity tag"
   private static let shared =
     "if variants share a weak tag or a date, a 304 with this value updates only the variant that the request selects"
   private static let anonymous =
@@ -48,7 +48,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
   private static let afterError =
     "after a server or network error, the cache serves a stale response within stale-if-error unless forbidden"
   private static let head =
-    "a response to HEAD updates a stored GET response with the same validators and length, or else invalidates it"
+    "a response to HEAD updates a stored GET response if validators and length are the same, and otherwise invalidates it"
   private static let background =
     "a background revalidation omits the range and the conditions of the request that was served"
   private static let fields = "the cache stores all fields as received, except those of the connection and of proxies"
@@ -88,7 +88,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("3.3", "MUST NOT store partial responses without support for combining them", storing),
     Sentence(
       "3.3", "MUST NOT use an incomplete response to answer requests",
-      "a cache record that is truncated or has extra bytes is deleted, even if its file name gives the changed size"
+      "a cache record that is truncated or has extra bytes is deleted, even if its file name contains the new size"
     ),
     Sentence("3.3", "MUST NOT send a partial response without the status code 206", range),
     // Constructing responses.
@@ -105,7 +105,8 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4", "MUST write unsafe methods through", serving),
     Sentence(
       "4", "a response satisfies several requests at once only if it may be reused for each",
-      "requests that wait for a response that turns out not to be shareable stop waiting before its body has arrived"),
+      "if a response's head shows that the response can't be shared, waiting requests are sent before its body has arrived"
+    ),
     Sentence(
       "4", "MUST use the most recent of several suitable responses",
       "of several matching stored responses, the cache prefers those with Vary, and then the one with the latest Date"),
@@ -176,7 +177,8 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("4.3.4", "a 304's strong validator updates all responses with it, and no others", selection),
     Sentence(
       "4.3.4", "MUST NOT use a 304 for an update if no stored response has its strong validator",
-      "a 304 that has a stored weak tag as a strong one, as from nginx, confirms the response without updating it"),
+      "a 304 with the strong form of a stored weak tag, as nginx sends it, confirms the stored response, but doesn't update it"
+    ),
     Sentence("4.3.4", "a 304's weak validator updates the most recent match", selection),
     Sentence("4.3.4", "a 304 without a validator updates the only response if that has none either", anonymous),
     Sentence("4.3.4", "MUST update the fields of these responses with those of the 304", updated),
@@ -204,7 +206,7 @@ struct Sentence: Sendable, CustomTestStringConvertible {
     Sentence("5.2.1.5", "no-store: MUST NOT store any response to the request", storing),
     Sentence(
       "5.2.1.5", "no-store: MUST NOT store any part of a response that validates",
-      "a response to a request with no-store, such as a 304, doesn't update the stored response"),
+      "if a request has no-store, neither a 304 nor a response to HEAD updates the stored response"),
     Sentence("5.2.1.5", "no-store doesn't apply to a response that is already stored", serving, byAbsence: true),
     Sentence("5.2.1.7", "only-if-cached: a stored response or 504", serving),
     Sentence("5.2.2.1", "max-age: stale after the seconds", lifetime),

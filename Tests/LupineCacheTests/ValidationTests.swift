@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "a 304 updates all stored responses with its strong entity tag, or the latest one with its weak tag, or none",
+    "a 304 updates all stored responses with its strong entity tag, but only the latest one with its weak entity tag",
     arguments: [
       Selection(tags: ["\"1\"", "\"2\""], answer: ["ETag: \"1\""], served: 0, updated: [0]),
       Selection(tags: ["\"1\"", "\"1\""], answer: ["ETag: \"1\""], served: 1, updated: [1, 0]),
@@ -130,7 +130,9 @@ import Testing
     if row.served == nil { #expect(outcome.answer == .sendWithoutConditions) }
   }
 
-  @Test("a 304 that has a stored weak tag as a strong one, as from nginx, confirms the response without updating it")
+  @Test(
+    "a 304 with the strong form of a stored weak tag, as nginx sends it, confirms the stored response, but doesn't update it"
+  )
   func weakenedTag() throws {
     let stored = try variants(["\"1\"", "W/\"2\"", "\"3\""])
     let english = try CacheRequest.get(["Accept-Language: en"])
@@ -145,7 +147,7 @@ import Testing
     #expect(other.answer == .sendWithoutConditions)
   }
 
-  @Test("a 304 without a validator revalidates the only stored response whose entity tag was sent, but not its fields")
+  @Test("a 304 without a validator confirms the only stored response whose tag was sent, but doesn't update its fields")
   func anonymous304() throws {
     let response = try stored([stale, "ETag: \"1\""])
     let outcome = try #require(
@@ -194,7 +196,7 @@ import Testing
     #expect(updated.bodyByteCount == 1000)
   }
 
-  @Test("a response to a request with no-store, such as a 304, doesn't update the stored response")
+  @Test("if a request has no-store, neither a 304 nor a response to HEAD updates the stored response")
   func noStoreRequest() throws {
     let response = try stored([stale, "ETag: \"1\""])
     let request = try CacheRequest.get(["Cache-Control: no-store"])
@@ -305,7 +307,7 @@ import Testing
   }
 
   @Test(
-    "a response to HEAD updates a stored GET response with the same validators and length, or else invalidates it",
+    "a response to HEAD updates a stored GET response if validators and length are the same, and otherwise invalidates it",
     arguments: [
       Head(answer: ["ETag: \"1\"", "Content-Length: 1000"], isUpdated: true),
       Head(answer: [], isUpdated: true),

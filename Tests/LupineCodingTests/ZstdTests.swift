@@ -35,7 +35,7 @@ struct ZstdTests {
       #expect(try error(bytes(hex: hex)) == refused)
     }
 
-    @Test("a frame in a format before zstd 0.8, whose window isn't limited, is refused, whether whole or in parts")
+    @Test("a frame in a format older than zstd 0.8 is refused, because the size of its window isn't limited")
     func oldFormat() throws {
       // libzstd decodes this frame of zstd 0.7 to "hello" if it arrives in one piece.
       guard case .corrupt = try error(bytes(hex: "27b52ffd000040000568656c6c6fc00000")) else {

@@ -153,7 +153,7 @@ struct CacheTests {
   }
 
   @Test(
-    "a damaged file is deleted, and its response is loaded again: at once if it is short, otherwise by the next run",
+    "the command deletes a damaged cache file, and loads the response again: a short one at once, a long one in the next run",
     arguments: [10, 1_100_000])
   func damaged(byteCount: Int) async throws {
     try await withOrigin { _, number in

@@ -44,7 +44,7 @@ struct UploadTests {
     #expect(request.hasSuffix("Transfer-Encoding: chunked\r\n\r\n4\r\ntext\r\n0\r\n\r\n"))
   }
 
-  @Test("standard input is sent before it has ended, and the command ends if the response arrives before that")
+  @Test("the command sends standard input as it arrives, and exits after the response even if the input hasn't ended")
   func earlyAnswer() async throws {
     let folder = try Folder()
     let server = try CannedServer(

@@ -40,7 +40,8 @@ struct ExpectationTests {
   }
 
   @Test(
-    "with Expect: 100-continue, a final response instead of a 100 stops the body and closes the connection")
+    "with Expect: 100-continue, if a final response arrives instead of a 100, no body is sent and the connection is closed"
+  )
   func refused() async throws {
     let bytes = Mutex<Int?>(nil)
     let left = Gate()

@@ -177,7 +177,7 @@ import Testing
     #expect(outcome.body == Array(body.prefix(outcome.body.count)))
   }
 
-  @Test("pausing a request before its response doesn't count as receiving the first byte")
+  @Test("pausing and resuming a request before its response doesn't stop the time limit for the first byte")
   func pauseBeforeReply() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)

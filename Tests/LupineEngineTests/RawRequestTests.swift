@@ -58,7 +58,8 @@ struct RawRequestTests {
   }
 
   @Test(
-    "if bytes follow the response to a raw request, the metrics give them as the reason for closing the connection")
+    "if extra bytes follow the response to a raw request, the metrics state them as the reason why the connection was closed"
+  )
   func surplus() async throws {
     let server = try OriginServer { peer in
       _ = try peer.receive()

@@ -8,7 +8,7 @@ import Testing
 @testable import LupineOrigin
 
 struct TLSTests {
-  @Test("requests and a large response can be transferred through TLS")
+  @Test("the test server serves requests over TLS, with a large request body and a large response")
   func roundTrip() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer.serving(tls: tls, DemoRoutes.reply)
@@ -26,7 +26,9 @@ struct TLSTests {
     #expect(server.requestCount == 2)
   }
 
-  @Test("a handler can read the negotiated TLS version", arguments: [(TLSVersion.v1_2, "TLSv1.2"), (.v1_3, "TLSv1.3")])
+  @Test(
+    "the test server's handler can read the negotiated TLS version",
+    arguments: [(TLSVersion.v1_2, "TLSv1.2"), (.v1_3, "TLSv1.3")])
   func info(version: TLSVersion, name: String) throws {
     let tls = try ServerIdentity.throwaway(versions: version...version)
     let server = try OriginServer(tls: tls) { peer in
@@ -38,7 +40,7 @@ struct TLSTests {
     #expect(try client.receiveAll() == name)
   }
 
-  @Test("unencrypted bytes that the server sends on a TLS connection cause an error in the client")
+  @Test("unencrypted bytes that the test server sends on a TLS connection cause an error in the client")
   func pastTLS() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer(tls: tls) { peer in
@@ -55,7 +57,7 @@ struct TLSTests {
     #expect(error?.code == .protocolViolation)
   }
 
-  @Test("a handler can close a TLS connection with or without close_notify", arguments: [false, true])
+  @Test("the test server's handler can close a TLS connection with or without close_notify", arguments: [false, true])
   func closing(notifies: Bool) throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer(tls: tls) { peer in
@@ -74,7 +76,7 @@ struct TLSTests {
     }
   }
 
-  @Test("awaitClose states whether the client sent close_notify", arguments: [false, true])
+  @Test("awaitClose tells the test server's handler whether the client sent close_notify", arguments: [false, true])
   func awaitClose(notifies: Bool) async throws {
     let tls = try ServerIdentity.throwaway()
     let seen = HandlerRecord()
@@ -92,7 +94,7 @@ struct TLSTests {
     #expect(seen.ending == Peer.Ending(cause: notifies ? .closed : .truncated, byteCount: 4))
   }
 
-  @Test("if a client doesn't trust the certificate, the handler isn't called")
+  @Test("if a client doesn't trust the test server's certificate, the server's handler isn't called")
   func untrusted() throws {
     let server = try OriginServer(tls: .throwaway()) { _ in Issue.record("the handler was called") }
     defer { server.stop() }
@@ -103,7 +105,7 @@ struct TLSTests {
     #expect(error?.code == .unknownAuthority)
   }
 
-  @Test("a handler can start TLS after an unencrypted request such as CONNECT")
+  @Test("the test server's handler can start TLS after an unencrypted request such as CONNECT")
   func connect() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer { peer in

@@ -65,7 +65,7 @@ struct CachingTests {
     Page(server: .apacheTLS, path: "/text.txt", fields: ["Accept-Encoding": "identity"]),
   ]
 
-  @Test("a server confirms a stored page without sending it again, and the page is then served", arguments: pages)
+  @Test("after a server has confirmed a stored page with a 304, the cache serves the page", arguments: pages)
   func validation(page: Page) async throws {
     let first = try await load(page.server, page.path, page.fields)
     #expect(first.text == page.text && first.receivedByteCount > 0 && !first.isFromCache)
@@ -117,7 +117,7 @@ struct CachingTests {
     #expect(!third.isFromCache)
   }
 
-  @Test("after an upload has replaced a file of nginx, its stored content isn't served")
+  @Test("after an upload has replaced a file on nginx, the cache doesn't serve the file's old content")
   func invalidation() async throws {
     let path = "/uploads/cached-\(UUID().uuidString)"
     let address = try await Server.nginx.url(path)

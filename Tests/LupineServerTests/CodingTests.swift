@@ -56,7 +56,7 @@ struct CodingTests {
   }
 
   @Test(
-    "responses without a body, to HEAD and with status 304, need no decoding even if the page is compressed",
+    "responses to HEAD and 304 responses have no body to decode, even if the page is compressed",
     arguments: [Server.nginx, .caddy])
   func codedWithoutBody(server: Server) async throws {
     let engine = try Engine.forServers()

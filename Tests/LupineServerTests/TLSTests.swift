@@ -34,7 +34,7 @@ struct TLSTests {
   }
 
   @Test(
-    "the client accepts IP addresses in a certificate like names",
+    "the client accepts a certificate that lists the server's IP address if the URL contains this address",
     arguments: ProcessStatus.hasIPv6 ? ["127.0.0.1", "[::1]"] : ["127.0.0.1"])
   func addresses(host: String) async throws {
     let uri = try await Server.nginxTLS.uri("/small.txt", host: host)

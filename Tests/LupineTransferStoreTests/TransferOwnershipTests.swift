@@ -21,7 +21,7 @@ import Testing
     return files
   }
 
-  @Test("a removed record can't be changed or written again")
+  @Test("a removed transfer record can't be changed or written again")
   func removed() throws {
     let folder = StoreFolder()
     let store = try TransferStore(folder: folder.path)
@@ -34,7 +34,8 @@ import Testing
     store.close()
   }
 
-  @Test("after a store was closed, its records change no file of the store that owns the folder then")
+  @Test(
+    "the records of a closed transfer store can't change the files of a store that has opened the folder since then")
   func closed() throws {
     let folder = StoreFolder()
     let first = try TransferStore(folder: folder.path)
@@ -54,7 +55,7 @@ import Testing
     second.close()
   }
 
-  @Test("a store that is closed during a change releases the lock after it")
+  @Test("a transfer store that is closed while a record changes unlocks its folder only after the change")
   func closedDuringChange() throws {
     let folder = StoreFolder()
     let store = try TransferStore(folder: folder.path)

@@ -140,7 +140,8 @@ import Testing
   }
 
   @Test(
-    "whichever system call of the transfer store fails, each record is then complete or absent, with no lost progress")
+    "after a failure of any system call, each record of the transfer store is complete or absent, and no progress is lost"
+  )
   func failedCalls() async throws {
     let folder = StoreFolder()
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

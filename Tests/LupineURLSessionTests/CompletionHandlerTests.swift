@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "a task's delegate takes precedence over the session's, which is called for methods that the former lacks")
+    "the session's delegate is called only for the methods that the task's delegate doesn't implement")
   func ownDelegate() async throws {
     final class Metered: NSObject, URLSessionTaskDelegate, Sendable {
       let notes = Notes()

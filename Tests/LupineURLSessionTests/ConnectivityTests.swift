@@ -114,7 +114,7 @@ struct ConnectivityTests {
     }
   }
 
-  @Test("a lookup without an answer means that the machine is offline only if it is known to have no default route")
+  @Test("an unanswered name lookup means notConnectedToInternet only if the machine is known to have no default route")
   func defaultRoute() async throws {
     try await withServer { _ in
       .text("")
@@ -136,7 +136,7 @@ struct ConnectivityTests {
     }
   }
 
-  @Test("a task whose host's name can't be looked up without a default route waits, and is sent when there is one")
+  @Test("a task whose name lookup fails because there is no default route is sent when a default route appears")
   func defaultRouteAppears() async throws {
     network.change(to: TestNetwork.local)
     try await withServer { _ in
@@ -173,7 +173,7 @@ struct ConnectivityTests {
     }
   }
 
-  @Test("even after several network outages, a task repeats a name lookup without an answer")
+  @Test("even after several network outages, a task repeats a name lookup that wasn't answered")
   func outages() async throws {
     let count = Mutex(0)
     let source = NetworkSource(
@@ -312,7 +312,7 @@ struct NWPathMonitorTests {
     #expect(notes.all.count == 3 && network.watcherCount == 0)
   }
 
-  @Test("the interface types that a path monitor requires or prohibits exclude all other interfaces from the path")
+  @Test("a path monitor's path contains only interfaces of the required type, and none of the prohibited types")
   func filters() {
     let network = TestNetwork.network("wwan0", "wlan0", "eth0")
     func names(_ filter: PathFilter) -> [String] { NWPath(network, filter).availableInterfaces.map(\.name) }

@@ -200,7 +200,9 @@ import Testing
     #expect(storage.sortedCookies(using: []) == storage.cookies)
   }
 
-  @Test("after a session's flush, requests open new connections, and reset removes cookies and credentials")
+  @Test(
+    "flush makes a session's next requests open new connections, and reset removes the session's cookies and credentials"
+  )
   func flush() async throws {
     try await withServer { _ in
       Reply(fields: ["Set-Cookie": "a=1"])

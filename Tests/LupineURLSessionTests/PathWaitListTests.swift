@@ -53,7 +53,8 @@ struct PathWaitListTests {
     }
   }
 
-  @Test("a task that starts to wait while there is a network path also continues only after its delay")
+  @Test(
+    "even if there is a network path when a task starts to wait for a network, the task continues only after its delay")
   func joining() {
     var list = PathWaitList()
     _ = add(&list, "a", attempts: 8)

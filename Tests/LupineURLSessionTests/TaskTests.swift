@@ -14,7 +14,7 @@ extension URLSession {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct TaskTests {
-  @Test("a task must be resumed as often as it was suspended, and a new task once more")
+  @Test("a task runs again after as many calls of resume as of suspend, and a new task needs one more call of resume")
   func suspension() async throws {
     try await withServer { _ in
       .text("here")

@@ -132,7 +132,7 @@ private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)]
     }
   }
 
-  @Test("a URL protocol can choose its requests by the kind of their tasks")
+  @Test("a URL protocol can decide by a task's kind, such as upload, whether to handle the task's request")
   func kindOfTask() async throws {
     try await withServer { _ in
       .text("of the server")

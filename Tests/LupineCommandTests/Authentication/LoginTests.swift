@@ -57,7 +57,8 @@ struct LoginTests {
     }
   }
 
-  @Test("the command sends a netrc login only to its host; without --netrc-optional, that login replaces the URL's")
+  @Test(
+    "the command sends a netrc login only to its host, in place of the URL's login unless --netrc-optional is given")
   func netrc() async throws {
     let folder = try Folder()
     let own = try folder.write(".netrc", "machine 127.0.0.1 login u password p login v password \"w x\"")
@@ -125,7 +126,9 @@ struct LoginTests {
     #expect(sent.count == 4 && sent.first != "-" && sent.dropFirst().allSatisfy { $0 == "-" }, "\(sent)")
   }
 
-  @Test("after a redirect to a host in the netrc file, the command sends the host's login, but not to a second port")
+  @Test(
+    "after a redirect to a host in the netrc file, the command sends the host's login, but not to another port of the host"
+  )
   func netrcOfRedirect() async throws {
     let folder = try Folder()
     let netrc = try folder.write("n", "machine a.test login u password p machine b.test login v password w")

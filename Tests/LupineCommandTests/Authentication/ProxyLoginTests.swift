@@ -35,7 +35,7 @@ struct ProxyLoginTests {
   }
 
   @Test(
-    "squid accepts NTLM and a Kerberos ticket, and through TLS each scheme, for http requests and for tunnels",
+    "the command authenticates to squid with NTLM or Kerberos, and over TLS with any scheme, for http requests and tunnels",
     arguments: [
       (TestServer.squidNTLM, "--proxy-ntlm", "TESTDOM\\user:pass"),
       (.squidNTLM, "--proxy-anyauth", "TESTDOM\\user:pass"),

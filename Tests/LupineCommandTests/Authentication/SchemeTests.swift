@@ -81,7 +81,7 @@ struct SchemeTests {
   // MARK: NTLM and Negotiate
 
   @Test(
-    "NTLM authenticates a connection, and --ntlm, unlike --anyauth, can send a body from standard input",
+    "with NTLM authentication, --ntlm can send a body from standard input, but --anyauth can't",
     arguments: [["--ntlm"], ["--anyauth"]])
   func ntlm(options: [String]) async throws {
     try Servers.require()
@@ -108,7 +108,7 @@ struct SchemeTests {
   }
 
   @Test(
-    "with a Kerberos ticket, --negotiate authenticates with any login, and --anyauth with an empty one",
+    "with a Kerberos ticket, --negotiate ignores the login given by -u, and --anyauth works with an empty login",
     arguments: [["--negotiate", "-u", ":"], ["--negotiate", "-u", "any:ignored"], ["--anyauth", "-u", ":"]])
   func kerberos(options: [String]) async throws {
     try Servers.require()

@@ -26,7 +26,7 @@ struct PoolModelTests {
     #expect(Set(model.endings.values).isSuperset(of: ["served", "failed", "cancelled"]), "seed \(seed)")
   }
 
-  @Test("the random histories of the pool's test close connections for every reason that the pool's model knows")
+  @Test("the random events that test the connection pool cause each reason to close a connection that the model knows")
   func reasons() throws {
     var reasons: Set<CloseReason> = []
     for seed in 1...24 as ClosedRange<UInt64> {

@@ -60,7 +60,7 @@ struct PoolStateTests {
     #expect(reason.description.count > 20)
   }
 
-  @Test("the histories for testing the pool cover each of the pool's reasons to close a connection")
+  @Test("the scripted events that test the connection pool cover each of the pool's reasons to close a connection")
   func reasonsAreReachable() {
     let answers = PoolHistory.all.flatMap(\.lines).map(\.answer).joined(separator: " ")
     let own: [CloseReason] = [

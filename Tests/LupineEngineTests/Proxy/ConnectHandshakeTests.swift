@@ -188,7 +188,7 @@ struct ConnectHandshakeTests {
   }
 
   @Test(
-    "proxy authentication fails if the proxy closes, repeats tokens, sends a long body or isn't authenticated itself",
+    "proxy authentication fails if the proxy closes, repeats tokens, sends a long body or doesn't prove its identity",
     arguments: [
       ("HTTP/1.1 407 X\r\nProxy-Authenticate: X 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 1),
       ("HTTP/1.0 407 X\r\nProxy-Authenticate: X 1\r\nContent-Length: 0\r\n\r\n", 1),
@@ -264,7 +264,7 @@ struct ProxyHandshakeTests {
     #expect(try opening("socks5h://u:p@p") == [5, 2, 0, 2])
   }
 
-  @Test("a proxy handshake that has already failed accepts the notification that the connection has ended")
+  @Test("a proxy handshake that has already failed reports truncation if its connection then ends")
   func errors() throws {
     for (proxy, reply) in [("http://p", "SSH-"), ("socks5://p", "SSH-")] {
       var handshake = try ProxyHandshake(

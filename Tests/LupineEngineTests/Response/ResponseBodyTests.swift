@@ -187,7 +187,7 @@ struct ResponseBodyTests {
   }
 
   @Test(
-    "releasing an unread response keeps its connection for reuse if only a few bytes are missing",
+    "if the caller releases a response without reading it, its connection is reused if only a few bytes are missing",
     arguments: [1000, 10_000_000] as [UInt64])
   func abandoned(byteCount: UInt64) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: byteCount)) }

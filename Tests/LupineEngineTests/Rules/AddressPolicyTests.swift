@@ -26,7 +26,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "the address policy doesn't count networks in IANA's registries as public, even if Python's tables lack them",
+    "the address policy regards networks in IANA's special-purpose registries as not public, even if Python lacks them",
     arguments: [
       ("192.88.99.1", false), ("192.88.98.255", true), ("192.88.100.0", true), ("2001:1::3", true),
       ("2001:1::4", false),
@@ -90,7 +90,7 @@ struct AddressPolicyTests {
     #expect(policy.permits(try address("0.0.0.1")))
   }
 
-  @Test("an address policy permits the addresses in an allowed network, except those in its refused parts")
+  @Test("an address policy permits the addresses in an allowed network, except those in refused parts of the network")
   func allowed() throws {
     var policy = AddressPolicy.only(["10.0.0.0/8", "fd00::/8"])
     for text in ["10.0.0.0", "10.255.255.255", "::ffff:10.0.0.1", "fd12::1"] {

@@ -60,7 +60,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "after a redirect, the client certificate is presented only to its origin and to https on the same host",
+    "after a redirect, the client certificate is presented only to the first origin, or to https on the same host",
     arguments: [
       ("https://a/", "/b", true), ("https://a/", "https://A:443/b", true), ("http://a:8080/", "https://a/", true),
       ("https://a/", "https://b/", false), ("https://a/", "https://a:444/", false), ("http://a/", "https://b/", false),

@@ -195,7 +195,9 @@ struct ShardLimitTests {
     try await expectTimeout(of: stalled, in: .send)
   }
 
-  @Test("each phase of a request has its own time limit, and one value can set all but the wait for 100 (Continue)")
+  @Test(
+    "each phase of a request has its own time limit, and one value can set them all, except the wait for 100 (Continue)"
+  )
   func timeouts() {
     var timeouts = Timeouts()
     (timeouts.poolWait, timeouts.resolve, timeouts.connect) = (.seconds(1), .seconds(2), .seconds(3))

@@ -13,7 +13,8 @@ struct ShardSendingTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
   @Test(
-    "a response that arrives before sending fails is delivered completely, even with a full receive window")
+    "if sending fails after the response has arrived, the complete response is delivered, even with a full receive window"
+  )
   func answeredBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (id, sink, socket) = try beginUpload(on: stage, windowBytes: 5)
@@ -36,7 +37,8 @@ struct ShardSendingTests {
     #expect(outcome.metrics?.closeReason != nil)
   }
 
-  @Test("a long response that arrives before sending fails is read over several iterations of the event loop")
+  @Test(
+    "if sending a request fails after a long response has arrived, the response is read over several loop iterations")
   func longAnswerBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (_, sink, socket) = try beginUpload(on: stage)
@@ -57,7 +59,7 @@ struct ShardSendingTests {
   }
 
   @Test(
-    "if sending fails before a complete response head has arrived, the request fails with the error of sending",
+    "if sending a request fails before a complete response head has arrived, the request fails with that error",
     arguments: ["", "HTTP/1.1 4"])
   func unansweredWhenSendingFails(answer: String) async throws {
     let stage = ShardStage()

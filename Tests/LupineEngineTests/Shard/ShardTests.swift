@@ -272,7 +272,7 @@ struct ShardTests {
     }
   }
 
-  @Test("a command sent to an event loop that has ended is answered without waking the loop")
+  @Test("a command sent to an event loop that has ended is answered immediately, without waking the loop's thread")
   func commandsBehindTheEnd() {
     let wakeCount = Atomic(0)
     let answerCount = Atomic(0)
@@ -285,7 +285,7 @@ struct ShardTests {
   }
 
   @Test(
-    "if an idle connection that hasn't served a request is lost, the request is replayed, as on a reused connection")
+    "a request on an idle connection that had never served a request is replayed if the connection is lost")
   func idleAndUnused() async throws {
     let stage = ShardStage()
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }

@@ -76,7 +76,7 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "of the usable routes, the most specific one applies, and of equally specific routes that with the lowest metric")
+    "the most specific usable network route applies, and of equally specific routes, the one with the lowest metric")
   func preference() throws {
     let base = state(link(1), link(2, "wwan0"), try address(1, "10.0.0.1"), try address(2, "10.1.0.1"))
     var state = base

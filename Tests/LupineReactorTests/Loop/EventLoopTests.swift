@@ -256,7 +256,7 @@ struct EventLoopTests {
     #expect(!loop.isCurrent)
   }
 
-  @Test("code is isolated to an event loop's actors only on the loop's thread")
+  @Test("Swift's isolation checks regard only code on an event loop's thread as isolated to the loop")
   func isolation() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }

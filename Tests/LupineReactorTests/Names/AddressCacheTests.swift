@@ -34,7 +34,7 @@ struct AddressCacheTests {
   }
 
   @Test(
-    "the address cache doesn't keep a temporary failure of a lookup, which removes the cached addresses",
+    "after a temporary lookup failure, the address cache keeps neither the failure nor the name's earlier addresses",
     arguments: ResolveError.Kind.allCases)
   func failures(kind: ResolveError.Kind) {
     var cache = make()

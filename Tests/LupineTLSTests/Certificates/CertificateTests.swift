@@ -127,7 +127,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "the error for an unknown authority contains the authority's name, even if the server sends its certificate",
+    "the error for an unknown authority contains the authority's name, even if the server sends the authority's certificate",
     arguments: [false, true])
   func unknownAuthority(isSent: Bool) throws {
     let stranger = try ThrowawayAuthority(commonName: "A Stranger")

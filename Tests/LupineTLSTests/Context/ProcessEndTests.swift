@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "OpenSSL works until the process has ended, whichever of the library's calls initialized it",
+    "OpenSSL works until the process has ended, whichever call of Lupine initialized OpenSSL",
     arguments: FirstCall.allCases)
   func lastsToTheEnd(first: FirstCall) async {
     await #expect(processExitsWith: .exitCode(7)) { [first = first as FirstCall] in

@@ -38,7 +38,9 @@ struct RevocationSubjectTests {
     #expect(RevocationSubject.subjects(ofChain: []).isEmpty)
   }
 
-  @Test("of a certificate's OCSP responders and revocation lists, at most two http addresses each are used")
+  @Test(
+    "the client uses at most two of a certificate's OCSP responders, and two of its revocation lists, all with http URLs"
+  )
   func addresses() throws {
     let many = (1...4).map { "http://127.0.0.1/\($0)" }
     let named = try authority.issue(

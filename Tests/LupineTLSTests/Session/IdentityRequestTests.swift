@@ -49,7 +49,7 @@ struct IdentityRequestTests {
   }
 
   @Test(
-    "a resumed TLS session reports the request for a client certificate in its first handshake",
+    "a resumed TLS session reports that the server requested a client certificate in the original handshake",
     arguments: [TLSVersion.v1_2, .v1_3])
   func resumed(version: TLSVersion) throws {
     let fixture = try fixture(version, isRequired: false)

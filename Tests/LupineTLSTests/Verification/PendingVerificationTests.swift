@@ -131,7 +131,8 @@ struct PendingVerificationTests {
     #expect(try shakeHands(client, server).client == nil)
   }
 
-  @Test("the first answer decides a certificate verifier's consultation, which is skipped for a refused certificate")
+  @Test(
+    "a certificate verifier's consultation isn't called for a refused certificate, and only its first answer counts")
   func consulted() throws {
     typealias Answer = @Sendable (Result<CertificateVerifier.Decision, any Error>) -> Void
     let (client, server) = try pair(.v1_3)
@@ -164,7 +165,7 @@ struct PendingVerificationTests {
   }
 
   @Test(
-    "a certificate verifier that is declared quick for the host is called during the TLS handshake",
+    "if isQuick returns true for the host, the certificate verifier is called synchronously during the TLS handshake",
     arguments: [TLSVersion.v1_2, .v1_3])
   func quick(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)

@@ -37,7 +37,7 @@ struct ReverificationTests {
     try #require(try evidence(of: identity).sentChain.first)
   }
 
-  @Test("verifying a certificate without a host reports the more serious problem that a wrong host name had hidden")
+  @Test("verifying a certificate again without a host reports the problem that the host mismatch had hidden")
   func worseBehindHost() throws {
     let expired = try evidence(of: authority.issue(names: ["other.example"], validity: .expired))
     #expect(expired.problem?.code == .hostMismatch)
@@ -54,7 +54,9 @@ struct ReverificationTests {
       try evidence(of: stranger.issue(names: ["other.example"])).verify(host: nil).problem?.code == .unknownAuthority)
   }
 
-  @Test("a certificate chain that is valid for another host is accepted for that host, and if no host is given")
+  @Test(
+    "a certificate chain with a wrong host name is accepted if it is verified again for the right host or without a host"
+  )
   func wrongNameOnly() throws {
     let evidence = try evidence(of: authority.issue(names: ["other.example"], addresses: ["192.0.2.1"]))
     #expect(evidence.problem?.code == .hostMismatch)
@@ -74,14 +76,14 @@ struct ReverificationTests {
     #expect(evidence.verify(host: nil).problem == nil)
   }
 
-  @Test("a custom evaluator's repeated verification also checks that the certificate may be used by a server")
+  @Test("verifying a certificate again without a host still refuses a certificate that isn't for servers")
   func purpose() throws {
     let client = try evidence(of: authority.issue(names: ["other.example"], purpose: .client))
     #expect(client.problem != nil)
     #expect(client.verify(host: nil).problem != nil)
   }
 
-  @Test("trust anchors that the caller gives for verifying a certificate again replace the trust roots")
+  @Test("if a certificate is verified again with trust anchors from the caller, these replace the trust roots")
   func anchors() throws {
     let selfSigned = try ThrowawayAuthority.selfSigned(names: ["localhost"])
     let evidence = try evidence(of: selfSigned)

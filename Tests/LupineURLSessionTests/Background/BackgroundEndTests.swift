@@ -21,7 +21,7 @@ import Testing
     try Data(contentsOf: URL(filePath: "\(folder.path)/\(TransferFileName.record(number).text)"))
   }
 
-  @Test("setting the description of a completed task doesn't record the task again")
+  @Test("setting the description of a completed background task doesn't write a record of the task again")
   func lateDescription() async throws {
     try await withServer { _ in
       .text("answer")
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("a task created while its invalidated session completes other tasks leaves no record, and fails")
+  @Test("a task created in an invalidated background session that still has other tasks fails, and leaves no record")
   func lateTask() async throws {
     let isReleased = Gate()
     try await withServer { request in
@@ -66,7 +66,9 @@ import Testing
     }
   }
 
-  @Test("a task created in an invalid session doesn't change the records of the session that owns the identifier now")
+  @Test(
+    "a task created in an invalidated background session doesn't change the records of a later session with its identifier"
+  )
   func foreignTask() async throws {
     try await withServer {
       .text($0.path)
@@ -121,7 +123,8 @@ import Testing
     }
   }
 
-  @Test("releasing a failed upload doesn't remove the file of a later session's task with the same number")
+  @Test(
+    "releasing a failed background upload doesn't delete the file of a later session's task with the same identifier")
   func releasedUpload() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

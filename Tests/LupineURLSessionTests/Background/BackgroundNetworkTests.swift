@@ -29,7 +29,8 @@ import Testing
     URLRequest(url: try #require(URL(string: "http://\(host):\(origin.port)/r")))
   }
 
-  @Test("background tasks without a network wait until there is one, without a call of the delegate")
+  @Test(
+    "without a network, background tasks wait until there is a network, and their delegate isn't notified of the wait")
   func waiting() async throws {
     try await withServer { request in
       .text(request.method)
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("a task of an earlier process waits for a network too")
+  @Test("a background task restored from an earlier process waits for a network")
   func restored() async throws {
     try await withServer { _ in
       .text("content")
@@ -109,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("a task isn't tried again if its proxy refuses the connection, but is if the proxy has failed")
+  @Test("a background task is tried again if its proxy fails, but not if the proxy refuses the connection")
   func proxies() async throws {
     let refusals = ["403 Forbidden", "407 Proxy Authentication Required", "503 Service Unavailable"]
     for (index, status) in refusals.enumerated() {
@@ -134,7 +135,8 @@ import Testing
     }
   }
 
-  @Test("a refusal by a proxy and wrong settings are permanent; a proxy that can't reach the destination is not")
+  @Test(
+    "a background task treats a proxy's refusal and wrong settings as permanent, and other proxy failures as transient")
   func proxyErrors() {
     func isTransient(_ cause: ProxyError.Cause) -> Bool {
       let error = EngineError(

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("a restored background task keeps the options of its request, even for the rest of a download")
+  @Test("a restored background task keeps its request's options, even if only the rest of a file is downloaded")
   func options() async throws {
     let folder = SessionFolder()
     try await withResource { origin, requests in
@@ -200,7 +200,8 @@ import Testing
     }
   }
 
-  @Test("a restored background upload is sent again, or delivers only the response or an error if a response had begun")
+  @Test(
+    "a restored background upload is sent again unless a response had begun; then it delivers the response or an error")
   func uploads() async throws {
     let answered = TransferProgress(stage: .answered, status: 201, startedAt: 1)
     let finished = TransferProgress(stage: .finished, status: 201, byteCount: 3, startedAt: 1)
@@ -333,7 +334,9 @@ import Testing
     #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
   }
 
-  @Test("whichever system call fails, background transfers complete or fail once, and leave nothing to a later session")
+  @Test(
+    "after a failure of any system call, each background transfer completes or fails once, and a later session has no tasks"
+  )
   func failedCalls() async throws {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineBackgroundFaults").path

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct BackgroundTests {
   private let content = Array("a download's content".utf8)
 
-  @Test("completed background transfers leave no records, and no events of earlier processes are announced")
+  @Test("completed background transfers leave no records, and cause no call of urlSessionDidFinishEvents")
   func completion() async throws {
     let folder = SessionFolder()
     try await withServer { [content] request in

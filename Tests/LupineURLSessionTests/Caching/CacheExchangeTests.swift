@@ -62,7 +62,8 @@ import Testing
     }
   }
 
-  @Test("if another process deletes a file between the lookup and the delivery, the request is sent to the origin")
+  @Test(
+    "if another process deletes a cache file between its lookup and its delivery, the request is sent to the origin")
   func deletedBeforeDelivery() async throws {
     try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
       fixture.script.on("/a", "one")

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "a damaged, foreign or missing file is neither served nor counted: it is deleted, and the resource is loaded again",
+    "if a cache file is damaged, overwritten or missing, the session removes its record and loads the resource again",
     arguments: Damage.allCases)
   func damaged(damage: Damage) async throws {
     try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "URLCache's lookup doesn't return a damaged or foreign cache file, but deletes the file",
+    "if a cache file is damaged or overwritten, URLCache's lookup returns nil and deletes the file",
     arguments: Damage.allCases)
   func lookup(damage: Damage) async throws {
     try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test(
-    "if a file is damaged or cut while it is served, the task fails, and the next request is sent to the origin",
+    "if a cache file is damaged or truncated while the file is served, the task fails, and the next one loads from the origin",
     arguments: [Damage.body, .checksum, .cut, .empty])
   func damagedWhileServed(damage: Damage) async throws {
     try await withCache(memory: 1_000, disk: 100_000_000) { fixture async throws in
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("a file that another process deletes while it is served is served to its end")
+  @Test("a cache file is served to its end even if another process deletes the file meanwhile")
   func deletedWhileServed() async throws {
     try await withCache(memory: 1_000, disk: 100_000_000) { fixture async throws in
       let (byteCount, error) = try await serve(in: fixture, changing: .missing)
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(
-    "if a file is damaged or deleted while its response is validated, the request is sent again without conditions",
+    "if a cache file is damaged or deleted during its validation, the request is sent again without conditions",
     arguments: [Damage.missing, .empty, .head, .body])
   func damagedWhileValidated(damage: Damage) async throws {
     try await withCache(memory: 0, disk: 1_000_000) { fixture async throws in
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("if the disk can't keep up, responses stay in memory only as long as too many bodies wait to be written")
+  @Test("while too many bodies wait to be written to a slow disk, the cache stores new responses in memory only")
   func slowDisk() throws {
     let (directory, gate) = (CacheDirectory(), Gate())
     defer { gate.open() }

@@ -123,7 +123,9 @@ import Testing
     }
   }
 
-  @Test("requests that wait for a response that turns out not to be shareable stop waiting before its body has arrived")
+  @Test(
+    "if a response's head shows that the response can't be shared, waiting requests are sent before its body has arrived"
+  )
   func early() async throws {
     let (head, body) = (Gate(), Gate())
     let count = Atomic(0)
@@ -175,7 +177,8 @@ import Testing
     }
   }
 
-  @Test("if the request whose response others wait for is cancelled, the next one is sent, and the others keep waiting")
+  @Test(
+    "if a request is cancelled while others wait for its response, the next one is sent, and the others keep waiting")
   func canceled() async throws {
     try await withCache { fixture async throws in
       let (gate, second) = (Gate(), Gate())
@@ -196,7 +199,7 @@ import Testing
   }
 
   @Test(
-    "if the request whose response others wait for fails or is cut short, the waiting requests are sent",
+    "if a request fails or its response is truncated while other requests wait for the response, these are sent",
     arguments: [false, true])
   func failed(hasHead: Bool) async throws {
     let gate = Gate()
@@ -231,7 +234,7 @@ import Testing
       })
   }
 
-  @Test("if the request whose response others wait for is suspended, the others no longer wait for that response")
+  @Test("if a request is suspended while other requests wait for its response, these stop waiting")
   func suspended() async throws {
     try await withCache { fixture async throws in
       let gate = Gate()

@@ -32,7 +32,8 @@ import Testing
     #expect(table.join("a", Member(id: 3)) == .leads)
   }
 
-  @Test("if the request that others for the same URI wait for is cancelled, the longest-waiting one is sent instead")
+  @Test(
+    "if a URI's first request is cancelled, the request that has waited for its response the longest is sent instead")
   func cancellation() {
     var table = table(3)
     #expect(table.end("a", of: 0, .canceled).promoted?.id == 1)
@@ -54,7 +55,7 @@ import Testing
     #expect(table.end("a", of: 2, .stored).released.map(\.id) == [5, 6])
   }
 
-  @Test("if a URI's latest response couldn't be shared, requests for the URI don't wait until a response is shared")
+  @Test("after a response that couldn't be shared, requests for its URI no longer wait for each other")
   func unshared() {
     var table = FlightTable<Member>()
     table.note("a", isShared: false)

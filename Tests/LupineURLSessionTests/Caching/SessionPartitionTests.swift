@@ -12,7 +12,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SessionPartitionTests {
   @Test(
-    "a response that sets a cookie, or whose request has credentials or a cookie, is served only to its own session",
+    "if a response sets a cookie, or its request has credentials or a cookie, other sessions can't reuse the response",
     arguments: ["Authorization", "Cookie", "Set-Cookie", "user information"])
   func personal(what: String) async throws {
     try await withCache(disk: 1_000_000, { $0.httpCookieStorage = nil }) { fixture async throws in
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "a request field that the caller declares secret separates users in the cache, which then serves only its session")
+    "cached responses to requests with a secret field are reused only in the same session and for the same field value")
   func secretFields() async throws {
     func configure(_ configuration: URLSessionConfiguration) { configuration.redirectRule.secretFields = ["x-api-key"] }
     try await withCache(disk: 1_000_000, configure) { fixture async throws in
@@ -107,7 +107,9 @@ import Testing
     }
   }
 
-  @Test("with stale-while-revalidate, Digest credentials aren't sent twice: the request itself becomes the validation")
+  @Test(
+    "a stale response to a request with Digest credentials isn't served before its validation, despite stale-while-revalidate"
+  )
   func digestRevalidation() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a") { _, number in
@@ -177,7 +179,7 @@ import Testing
   }
 
   @Test(
-    "a request with its own proxy, TLS settings, addresses or Host field neither reads nor writes the cache",
+    "a request that sets a proxy, TLS settings, host addresses or the Host field neither reads nor writes the cache",
     arguments: ["proxy", "tls", "addresses", "host"])
   func ownServer(setting: String) async throws {
     try await withCache { fixture async throws in
@@ -250,7 +252,7 @@ import Testing
     }
   }
 
-  @Test("serving a stored response doesn't set its cookies again, but a 304 that revalidates the response sets its own")
+  @Test("serving a stored response doesn't set the response's cookies again, but a 304 sets the cookies in the 304")
   func servedCookies() async throws {
     try await withCache({ $0.httpCookieStorage = HTTPCookieStorage() }) { fixture async throws in
       fixture.script.on("/a") { _, number in

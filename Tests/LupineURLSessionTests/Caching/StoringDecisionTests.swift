@@ -43,7 +43,8 @@ import Testing
   }
 
   @Test(
-    "the delegate decides about storing a response between its body and its metrics, but not about a cached response")
+    "after a response's body, before its metrics, the delegate decides about storing the response, unless it was cached"
+  )
   func order() async throws {
     let decider = Decider { $0 }
     try await withCache(delegate: decider) { fixture async throws in
@@ -64,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("the delegate doesn't decide about redirects, which are stored")
+  @Test("redirects are stored without asking the delegate")
   func redirects() async throws {
     let decider = Decider { _ in nil }
     try await withCache(delegate: decider) { fixture async throws in

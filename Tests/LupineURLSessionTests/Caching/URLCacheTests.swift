@@ -175,7 +175,8 @@ import Testing
     #expect(cache.currentDiskUsage == 0)
   }
 
-  @Test("URLCache doesn't put a response back into memory that is removed while its file is being read")
+  @Test(
+    "if a response is removed while URLCache is reading its file, URLCache doesn't put the response back into memory")
   func removalWhileReading() throws {
     let later = cache()
     try cache().storeCachedResponse(response("1"), for: request())
@@ -223,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("a program can derive a class from the cache, and override its methods")
+  @Test("a program can create a subclass of URLCache and override its methods")
   func subclass() throws {
     let counting = CountingCache(memoryCapacity: 100_000)
     let cache: URLCache = counting

@@ -219,7 +219,7 @@ private final class Sender: NSObject, URLAuthenticationChallengeSender, Sendable
 
   init() throws { url = try #require(URL(string: "https://mock.example/a")) }
 
-  @Test("a subclass of URLSession can answer with subclasses of its tasks, through the async methods too")
+  @Test("a mock subclass of URLSession can return mock tasks, and the async methods use these tasks too")
   func mock() async throws {
     let session = MockSession(body: "mocked")
     defer { session.invalidateAndCancel() }
@@ -250,7 +250,7 @@ private final class Sender: NSObject, URLAuthenticationChallengeSender, Sendable
     #expect(task.description.contains("mock") && task.copy() as? URLSessionTask === task)
   }
 
-  @Test("a method of URLSession that creates a task doesn't call another one that a subclass overrides")
+  @Test("each method of URLSession that creates a task works without calling another overridable method")
   func independence() async throws {
     try await withServer { request in
       .text("\(request.method) \(request.path)")
@@ -275,7 +275,8 @@ private final class Sender: NSObject, URLAuthenticationChallengeSender, Sendable
     }
   }
 
-  @Test("a session gets its cookies from a subclass of HTTPCookieStorage, and passes those of responses to it")
+  @Test(
+    "a session gets cookies from a subclass of HTTPCookieStorage, and passes the cookies of responses to this subclass")
   func cookies() async throws {
     try await withServer { request in
       let cookie = request.fields.first("Cookie") ?? "none"
@@ -298,7 +299,9 @@ private final class Sender: NSObject, URLAuthenticationChallengeSender, Sendable
     }
   }
 
-  @Test("a session asks a subclass of URLCredentialStorage, and sends what a subclass of URLCredential returns")
+  @Test(
+    "a session gets credentials from a subclass of URLCredentialStorage, and can send those of a URLCredential subclass"
+  )
   func credentials() async throws {
     try await withServer { request in
       guard let authorization = request.fields.first("Authorization") else {

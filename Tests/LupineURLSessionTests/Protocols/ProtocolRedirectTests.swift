@@ -117,7 +117,7 @@ private final class Echo: URLProtocol, @unchecked Sendable {
     try await body(file)
   }
 
-  @Test("after a redirect from a URL protocol, only the first origin receives the fields that are bound to it")
+  @Test("after a redirect from a URL protocol to another origin, fields meant for the first origin aren't sent")
   func boundFields() async throws {
     try await withServer(Self.describe) { origin in
       try await withSession {
@@ -145,7 +145,7 @@ private final class Echo: URLProtocol, @unchecked Sendable {
   }
 
   @Test(
-    "if a delegate moves a server's redirect to a URL protocol of another origin, no bound field reaches the protocol")
+    "if a delegate moves a redirect to another origin, Authorization isn't passed to the URL protocol of that origin")
   func boundFieldsOfChosenRequest() async throws {
     final class FieldNames: URLProtocol, @unchecked Sendable {
       class override func canInit(with request: URLRequest) -> Bool { request.url?.host == "chosen.stub" }

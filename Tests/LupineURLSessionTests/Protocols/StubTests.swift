@@ -87,7 +87,8 @@ import Testing
     }
   }
 
-  @Test("an error about an unmatched request lists only the three nearest rules, and equally near ones by age")
+  @Test(
+    "the error for an unmatched request lists the three stub rules that match best, and equally good ones oldest first")
   func nearest() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .post("/far").header("X"), with: .status(200))
@@ -107,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("a stub's reply can be delayed, delivered in parts, truncated or an error")
+  @Test("a stub's reply can be delayed, delivered in parts, truncated or replaced by an error")
   func endings() async throws {
     try await withStubs { stubs, session in
       stubs.reply(to: .get("/late"), with: .text("late").delayed(by: .milliseconds(50)))
@@ -129,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("a delegate receives each part of a stub's reply separately, and nothing else")
+  @Test("a session's delegate receives each part of a stub's reply in a separate call")
   func parts() async throws {
     let (stubs, delegate) = (Stubs(), NotingDelegate())
     stubs.reply(to: .any, with: .text("abcdefg").inPieces(3))
@@ -185,7 +186,8 @@ import Testing
     }
   }
 
-  @Test("a stub's redirect keeps fields from other origins that the session's redirect rule declares secret")
+  @Test(
+    "after a stub's redirect to another origin, fields that the session's redirect rule declares secret aren't sent")
   func secretFields() async throws {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpAdditionalHeaders = ["X-Api-Key": "session", "Authorization": "Bearer session"]

@@ -103,7 +103,7 @@ private final class FieldStub: URLProtocol, @unchecked Sendable {
     }
   }
 
-  @Test("a download task that a data task became can be cancelled, and its session can end")
+  @Test("a download task that was converted from a data task can be cancelled, and its session can then end")
   func cancelDownload() async throws {
     let delegate = TakeoverDelegate()
     let (sent, go) = (Gate(), Gate())

@@ -354,7 +354,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a URLProtocolClient in a test needs only the methods that the test checks")
+  @Test("a test's URLProtocolClient needs to implement only the methods that the test checks")
   func ownClient() async throws {
     final class Client: NSObject, URLProtocolClient {
       let notes = Notes()

@@ -57,7 +57,8 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("a connection isn't reused after a request that wasn't completely sent, even if the request before it was")
+  @Test(
+    "a connection isn't reused after an incompletely sent request, even if the previous request was sent completely")
   func requestSentIsForgotten() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -126,7 +127,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("the parser gives the range of a body's bytes relative to the given span, and the range begins after the head")
+  @Test("the parser gives a body's byte range relative to the start of the received span, including the head")
   func bodyRanges() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)

@@ -12,7 +12,7 @@ struct MutationTests {
 
   // Each seed produces 2,500 inputs.
   @Test(
-    "a randomly mutated response has the same outcome whole, byte by byte and in random parts",
+    "parsing a randomly mutated response has the same outcome whether it arrives whole, byte by byte or in random parts",
     arguments: 1...8 as ClosedRange<UInt64>
   )
   func splitsAgree(seed: UInt64) throws {
