@@ -79,7 +79,7 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     case .truncated: "The body ended within the coded stream"
     case .trailingBytes: "Bytes follow the end of the coded stream"
     case .decodedBytesMax(let max): "The body decodes to more than \(max) bytes"
-    case .expansionRatioMax(let max): "The body decodes to more than \(max) bytes per received byte"
+    case .expansionRatioMax(let max): "The body expands to more than \(max) times its received size"
     case .outOfMemory: "The compression library couldn't allocate memory"
     case .internalFailure(let text): "The compression library failed (\(text))"
     }

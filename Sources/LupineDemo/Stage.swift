@@ -16,7 +16,7 @@ struct Stage: Sendable {
   let authority: String
   /// The session that most steps use, with default settings.
   let session = Session()
-  /// A gate that opens when the origin has received the request that a step of the tour cancels.
+  /// Opens when the origin has received the request that the demo is going to cancel.
   let cancelArrived = Gate()
 
   private let servers: [OriginServer]

@@ -4,7 +4,7 @@
 package enum TransferRecovery: Sendable, Equatable {
   /// Wait until the caller resumes the task, which has never been resumed.
   case wait
-  /// Send the request for the entire resource, or the entire upload.
+  /// Start the transfer from the beginning: download the entire resource, or send the entire upload.
   case start
   /// Request the rest of the resource. The body's file has the given number of bytes, and the response's head is recorded.
   case resume(byteCount: UInt64)

@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "each caching rule that requires code has a mutation that breaks the rule",
+    "each rule of RFC 9111 that the cache implements has a mutation test that removes the rule",
     arguments: Sentence.all)
   func mutation(_ sentence: Sentence) {
     let isMutated = Self.mutated.contains { "\(sentence.section) \(sentence.text)".hasPrefix($0) }

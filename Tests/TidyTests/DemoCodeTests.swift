@@ -30,7 +30,7 @@ import Testing
     return steps
   }
 
-  @Test("in the demo, the code of each step begins with the lines that the demo displays")
+  @Test("the source code that the demo displays for each step is the code that it runs")
   func shownCodeRuns() throws {
     let file = try #require(SourceTree.sources.first { $0.path == "Sources/LupineDemo/Tour.swift" })
     let steps = Self.steps(in: file)

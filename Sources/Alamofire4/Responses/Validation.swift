@@ -87,7 +87,7 @@ extension DownloadRequest {
     }
   }
 
-  /// Adds a validation that accepts empty files without calling `validation`.
+  /// Adds a validation of the downloaded file: calls `validation`, unless the file is empty, which is always accepted.
   private func validateFile(_ validation: @escaping (URLRequest?, HTTPURLResponse) -> ValidationResult) -> Self {
     validate { [weak self] request, response, _, _ in
       guard let file = self?.downloadDelegate.fileURL else {

@@ -76,7 +76,7 @@ extension AFError.MultipartEncodingFailureReason {
       "The part's URL \(ReadableText.url(url)) is not a file URL. Download the resource first, and append its data."
     case .bodyPartFilenameInvalid(let url):
       "\(ReadableText.url(url)) doesn't end in a name with an extension, so its file name and media type can't be "
-        + "derived. Pass a fileName and a mimeType to append."
+        + "derived. Pass fileName and mimeType explicitly."
     case .bodyPartFileNotReachable(let url):
       "This process doesn't have permission to read the part's file \(url.path). Change its permissions or owner."
     case .bodyPartFileNotReachableWithError(let url, let error):

@@ -22,7 +22,7 @@ struct ResponseHandlers {
   /// A closure that passes a serialized response to its handler. The usual case, `asSerialized`, stores an existing closure and so
   /// needs no new one.
   enum Delivery: Sendable {
-    /// The response is delivered as it was serialized. The closure is called with nil.
+    /// The handler receives the result of the serialization unchanged. The closure is called with nil.
     case asSerialized(@Sendable (AFError?) -> Void)
     /// The response is delivered with a retrier's error in place of the original one.
     case replacing(@Sendable () -> Void)

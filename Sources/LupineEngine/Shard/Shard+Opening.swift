@@ -159,7 +159,8 @@ extension Shard {
     trace(.addressFailed(connection: UInt64(opening.id.serial), error: error))
   }
 
-  /// Continues to open a connection when the socket with this poller token has connected or failed to connect.
+  /// Continues to open a connection after one of its connection attempts has succeeded or failed: the attempt whose socket has this
+  /// poller token.
   func continueConnecting(_ opening: Opening, token: UInt64) {
     openings.remove(token)
     guard case .connecting(var order) = opening.state,

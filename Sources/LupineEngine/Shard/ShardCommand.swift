@@ -10,7 +10,7 @@ enum ShardCommand: Sendable {
   case setPaused(ExchangeID, Bool)
   case extendWindow(ExchangeID, Int)
   case discardBody(ExchangeID)
-  /// The producer of the exchange's request body has written more bytes, after the shard had found none.
+  /// The producer of the exchange's request body has written bytes for which the exchange was waiting.
   case bodyReady(ExchangeID)
   case resolved(ConnectionID, Result<[SocketAddress], ResolveError>)
   /// The certificate verifier of the connection being opened has decided.

@@ -13,7 +13,7 @@ import Synchronization
 /// transfer's receive window. A `CacheExchange` without a receiver revalidates a stored response in the background.
 final class CacheExchange: ResponseSink, Identifiable, Sendable {
   enum Phase {
-    /// The exchange is reading the stores.
+    /// The exchange is looking for stored responses in memory and on disk.
     case deciding
     /// The exchange is about to send the request, or waits for the response to another request that can serve this one too.
     case waiting(Forwarding, [FoundResponse])

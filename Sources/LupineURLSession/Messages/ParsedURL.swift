@@ -12,7 +12,7 @@ import Synchronization
 package final class ParsedURL: Sendable {
   /// The URL, parsed by Foundation.
   package let url: URL
-  /// The same URL, parsed by the engine.
+  /// The URL in the engine's form, which requests use.
   let uri: URI
   /// The text from which the URL was parsed.
   private let text: String

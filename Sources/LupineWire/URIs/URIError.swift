@@ -38,7 +38,7 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
     case .emptySocketPath:
       "The URL has no socket path. Add it percent-encoded, as in http+unix://%2Frun%2Fdocker.sock/v1/info."
     case .malformedSocketPath(let text):
-      "\(quoted(text)) isn't the path of a Unix socket. Percent-encode its UTF-8, slashes as %2F, and omit the port."
+      "\(quoted(text)) isn't the path of a Unix socket. Percent-encode the path as UTF-8, with %2F for each slash, and omit the port."
     case .nulInSocketPath(let text):
       "The Unix socket's path \(quoted(text)) contains a NUL. Remove it; abstract sockets aren't supported."
     case .socketPathTooLong(let count):

@@ -187,7 +187,9 @@ import Testing
     #expect(!other.fields.contains("Authorization"))
   }
 
-  @Test("a task preemptively sends another task's Digest credential only if that is the storage's default credential")
+  @Test(
+    "before a challenge, a task uses a Digest credential of another task only if it is the credential storage's default"
+  )
   func preemptive() throws {
     _ = try answered(task(), try request())
     func prepared(_ request: EngineRequest) -> String? {

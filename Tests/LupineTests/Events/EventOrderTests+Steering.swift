@@ -115,7 +115,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("if a request is resumed while eager setup creates its task, the request's event precedes the task's events")
+  @Test("with eager setup, requestDidResume precedes requestDidCreateTask if resume() is called before the task exists")
   func resumedWhileTaskIsMade() async throws {
     try await withServer { _ in
       .text("here")

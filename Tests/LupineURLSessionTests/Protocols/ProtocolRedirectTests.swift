@@ -227,7 +227,8 @@ private final class Echo: URLProtocol, @unchecked Sendable {
   }
 
   @Test(
-    "if a URL protocol reads the request's stream and then redirects to a server, the delegate provides another stream")
+    "if a URLProtocol reads the request's body stream and then redirects, the session asks its delegate for another one"
+  )
   func readStream() async throws {
     let delegate = StreamDelegate()
     try await withServer(Self.describe) { origin in
