@@ -167,7 +167,9 @@ import Testing
         let response = await session.request(origin.url).authenticate(username: "u", password: "p")
           .serializingString().response
         let error = response.error?.underlyingError as? URLError
-        #expect(error?.code == .badServerResponse && error?.localizedDescription.contains("rspauth") == true)
+        #expect(
+          error?.code == .badServerResponse
+            && error?.localizedDescription.contains("prove that it knows the password") == true)
         #expect(response.value == nil && response.data == nil)
       }
     }

@@ -180,6 +180,7 @@ import Testing
       fixture.clock.advance(60)
       #expect(try await fixture.load().text == "2")
       #expect(fixture.script.requests.map { $0.fields.first("If-None-Match") } == [nil, "\"0\"", nil])
+      fixture.cache.stores.waitForFiles {}
       #expect(try await fixture.load().text == "2" && fixture.script.count == 3)
     }
   }
