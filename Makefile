@@ -9,7 +9,7 @@ FORMATTED := Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift $(addpr
 # use these flags, except in the gate (DEMO_FLAGS): a user who tries it shouldn't see warnings of a newer compiler as
 # errors, and needs no libraries of traits.
 TRAITS := Zstd
-STRICT := --traits $(TRAITS) --disable-index-store -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
+STRICT := --traits $(TRAITS) -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
 
 # Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
 # leaks. Three tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
