@@ -342,7 +342,7 @@ import Testing
     let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineBackgroundFaults").path
     let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-background-faults-\(UUID().uuidString)")
     // Not every n is tested, because a run takes some milliseconds.
-    let (status, output) = try await ChildProcess.run([program, folder.path, "50"])
+    let (status, output) = try await ChildProcess.run([program, folder.path, "\(200 * testsDivisor)"])
     #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
   }
 }
