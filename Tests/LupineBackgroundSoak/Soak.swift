@@ -108,7 +108,9 @@ struct Soak {
       if name.hasPrefix("u") {
         let text = String(decoding: data, as: UTF8.self)
         // If a worker was killed between the head and the body of an answer, the next worker reports that.
-        if text != "answer to \(name)", !text.contains("isn't sent again") { site.report("\(name) ended with \(text)") }
+        if text != "answer to \(name)", !text.contains("before you send the file again") {
+          site.report("\(name) ended with \(text)")
+        }
         if site.arrivalCount(name) == 0 { site.report("\(name) never arrived") }
       } else if !(0..<site.versionCount(name)).contains(where: { Data(Site.content(name, version: $0)) == data }) {
         site.report(
