@@ -44,25 +44,25 @@ public struct EngineRequest: Sendable {
   /// The settings of the request's connection that differ from the engine's settings. If nil (the default), none differ.
   public var connection: ConnectionSettings? {
     get { extras?.value.connection }
-    set { changeExtras { $0.connection = newValue } }
+    set { changeExtras(\.connection, to: newValue) }
   }
   /// The decision about the client certificate for this request's origin. Nil means that the request uses the certificate in the
   /// engine's TLS settings. `RedirectRule` sets this property to nil for another origin.
   package var identityChoice: IdentityChoice? {
     get { extras?.value.identityChoice }
-    set { changeExtras { $0.identityChoice = newValue } }
+    set { changeExtras(\.identityChoice, to: newValue) }
   }
   /// The request's requirements for its connection. If nil, the request uses a shared connection and the proxy credentials in the
   /// settings.
   package var connectionDemand: ConnectionDemand? {
     get { extras?.value.connectionDemand }
-    set { changeExtras { $0.connectionDemand = newValue } }
+    set { changeExtras(\.connectionDemand, to: newValue) }
   }
   /// Bytes that the engine sends instead of the serialized request, on a dedicated connection. Nil for all requests except a
   /// `RawRequest`.
   var rawBytes: [UInt8]? {
     get { extras?.value.rawBytes }
-    set { changeExtras { $0.rawBytes = newValue } }
+    set { changeExtras(\.rawBytes, to: newValue) }
   }
   /// The settings that few requests have. A single reference holds them, to keep copies of requests cheap.
   private(set) var extras: Extras?
@@ -105,11 +105,14 @@ extension EngineRequest {
     init(_ value: Value) { self.value = value }
   }
 
-  private mutating func changeExtras(_ change: (inout Extras.Value) -> Void) {
+  private mutating func changeExtras<Property>(
+    _ property: WritableKeyPath<Extras.Value, Property?>, to newValue: Property?
+  ) {
+    // Most calls set a property that was nil to nil, so this case is fast and allocates nothing.
+    guard newValue != nil || extras != nil else { return }
     var value = extras?.value ?? Extras.Value()
-    change(&value)
-    // Doesn't allocate an object for extras that are all nil, because most calls set a property that was nil to nil.
-    if value.isEmpty { extras = nil } else { extras = Extras(value) }
+    value[keyPath: property] = newValue
+    extras = value.isEmpty ? nil : Extras(value)
   }
 }
 

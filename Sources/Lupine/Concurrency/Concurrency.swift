@@ -1,6 +1,7 @@
 // `DataTask`: the asynchronous response of a data request.
 
 public import Foundation
+import LupineEngine
 import LupineURLSession
 import Synchronization
 
@@ -35,7 +36,7 @@ public struct DataTask<Value: Sendable>: Sendable {
   /// The response's result. Suspends until the request has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
     @specialized(where Value == Data)
-    get async { await box.value(cancelling: requestToCancel).result }
+    get async { await awaitedResult() }
   }
 
   /// The response's value. Suspends until the request has finished.
@@ -43,7 +44,18 @@ public struct DataTask<Value: Sendable>: Sendable {
   /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
     @specialized(where Value == Data)
-    get async throws { try await box.value(cancelling: requestToCancel).result.get() }
+    get async throws { try await awaitedValue() }
+  }
+
+  // Separate functions, because the getters would look up the types of these functions' results even before they choose their
+  // specialized code.
+
+  private nonisolated(nonsending) func awaitedResult() async -> Result<Value, AFError> {
+    await box.read(cancelling: requestToCancel) { $0.result }
+  }
+
+  private nonisolated(nonsending) func awaitedValue() async throws -> Value {
+    try await box.read(cancelling: requestToCancel) { try $0.result.get() }
   }
 
   /// The request if cancelling the awaiting Swift task must cancel it too, or nil otherwise.
@@ -199,9 +211,19 @@ final class ResponseBox<Value: Sendable>: Sendable {
   /// Waits until the value has been set, and returns it. If the awaiting task is cancelled and `request` isn't nil, cancels
   /// `request`.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
+    await read(cancelling: request) { $0 }
+  }
+
+  /// Waits until the value has been set, and returns the part of it that `part` returns. If the awaiting task is cancelled and
+  /// `request` isn't nil, cancels `request`.
+  nonisolated(nonsending) func read<Part: Sendable>(
+    cancelling request: Request?, _ part: @Sendable (Value) throws -> Part
+  ) async rethrows -> Part {
     await latch.pass(cancelling: request)
-    guard let value = content.withLock({ $0 }) else { preconditionFailure("latch opened without a value") }
-    return value
+    return try content.withLock { content in
+      guard let content else { preconditionFailure("latch opened without a value") }
+      return try part(content)
+    }
   }
 }
 
@@ -211,7 +233,7 @@ final class ResponseBox<Value: Sendable>: Sendable {
 private struct Latch: ~Copyable, Sendable {
   private struct State {
     var isOpen = false
-    var waiting: ShortList<CheckedContinuation<Void, Never>> = []
+    var waiting: ShortList<SuspendedTask> = []
   }
 
   /// The queue that resumes the waiting tasks.
@@ -222,7 +244,7 @@ private struct Latch: ~Copyable, Sendable {
 
   /// Opens the latch and resumes all waiters.
   func open() {
-    var waiting: ShortList<CheckedContinuation<Void, Never>> = []
+    var waiting: ShortList<SuspendedTask> = []
     state.withLock { state in
       precondition(!state.isOpen, "a response handler ran twice")
       state.isOpen = true
@@ -243,7 +265,7 @@ private struct Latch: ~Copyable, Sendable {
   }
 
   private nonisolated(nonsending) func wait() async {
-    await withCheckedContinuation { continuation in
+    await SuspendedTask.suspend { continuation in
       // Checked again under the lock, because the latch may have been opened in the meantime.
       let isOpen = state.withLock { state in
         if !state.isOpen { state.waiting.append(continuation) }

@@ -2,8 +2,9 @@
 
 public import Foundation
 
+// Indirect, because requests and responses contain optional errors, which are nearly always nil. An indirect error takes one word.
 /// The error of a request, from its creation to the serialization of its response.
-public enum AFError: Error, Sendable {
+public indirect enum AFError: Error, Sendable {
   /// The reason why a parameter encoder failed.
   public enum ParameterEncoderFailureReason: Sendable {
     /// A part of the request that the encoder requires.

@@ -21,12 +21,14 @@ public final class AlamofireNotifications: EventMonitor {
   public init() {}
 
   private func post(_ name: Notification.Name, about request: Request) {
-    // The user info is nil if another thread, or an observer that is being notified, is posting at the same time.
-    var info = userInfo.withLock { $0.take() } ?? UserInfo()
-    info.value = request
-    center.post(name: name, object: nil, userInfo: info.values)
-    info.value = ()
-    userInfo.withLock { [info] in $0 = info }
+    var info: UserInfo?
+    userInfo.withLock { swap(&$0, &info) }
+    // It is nil if another thread, or an observer that is being notified, is posting at the same time.
+    if info == nil { info = UserInfo() }
+    info?.value = request
+    center.post(name: name, object: nil, userInfo: info?.values)
+    info?.value = ()
+    userInfo.withLock { swap(&$0, &info) }
   }
 
   // Unchecked because AnyHashable isn't Sendable. The only key is a String, which is Sendable. Only one thread at a time has the

@@ -207,7 +207,11 @@ public class DataRequest: Request, @unchecked Sendable {
   private func serialize<Serializer: DataResponseSerializerProtocol>(
     with serializer: Serializer
   ) -> AFDataResponse<Serializer.SerializedObject> {
-    let (request, httpResponse, data, error) = (request, response, data, error)
+    // Read together, because each property would take the lock separately.
+    let (request, task, metrics, error) = mutableState.withLock { state in
+      (state.requests.last, state.tasks.last, state.metrics.last, state.error)
+    }
+    let (httpResponse, data) = (task?.httpResponse, data)
     let (result, duration) = serialized {
       try serializer.serialize(request: request, response: httpResponse, data: data, error: error)
     }

@@ -102,16 +102,21 @@ struct RequestBuild: Sendable {
   private func begin(_ task: URLSessionTask) {
     // If the session was invalidated in the meantime, it doesn't own the task and wouldn't report its end.
     guard session.session.owns(task) else { return fail(with: .sessionInvalidated(error: nil)) }
-    typealias Known = (Request.State, ShortList<Request.Transition>, (any RequestMonitor)?, [Request.TaskHandler])
-    let known = request.mutableState.withLock { state -> Known? in
-      guard state.isBuilding(attempt) else { return nil }
-      state.tasks.append(task)
-      state.stage = .running(task)
-      defer { state.transitions = [] }
-      return (state.state, state.transitions, state.eventMonitor, state.taskHandlers)
+    // The values are written to variables, because returning them as an optional tuple would copy each of them twice.
+    var state = Request.State.initialized
+    var transitions: ShortList<Request.Transition> = []
+    var monitors: (any RequestMonitor)?
+    var handlers: [Request.TaskHandler] = []
+    let isCurrent = request.mutableState.withLock { mutableState in
+      guard mutableState.isBuilding(attempt) else { return false }
+      mutableState.tasks.append(task)
+      mutableState.stage = .running(task)
+      swap(&transitions, &mutableState.transitions)
+      (state, monitors, handlers) = (mutableState.state, mutableState.eventMonitor, mutableState.taskHandlers)
+      return true
     }
     // The attempt ended before the request had this task, so the task must be cancelled here.
-    guard let (state, transitions, monitors, handlers) = known else { return task.cancel() }
+    guard isCurrent else { return task.cancel() }
     // The transitions made so far are reported now, so that they precede the task's events.
     transitions.forEach { request.tell($0) }
     task.owner = request

@@ -195,4 +195,7 @@ extension Request {
     guard let interceptors = mutableState.withLock({ $0.interceptors }) else { return [] }
     return (interceptors as? InterceptorList)?.members ?? []
   }
+
+  /// Whether any interceptor was added to this request.
+  var hasInterceptors: Bool { mutableState.withLock { $0.interceptors != nil } }
 }

@@ -26,7 +26,7 @@ extension Session: RequestDelegate {
   public func retryResult(
     for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
   ) {
-    guard interceptor != nil || !request.interceptors.isEmpty else { return completion(.doNotRetry) }
+    guard interceptor != nil || request.hasInterceptors else { return completion(.doNotRetry) }
     askRetriers(about: request, dueTo: error) { [root] result in root.perform { completion(result) } }
   }
 
@@ -44,7 +44,7 @@ extension Session: RequestSession {
   }
 
   func hasRetrier(for request: Request) -> Bool {
-    (interceptor != nil || !request.interceptors.isEmpty) && session.isValid
+    (interceptor != nil || request.hasInterceptors) && session.isValid
   }
 
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
@@ -61,8 +61,7 @@ extension Session: RequestSession {
   /// Returns the interceptors of the session and the request, in order, or nil if there are none. Even a single interceptor is
   /// wrapped in an `Interceptor`, which ignores all answers after the first.
   func interceptors(for request: Request) -> Interceptor? {
-    let own = request.interceptors
-    if interceptor == nil, own.isEmpty { return nil }
-    return Interceptor(interceptors: (interceptor.map { [$0] } ?? []) + own)
+    guard interceptor != nil || request.hasInterceptors else { return nil }
+    return Interceptor(interceptors: (interceptor.map { [$0] } ?? []) + request.interceptors)
   }
 }

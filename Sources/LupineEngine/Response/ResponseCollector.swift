@@ -1,5 +1,6 @@
 // ResponseCollector: collects a complete response for one caller.
 
+internal import LupineReactor
 internal import Synchronization
 
 /// Collects a response in memory. When the exchange has ended, resumes the waiting caller, exactly once.
@@ -22,7 +23,7 @@ final class ResponseCollector: ResponseSink {
     var next: Result<EngineRequest, EngineError>?
     var body: [UInt8] = []
     var outcome: Outcome?
-    var continuation: CheckedContinuation<Void, Never>?
+    var continuation: SuspendedTask?
   }
 
   /// A request with the redirects that led to it.
@@ -45,7 +46,7 @@ final class ResponseCollector: ResponseSink {
 
   nonisolated(nonsending) func run(_ request: EngineRequest, by engine: Engine) async -> Outcome {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await SuspendedTask.suspend { continuation in
         state.withLock { $0.continuation = continuation }
         let handle = engine.submit(request, to: self, on: shard)
         let isCancelled = state.withLock { state in

@@ -1,5 +1,6 @@
 // Resumptions: resumes together the tasks whose results arrived in the same iteration of the loop, or the same delivery.
 
+package import LupineReactor
 internal import Synchronization
 
 /// Collects Swift tasks that are ready to resume, during an iteration of an event loop or while a session's queue processes
@@ -11,7 +12,7 @@ internal import Synchronization
 package final class Resumptions: Sendable {
   private struct State {
     var isOpen = false
-    var continuations: [CheckedContinuation<Void, Never>] = []
+    var continuations: [SuspendedTask] = []
   }
 
   /// The minimum number of tasks that another thread resumes together: 4. Fewer tasks are resumed directly, because waking one
@@ -26,7 +27,7 @@ package final class Resumptions: Sendable {
   package func beginCollecting() { state.withLock { $0.isOpen = true } }
 
   /// Resumes a task when `resumeCollected` is called, or immediately if tasks aren't being collected.
-  package func resume(_ continuation: CheckedContinuation<Void, Never>) {
+  package func resume(_ continuation: SuspendedTask) {
     let waits = state.withLock { state in
       if state.isOpen { state.continuations.append(continuation) }
       return state.isOpen
@@ -38,7 +39,7 @@ package final class Resumptions: Sendable {
   package func resumeCollected() {
     let continuations = state.withLock { state in
       state.isOpen = false
-      var taken: [CheckedContinuation<Void, Never>] = []
+      var taken: [SuspendedTask] = []
       swap(&taken, &state.continuations)
       return taken
     }

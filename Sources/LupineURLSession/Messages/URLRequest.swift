@@ -27,19 +27,16 @@ public struct URLRequest: Hashable, Sendable {
     var properties: ProtocolProperties?
 
     init(
-      url: URL?, fields: Fields = Fields(), methodName: String = URLRequest.methodNameDefault,
-      timeoutInterval: TimeInterval? = nil, cachePolicy: CachePolicy? = nil
+      url: URL?, parsedURL: ParsedURL? = nil, fields: Fields = Fields(),
+      methodName: String = URLRequest.methodNameDefault, timeoutInterval: TimeInterval? = nil,
+      cachePolicy: CachePolicy? = nil
     ) {
       self.url = url
+      self.parsedURL = parsedURL
       self.fields = fields
       self.methodName = methodName
       self.timeoutInterval = timeoutInterval
       self.cachePolicy = cachePolicy
-    }
-
-    init(_ parsedURL: ParsedURL, fields: Fields, methodName: String) {
-      self.init(url: parsedURL.url, fields: fields, methodName: methodName)
-      self.parsedURL = parsedURL
     }
 
     // The case of field names counts in the comparison, because they are sent with their case.
@@ -77,7 +74,7 @@ public struct URLRequest: Hashable, Sendable {
   private final class Storage: Hashable, Sendable {
     let parts: Parts
 
-    init(_ parts: Parts) { self.parts = parts }
+    init(_ parts: consuming Parts) { self.parts = parts }
 
     static func == (left: Storage, right: Storage) -> Bool { left === right || left.parts == right.parts }
 
@@ -86,7 +83,7 @@ public struct URLRequest: Hashable, Sendable {
 
   private var storage: Storage
 
-  private init(_ parts: Parts) { storage = Storage(parts) }
+  private init(_ parts: consuming Parts) { storage = Storage(parts) }
 
   private mutating func change(_ change: (inout Parts) -> Void) {
     var parts = storage.parts
@@ -101,7 +98,8 @@ public struct URLRequest: Hashable, Sendable {
 
   /// Creates a request for a URL that the engine has already parsed.
   package init(_ parsedURL: ParsedURL, method: String, fields: Fields) {
-    self.init(Parts(parsedURL, fields: fields, methodName: Self.normalized(method)))
+    self.init(
+      Parts(url: parsedURL.url, parsedURL: parsedURL, fields: fields, methodName: Self.normalized(method)))
   }
 
   /// Creates a GET request that uses the session's timeout and cache policy.

@@ -1,7 +1,7 @@
 // SerialQueue: the queue on which a session calls its delegate, or on which it writes files.
 
 package import Foundation
-import LupineEngine
+package import LupineEngine
 import Synchronization
 
 /// A queue that performs blocks of work one at a time, on a serial dispatch queue or on any operation queue.
@@ -90,7 +90,7 @@ package final class SerialQueue: Sendable {
 
   /// Resumes the Swift task that waits with this continuation. During a call of `resumingTogether(_:)`, the Swift task is resumed
   /// later, together with others.
-  package func resume(_ continuation: CheckedContinuation<Void, Never>) { resumptions.resume(continuation) }
+  package func resume(_ continuation: SuspendedTask) { resumptions.resume(continuation) }
 
   private func workOff() {
     while true {

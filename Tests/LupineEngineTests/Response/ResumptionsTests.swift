@@ -23,7 +23,7 @@ struct ResumptionsTests {
     /// Starts a task that is resumed as soon as it is suspended.
     func start(_ number: Int) -> Task<Void, Never> {
       let task = Task(executorPreference: executor) {
-        await withCheckedContinuation { self.resumptions.resume($0) }
+        await SuspendedTask.suspend { self.resumptions.resume($0) }
         self.resumed.withLock { $0.append(number) }
       }
       executor.run(Agenda())
