@@ -20,6 +20,7 @@ extension EngineRequest {
 
   /// The properties that determine how the engine treats the request. Computed in one pass over the request's fields.
   var traits: Traits {
+    let fields = fields
     var traits = Traits()
     var (hasExpect, hasUpgrade, hasConnection) = (false, false, false)
     for position in fields.indices {
@@ -51,6 +52,7 @@ extension EngineRequest {
   func writeHead(
     _ traits: Traits, isExpecting: Bool, for key: PoolKey, into buffer: consuming [UInt8]
   ) throws(WireError) -> [UInt8] {
+    let fields = fields
     var bytes = buffer
     bytes.removeAll(keepingCapacity: true)
     try HeadSerializer.appendRequestLine(method: method, target: key.route.target(of: uri), to: &bytes)

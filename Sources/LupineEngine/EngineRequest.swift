@@ -6,9 +6,15 @@ public import LupineWire
 /// An HTTP request that an `Engine` executes.
 public struct EngineRequest: Sendable {
   /// The request method, a token such as "GET".
-  public var method: String
+  public var method: String {
+    get { storage.parts.method }
+    set { change { $0.method = newValue } }
+  }
   /// The URI to request.
-  public var uri: URI
+  public var uri: URI {
+    get { storage.parts.uri }
+    set { change { $0.uri = newValue } }
+  }
   /// The header fields, which are sent in this order after Host.
   ///
   /// A Host field replaces the one derived from the URI. The engine derives Content-Length and Transfer-Encoding from the body, and
@@ -17,30 +23,54 @@ public struct EngineRequest: Sendable {
   ///
   /// With `Expect: 100-continue`, the engine waits for the server's `100 Continue`, at most `timeouts.awaitContinue`, before it
   /// sends the body. If the server responds with 417, the engine sends the request again without the expectation.
-  public var fields: Fields
+  public var fields: Fields {
+    get { storage.parts.fields }
+    set { change { $0.fields = newValue } }
+  }
   /// The body. Empty by default.
   ///
   /// If the request has an Upgrade field, and Connection contains `upgrade`, the body isn't part of the request. It is sent
   /// unchanged once the server has switched protocols (101). The response's body then contains the server's bytes in that
   /// protocol.
-  public var body: RequestBody
+  public var body: RequestBody {
+    get { storage.parts.body }
+    set { change { $0.body = newValue } }
+  }
   /// The content coding that the engine applies to the body while it sends the body. If nil (the default), it applies none. The
   /// engine adds the Content-Encoding field and sends the body chunked. Few servers support coded requests.
-  public var bodyCoding: ContentCoding?
+  public var bodyCoding: ContentCoding? {
+    get { storage.parts.bodyCoding }
+    set { change { $0.bodyCoding = newValue } }
+  }
   /// The time limits of the exchange.
-  public var timeouts: Timeouts
+  public var timeouts: Timeouts {
+    get { storage.parts.timeouts }
+    set { change { $0.timeouts = newValue } }
+  }
   /// Whether the engine decodes a response body with a Content-Encoding before it delivers the body. True by default.
-  public var decodesContent = true
+  public var decodesContent: Bool {
+    get { storage.parts.decodesContent }
+    set { change { $0.decodesContent = newValue } }
+  }
   /// Whether the client certificate of the engine's TLS settings is presented to a server that requests one. True by default.
   /// `RedirectRule` sets this property to false for another origin, because the certificate isn't intended for that origin.
-  public var presentsIdentity = true
+  public var presentsIdentity: Bool {
+    get { storage.parts.presentsIdentity }
+    set { change { $0.presentsIdentity = newValue } }
+  }
   /// The maximum length of the decoded response body in bytes. If the body exceeds it, the exchange fails with `.bodyTooLarge`.
   /// Unlimited by default, because the body is delivered as it arrives.
-  public var bodyBytesMax = Int.max
+  public var bodyBytesMax: Int {
+    get { storage.parts.bodyBytesMax }
+    set { change { $0.bodyBytesMax = newValue } }
+  }
   /// The priority of the request among those that wait for a connection, from 0 to 1. 0.5 by default. Requests with a higher
   /// priority get a connection first. Requests with equal priority get one in order of arrival. The priority doesn't affect
   /// requests that already have a connection.
-  public var priority: Float = 0.5
+  public var priority: Float {
+    get { storage.parts.priority }
+    set { change { $0.priority = newValue } }
+  }
   /// The settings of the request's connection that differ from the engine's settings. If nil (the default), none differ.
   public var connection: ConnectionSettings? {
     get { extras?.value.connection }
@@ -64,24 +94,52 @@ public struct EngineRequest: Sendable {
     get { extras?.value.rawBytes }
     set { changeExtras(\.rawBytes, to: newValue) }
   }
-  /// The settings that few requests have. A single reference holds them, to keep copies of requests cheap.
-  private(set) var extras: Extras?
+  /// The settings that few requests have.
+  var extras: Extras? { storage.parts.extras }
+
+  private var storage: Storage
 
   /// Creates a request. User information in the URI becomes Basic credentials, unless `fields` contains Authorization.
   public init(
     method: String = "GET", uri: URI, fields: Fields = Fields(), body: RequestBody = RequestBody(),
     timeouts: Timeouts = Timeouts()
   ) {
-    self.method = method
-    self.uri = uri
-    self.fields = fields
-    self.body = body
-    self.timeouts = timeouts
+    var parts = Parts(method: method, uri: uri, fields: fields, body: body, timeouts: timeouts)
     if let userInfo = uri.userInfo, !userInfo.isEmpty, !fields.contains("Authorization") {
       // user-pass = user-id ":" password (RFC 7617 §2). The colon is needed even if the URI has no password.
       let credentials = PercentCoding.decode(userInfo.utf8.contains(UInt8(ascii: ":")) ? userInfo : userInfo + ":")
-      self.fields.append(name: "Authorization", value: BasicCredentials.fieldValue(userPass: credentials))
+      parts.fields.append(name: "Authorization", value: BasicCredentials.fieldValue(userPass: credentials))
     }
+    storage = Storage(parts)
+  }
+}
+
+extension EngineRequest {
+  private struct Parts: Sendable {
+    var method: String
+    var uri: URI
+    var fields: Fields
+    var body: RequestBody
+    var bodyCoding: ContentCoding?
+    var timeouts: Timeouts
+    var decodesContent = true
+    var presentsIdentity = true
+    var bodyBytesMax = Int.max
+    var priority: Float = 0.5
+    var extras: Extras?
+  }
+
+  /// The storage of a request's properties. Copies of a request share it, because requests are often copied and seldom changed.
+  private final class Storage: Sendable {
+    let parts: Parts
+
+    init(_ parts: consuming Parts) { self.parts = parts }
+  }
+
+  private mutating func change(_ change: (inout Parts) -> Void) {
+    var parts = storage.parts
+    change(&parts)
+    storage = Storage(parts)
   }
 }
 
@@ -112,7 +170,8 @@ extension EngineRequest {
     guard newValue != nil || extras != nil else { return }
     var value = extras?.value ?? Extras.Value()
     value[keyPath: property] = newValue
-    extras = value.isEmpty ? nil : Extras(value)
+    let extras = value.isEmpty ? nil : Extras(value)
+    change { $0.extras = extras }
   }
 }
 

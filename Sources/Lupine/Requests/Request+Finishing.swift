@@ -7,9 +7,9 @@ import Synchronization
 extension Request {
   /// Adds a response handler. The first handler resumes the request if the request or its session is configured to do so. If the
   /// request has already finished, the handler runs immediately.
-  func append(_ handler: @escaping ResponseHandler) {
+  func append(_ serialize: @escaping @Sendable () -> SerializedResponse) {
     let (isLate, isFirst) = mutableState.withLock { state in
-      state.responses.append(handler)
+      state.responses.append(ResponseHandler(serialize: serialize))
       let isFirst = !state.hasHadHandler
       state.hasHadHandler = true
       guard case .done = state.stage else { return (false, isFirst) }
@@ -165,7 +165,7 @@ extension Request {
   /// delivered. Called on the serialization queue.
   func serializeRemaining() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
-      let response = handler()
+      let response = handler.serialize()
       if response.error != nil, let error = response.error,
         askRetriers(dueTo: error, then: { self.proceed(after: response, $0) })
       {

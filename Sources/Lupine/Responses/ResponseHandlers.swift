@@ -2,8 +2,13 @@
 
 import LupineURLSession
 
-/// A closure that serializes the response for one handler.
-typealias ResponseHandler = @Sendable () -> SerializedResponse
+/// A handler of the response, which must be serialized for it first.
+///
+/// This is a struct, because a closure that is an element of a generic collection is wrapped in another closure at each access.
+struct ResponseHandler: Sendable {
+  /// Serializes the response for this handler.
+  let serialize: @Sendable () -> SerializedResponse
+}
 
 /// A serialized response that hasn't been delivered yet.
 struct SerializedResponse: Sendable {
@@ -38,7 +43,7 @@ struct ResponseHandlers {
   /// The next handler for which to serialize the response, or nil if there is none.
   var next: ResponseHandler? { deliveries.count < handlers.count ? handlers[deliveries.count] : nil }
 
-  mutating func append(_ handler: @escaping ResponseHandler) { handlers.append(handler) }
+  mutating func append(_ handler: ResponseHandler) { handlers.append(handler) }
 
   /// Stores the closure that passes the serialized response to the handler `next`. Afterward, `next` is the following handler.
   mutating func add(_ delivery: Delivery) { deliveries.append(delivery) }
