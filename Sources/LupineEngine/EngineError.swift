@@ -12,13 +12,13 @@ public struct EngineError: Error, Sendable {
     case invalidRequest
     /// The host name doesn't exist.
     case hostNotFound
-    /// The lookup of the host failed.
+    /// The host lookup failed, for another reason than a host name that doesn't exist.
     case resolveFailed
     /// The engine's address policy doesn't permit a connection to the origin.
     case addressRefused
     /// The peer, which is the origin or its proxy, refused the connection, because no process listens on the port.
     case connectionRefused
-    /// No connection could be opened, for another reason than those with separate codes.
+    /// No connection could be opened, for a reason that has no separate code, such as an unreachable network.
     case connectFailed
     /// The proxy can't be used, or refused to connect to the origin.
     case proxyFailed
@@ -30,7 +30,7 @@ public struct EngineError: Error, Sendable {
     case cancelled
     /// The connection ended before the response was complete.
     case connectionLost
-    /// The response violates HTTP.
+    /// The response violates the HTTP specification.
     case malformedResponse
     /// The response body can't be decoded: its content coding is malformed, unknown, or expands beyond the limits.
     case decodingFailed
@@ -53,7 +53,7 @@ public struct EngineError: Error, Sendable {
     case shutDown
   }
 
-  /// The error of a lower layer, or the limit that was exceeded.
+  /// The cause of an `EngineError`: the error of a lower layer, such as TLS, or the limit that was exceeded.
   public enum Cause: Sendable {
     /// A malformed HTTP message, or a request that can't be serialized.
     case wire(WireError)
@@ -71,11 +71,11 @@ public struct EngineError: Error, Sendable {
     case coding(CodingError)
     /// A redirect target that isn't a valid URI.
     case uri(URIError)
-    /// The time limit of the phase, which was exceeded.
+    /// The exchange exceeded the time limit of a phase. The associated value is that limit.
     case limit(Duration)
-    /// The time limit of the entire exchange, which was exceeded.
+    /// The exchange exceeded its total time limit. The associated value is that limit.
     case totalLimit(Duration)
-    /// The maximum number of redirects, bytes or waiting exchanges, which was exceeded.
+    /// The exceeded maximum, as a number of redirects, bytes or waiting exchanges.
     case maximum(Int)
     /// The error that the producer of the request body threw.
     case producer(any Error)
@@ -94,9 +94,9 @@ public struct EngineError: Error, Sendable {
     case responseBegan
   }
 
-  /// The kind of error.
+  /// The kind of error, such as `.hostNotFound`.
   public let code: Code
-  /// The phase in which the error occurred.
+  /// The phase of the exchange in which the error occurred.
   public let phase: Phase
   /// The origin of the request.
   public let origin: Origin

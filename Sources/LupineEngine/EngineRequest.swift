@@ -18,14 +18,14 @@ public struct EngineRequest: Sendable {
   /// With `Expect: 100-continue`, the engine waits for the server's `100 Continue`, at most `timeouts.awaitContinue`, before it
   /// sends the body. If the server responds with 417, the engine sends the request again without the expectation.
   public var fields: Fields
-  /// The body. Empty by default.
+  /// The request body. Empty by default.
   ///
-  /// If the request has an Upgrade field, and Connection contains `upgrade`, the body isn't part of the request. It is sent
-  /// unchanged once the server has switched protocols (101). The response's body then contains the server's bytes in that
-  /// protocol.
+  /// If the request has an Upgrade field, and Connection contains `upgrade`, this property contains data of the other protocol
+  /// instead. The engine sends the data unchanged once the server has switched protocols (101). The response body then contains the
+  /// data that the server sends in that protocol.
   public var body: RequestBody
-  /// The content coding that the engine applies to the body while it sends the body. If nil (the default), it applies none. The
-  /// engine adds the Content-Encoding field and sends the body chunked. Few servers support coded requests.
+  /// The content coding with which the engine compresses the request body as it sends it, or nil (the default) for none. With a
+  /// coding, the engine adds the Content-Encoding field and sends the body chunked. Few servers support compressed requests.
   public var bodyCoding: ContentCoding?
   /// The time limits of the exchange.
   public var timeouts: Timeouts
@@ -46,14 +46,14 @@ public struct EngineRequest: Sendable {
     get { extras?.value.connection }
     set { changeExtras { $0.connection = newValue } }
   }
-  /// The decision about the client certificate for this request's origin. Nil means that the request uses the certificate in the
+  /// Which client certificate the request presents to its origin, if any. Nil means that the request uses the certificate in the
   /// engine's TLS settings. `RedirectRule` sets this property to nil for another origin.
   package var identityChoice: IdentityChoice? {
     get { extras?.value.identityChoice }
     set { changeExtras { $0.identityChoice = newValue } }
   }
-  /// The request's requirements for its connection. If nil, the request uses a shared connection and the proxy credentials in the
-  /// settings.
+  /// The request's requirements for its connection. If nil, the request uses a shared connection, and the proxy credentials in the
+  /// proxy settings.
   package var connectionDemand: ConnectionDemand? {
     get { extras?.value.connectionDemand }
     set { changeExtras { $0.connectionDemand = newValue } }
@@ -64,7 +64,8 @@ public struct EngineRequest: Sendable {
     get { extras?.value.rawBytes }
     set { changeExtras { $0.rawBytes = newValue } }
   }
-  /// The settings that few requests have. A single reference holds them, to keep copies of requests cheap.
+  /// The rarely used settings of the request, or nil if it has none. They are stored in a class instance, so that requests are
+  /// cheap to copy.
   private(set) var extras: Extras?
 
   /// Creates a request. User information in the URI becomes Basic credentials, unless `fields` contains Authorization.
@@ -86,7 +87,7 @@ public struct EngineRequest: Sendable {
 }
 
 extension EngineRequest {
-  /// Settings of a request that few requests have.
+  /// The settings that few requests have, such as their own TLS settings.
   final class Extras: Sendable {
     struct Value: Sendable {
       var connection: ConnectionSettings?
@@ -115,7 +116,7 @@ extension EngineRequest {
 
 /// A decision about the client certificate that a request presents to its origin.
 package enum IdentityChoice: Sendable, Hashable {
-  /// The request presents no certificate.
+  /// The request presents no client certificate.
   case anonymous
   case present(TLSIdentity)
 

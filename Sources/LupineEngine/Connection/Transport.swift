@@ -57,7 +57,7 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether the TLS session, the socket or the kernel may hold received bytes that no socket event announces.
+  /// Whether the TLS session, the socket or the kernel may hold received bytes for which the poller reports no event.
   var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer || socket.mayHoldMore }
 
   /// The number of TLS handshake messages, such as key updates, that the peer sent before the most recently received plaintext.

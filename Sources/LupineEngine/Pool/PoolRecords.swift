@@ -19,7 +19,7 @@ struct PooledConnection: Sendable {
   var state = State.busy
   /// The number of exchanges to which the pool has given the connection.
   var uses = 0
-  /// The time after which the pool gives the connection to no further exchange.
+  /// The time at which the connection reaches its maximum age. From then on, the pool gives the connection to no further exchange.
   var end = Instant(nanoseconds: .max)
   /// Whether the connection is in the list `PoolState.aging`, which orders connections by their `end`.
   var isAging = false

@@ -3,7 +3,7 @@
 /// The body of a response as a sequence of nonempty pieces of any size.
 ///
 /// The body can be iterated once, by one task at a time. If the body is released before it was read to its end, the exchange ends.
-/// The connection is then kept if the rest of the body is short, and otherwise closed.
+/// The connection then stays open if the rest of the body is short; otherwise it is closed.
 public struct ResponseBody: AsyncSequence, Sendable {
   /// The error that made the body incomplete.
   public typealias Failure = EngineError

@@ -33,7 +33,7 @@ public protocol ResponseSink: AnyObject, Sendable {
 }
 
 extension ResponseSink {
-  /// Ignores interim responses.
+  /// Does nothing: by default, a sink ignores interim responses (1xx).
   public func receive(informational head: ResponseHead) {}
 
   /// Does nothing. This default is for sinks that process each piece immediately.

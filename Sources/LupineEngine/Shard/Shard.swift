@@ -12,16 +12,16 @@ typealias BlockingJobs = @Sendable (@escaping @Sendable () -> Void) throws(Syste
 ///
 /// The shard reads the clock and opens sockets only through `network`, so that a simulation can drive it.
 final class Shard {
-  /// The object to which a deadline belongs. It is the deadline's key in the queue.
+  /// The key of a deadline in the queue: the object to which the deadline belongs.
   enum DeadlineKey: Hashable {
-    /// An exchange that has no connection yet.
+    /// The deadline of an exchange that has no connection yet.
     case exchange(ExchangeID)
     case opening(ConnectionID)
-    /// A connection with its exchange. When the exchange ends, the deadline stays registered, because the next exchange usually has
-    /// a later deadline.
+    /// The deadline of a connection and its exchange. When the exchange ends, the deadline stays registered, because the next
+    /// exchange usually has a later deadline.
     case connection(ConnectionID)
     case pool
-    /// The graceful shutdown of the shard, whose time limit ends at the deadline.
+    /// The time limit of the shard's graceful shutdown.
     case shutdown
   }
 
@@ -38,7 +38,7 @@ final class Shard {
   let network: any Network
   let resolver: NameService
   let tlsContexts: TLSContexts
-  /// The function that runs a job that may block, on another thread.
+  /// The function that runs jobs that may block, such as certificate verifiers. It usually runs them on other threads.
   let runBlocking: BlockingJobs
   /// The queue of commands from other threads to this shard.
   let inbox: Inbox

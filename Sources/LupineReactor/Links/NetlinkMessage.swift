@@ -182,8 +182,8 @@ private struct NetlinkBytes {
 
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// Removes the first `length` bytes, which are a message or an attribute, and its padding to a multiple of 4 bytes. The last
-  /// message or attribute may lack the padding.
+  /// Removes the message or attribute in the first `length` bytes, and its padding to a multiple of 4 bytes. The last message or
+  /// attribute may lack the padding.
   mutating func dropFirst(_ length: Int) { bytes = bytes.dropFirst((length + 3) & ~3) }
 
   /// Returns the integer at `offset`, which is in the machine's byte order.
