@@ -6,13 +6,13 @@ public import LupineTLS
 
 /// The error of an exchange that ended without a response or with an incomplete response.
 public struct EngineError: Error, Sendable {
-  /// The kind of error.
+  /// The kind of an `EngineError`.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The request can't be serialized. Nothing was sent.
     case invalidRequest
-    /// The host name doesn't exist.
+    /// The host name doesn't exist, or has no address.
     case hostNotFound
-    /// The host lookup failed, for another reason than a host name that doesn't exist.
+    /// The host lookup failed, for example because no name server responded. A name that doesn't exist has the code `hostNotFound`.
     case resolveFailed
     /// The engine's address policy doesn't permit a connection to the origin.
     case addressRefused
@@ -32,13 +32,13 @@ public struct EngineError: Error, Sendable {
     case connectionLost
     /// The response violates the HTTP specification.
     case malformedResponse
-    /// The response body can't be decoded: its content coding is malformed, unknown, or expands beyond the limits.
+    /// The response body can't be decoded: its content coding is unknown, its data is malformed, or it expands beyond the limits.
     case decodingFailed
     /// The request was redirected more often than its `RedirectRule` allows.
     case tooManyRedirects
     /// The response redirects from https to http, which the request's `RedirectRule` doesn't allow.
     case redirectRefused
-    /// The response body is larger than the request's limit allows.
+    /// The response body is longer than the request or the engine's configuration allows.
     case bodyTooLarge
     /// The request body couldn't be read from its file or producer, or its length differs from the declared length.
     case bodyUnreadable
@@ -57,13 +57,13 @@ public struct EngineError: Error, Sendable {
   public enum Cause: Sendable {
     /// A malformed HTTP message, or a request that can't be serialized.
     case wire(WireError)
-    /// A TLS error.
+    /// The error of a TLS session, such as a certificate that isn't trusted.
     case tls(TLSError)
     /// A malformed proxy URL, or an error of the proxy.
     case proxy(ProxyError)
-    /// A failed system call.
+    /// The error of a failed system call, such as `connect: No route to host`.
     case system(SystemError)
-    /// A failed lookup.
+    /// The error of a failed host lookup.
     case resolve(ResolveError)
     /// A refusal by the address policy or by the request's own settings: the refused addresses, or a proxy that isn't permitted.
     case refusal(AddressRefusal)

@@ -27,7 +27,7 @@ public struct EngineRequest: Sendable {
   /// The content coding with which the engine compresses the request body as it sends it, or nil (the default) for none. With a
   /// coding, the engine adds the Content-Encoding field and sends the body chunked. Few servers support compressed requests.
   public var bodyCoding: ContentCoding?
-  /// The time limits of the exchange.
+  /// The time limits of the exchange and its phases.
   public var timeouts: Timeouts
   /// Whether the engine decodes a response body with a Content-Encoding before it delivers the body. True by default.
   public var decodesContent = true

@@ -41,7 +41,7 @@ public struct Timeouts: Sendable, Hashable {
   /// The time limit for the proxy's response to CONNECT or for the SOCKS handshake. 15 s by default, as for `connect`, because the
   /// proxy connects during that time. The TLS handshake with an https proxy has the same limit.
   public var proxy: Duration? = .seconds(15)
-  /// The time limit of the TLS handshake. 10 s by default, as in Go.
+  /// The time limit of the TLS handshake with the server. 10 s by default, as in Go.
   public var tls: Duration? = .seconds(10)
   /// The maximum pause during which no byte of the request can be sent. 60 s by default. Pauses in which the engine waits for the
   /// body's producer don't count.

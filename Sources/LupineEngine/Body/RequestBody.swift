@@ -34,7 +34,7 @@ public struct RequestBody: Sendable {
     }
   }
 
-  /// A part of a body that a closure writes while the engine sends the body.
+  /// A part of a request body whose bytes a closure writes while the engine sends the body.
   public struct Producer: Sendable {
     /// The number of bytes that the producer will write, or nil if the number is unknown. If the producer writes more or fewer
     /// bytes, the exchange fails.

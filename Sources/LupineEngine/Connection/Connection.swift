@@ -10,8 +10,8 @@ final class Connection {
   let key: PoolKey
   /// The properties of the connection that appear in the metrics of its exchanges.
   let record: ConnectionRecord
-  /// The DER-encoded names of the certificate authorities that the server accepts, if the server requested a client certificate and
-  /// the client presented none. Otherwise nil.
+  /// The DER-encoded names of the certificate authorities from which the server accepts client certificates. Nil unless the server
+  /// requested a client certificate and the client presented none.
   let requestedAuthorities: [[UInt8]]?
 
   /// The current use of a connection: idle, for an exchange, for another protocol, or closed.
@@ -34,7 +34,7 @@ final class Connection {
   struct Draining {
     /// The maximum number of further body bytes that the event loop reads. If more remain, it closes the connection.
     var byteCountMax: Int
-    /// The deadline for receiving the rest of the body. If it passes before the body is complete, the connection is closed.
+    /// The deadline for receiving the rest of the unwanted body. If the deadline passes first, the connection is closed.
     let deadline: Instant
     /// The exchange that ends when the rest of the body has been read. Nil if that exchange has already ended, or if its request is
     /// sent again.

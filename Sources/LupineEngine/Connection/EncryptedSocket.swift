@@ -16,7 +16,7 @@ final class EncryptedSocket: StreamSocket {
 
   /// The reason why the socket receives no more data after the bytes in `pending`.
   private enum Ending {
-    /// The proxy has ended the data with close_notify.
+    /// The proxy has sent a TLS close_notify alert, which ends the data.
     case closed
     case failed(SystemError)
   }

@@ -54,7 +54,7 @@ final class Opening {
   var interest: Poller.Interest = []
   /// Lets other threads check whether this attempt to open a connection still exists.
   let liveness = Liveness()
-  /// The error of the latest address to which connecting failed.
+  /// The error of the latest failed attempt to connect to one of the host's addresses, or nil if none has failed.
   var lastError: SystemError?
 
   init(id: ConnectionID, for exchange: Exchange) {

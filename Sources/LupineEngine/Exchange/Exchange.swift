@@ -12,7 +12,7 @@ final class Exchange {
   let sink: any ResponseSink
   /// The properties of the request that determine how the engine treats it. Derived from the request's fields and body.
   let traits: EngineRequest.Traits
-  /// Whether the exchange's sink is notified at the end of this iteration of the loop.
+  /// Whether the event loop calls the sink's `turnEnded` at the end of this iteration.
   @exclusivity(unchecked) var isTouched = false
   /// The serialized head of the request.
   @exclusivity(unchecked) private(set) var headBytes: [UInt8]

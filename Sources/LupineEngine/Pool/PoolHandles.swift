@@ -2,7 +2,7 @@
 
 typealias ExchangeID = UInt64
 
-/// The ID of a connection, which is valid from the decision to open the connection until it is closed.
+/// The ID of a connection. It is valid from the decision to open the connection until the connection is closed.
 struct ConnectionID: Sendable, Hashable {
   /// The connection's serial number in the upper 32 bits, and its slot in the lower 32. The highest bit is 0. Poller tokens that
   /// don't identify a connection set it to 1, so that they differ from all IDs.

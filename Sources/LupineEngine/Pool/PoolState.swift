@@ -105,7 +105,7 @@ struct PoolState: Sendable {
   private var reassigned: [ConnectionID] = []
   /// The limit on opening connections after the process has run out of descriptors, or nil if there is no shortage.
   var shortage: DescriptorShortage?
-  /// The totals of all origins' counters, except for the counters that are derived from the lists.
+  /// The totals of all origins' counters, except for those that are derived from the lists, such as the number of idle connections.
   var total = ConnectionCounters()
 
   init(_ limits: PoolLimits) {

@@ -17,7 +17,7 @@ public struct ProxyError: Error, Sendable, Hashable {
     case malformedCredentials
     /// The user name for the proxy has a colon, which Basic credentials can't contain (RFC 7617 §2).
     case colonInUser
-    /// The user name or password for a SOCKS proxy is empty or has more than 255 bytes (RFC 1929 §2).
+    /// The user name or password for a SOCKS 5 proxy is empty or has more than 255 bytes (RFC 1929 §2).
     case credentialsLength
 
     // SOCKS 4A.

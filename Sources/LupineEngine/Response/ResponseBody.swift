@@ -5,7 +5,7 @@
 /// The body can be iterated once, by one task at a time. If the body is released before it was read to its end, the exchange ends.
 /// The connection then stays open if the rest of the body is short; otherwise it is closed.
 public struct ResponseBody: AsyncSequence, Sendable {
-  /// The error that made the body incomplete.
+  /// The error that the iteration throws if the body is incomplete.
   public typealias Failure = EngineError
 
   /// Abandons the response's channel when the last reference to this object is released, because the body can no longer be read.

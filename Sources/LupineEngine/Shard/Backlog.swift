@@ -7,7 +7,7 @@ struct Backlog {
   /// Connections that have more data to read than this iteration has time for. The next iteration reads from them. No connection
   /// occurs twice.
   var postponed: [ConnectionID] = []
-  /// Exchanges whose sinks are notified at the end of this iteration.
+  /// Exchanges whose sinks receive `turnEnded` at the end of this iteration.
   var touched: [Exchange] = []
   /// Exchanges whose requests the shard sends again in the next iteration, after it has processed that iteration's events.
   ///

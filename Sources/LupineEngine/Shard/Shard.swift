@@ -119,8 +119,8 @@ final class Shard {
   /// The number of open connections that serve no exchange.
   var idleConnectionCount: Int { connections.pooled.count - min(exchanges.count, connections.pooled.count) }
 
-  /// Marks an exchange that has delivered body bytes to its sink, or taken bytes from its request body. The sink is notified at the
-  /// end of this iteration.
+  /// Marks an exchange that has delivered body bytes to its sink, or taken bytes from its request body. The sink receives
+  /// `turnEnded` at the end of this iteration.
   func touch(_ exchange: Exchange) {
     guard !exchange.isTouched else { return }
     exchange.isTouched = true
@@ -263,7 +263,7 @@ final class Shard {
 
   // MARK: Ending exchanges
 
-  /// Ends an exchange with an error, or replays its request if that is allowed.
+  /// Ends an exchange with an error, or sends its request again if `ReplayRule` allows it.
   func fail(_ exchange: Exchange, _ code: EngineError.Code, cause: EngineError.Cause? = nil) {
     let error = EngineError(
       code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
@@ -294,7 +294,7 @@ final class Shard {
     backlog.restarts.append(exchange)
   }
 
-  /// Ends an exchange with an error of a lower layer, or replays its request if that is allowed.
+  /// Ends an exchange with an error of a lower layer, or sends its request again if `ReplayRule` allows it.
   func fail(_ exchange: Exchange, _ failure: Failure) {
     fail(exchange, failure.code, cause: failure.cause)
   }

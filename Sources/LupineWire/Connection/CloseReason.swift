@@ -40,7 +40,7 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   case idleLimit
   /// The connection exceeded its maximum age.
   case ageLimit
-  /// The connection served its maximum number of requests.
+  /// The connection served the maximum number of requests per connection.
   case usesLimit
   /// The pool had its maximum number of connections, and closed this connection to open one to another origin.
   case totalLimit
