@@ -38,7 +38,7 @@ extension ConnectionSettings {
     var refusesCellular: Bool
   }
 
-  /// The traits of these settings, or nil if they don't differ from the engine's settings.
+  /// The host overrides, the traffic class and the cellular restriction of these settings, or nil if none of them is set.
   var traits: Traits? {
     guard !hostOverrides.isEmpty || trafficClass != nil || refusesCellular else { return nil }
     return Traits(hostOverrides: hostOverrides, trafficClass: trafficClass, refusesCellular: refusesCellular)

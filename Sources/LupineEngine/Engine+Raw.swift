@@ -8,14 +8,15 @@ public struct RawRequest: Sendable {
   public var origin: Origin
   /// The bytes to send, including the request's head and body.
   public var bytes: [UInt8]
-  /// The method by which the response is parsed: a response to HEAD has no body. By default, the first word of the bytes.
+  /// The request method, which the engine needs to parse the response: a response to HEAD has no body. By default, the first word
+  /// of `bytes`.
   public var method: String
   /// The time limits of the exchange.
   public var timeouts: Timeouts
   /// The maximum length of the response body in bytes. `Engine.collectedBytesMax` by default.
   public var bodyBytesMax = Engine.collectedBytesMax
 
-  /// Creates a raw request.
+  /// Creates a request whose bytes the engine sends unchanged.
   public init(to origin: Origin, _ bytes: [UInt8], method: String? = nil, timeouts: Timeouts = Timeouts()) {
     self.origin = origin
     self.bytes = bytes

@@ -68,7 +68,7 @@ public final class Engine: Sendable {
   ///
   /// `windowBytes` is the number of decoded body bytes that the sink accepts before `extendWindow` is called. It is unlimited by
   /// default, and doesn't apply to the head. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep a
-  /// reference to the engine until `finish` is called, because releasing the engine ends the exchange.
+  /// reference to the engine until the engine calls `sink.finish`, because releasing the engine ends the exchange.
   @discardableResult
   public func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max
@@ -147,8 +147,8 @@ public final class Engine: Sendable {
     }
   }
 
-  /// Returns the current numbers of connections and of waiting exchanges, and the totals so far, for each origin and for all
-  /// origins.
+  /// Returns the counters of the connection pools, for each origin and for all origins together: the current numbers of connections
+  /// and of waiting exchanges, and totals since the engine was created.
   public func counters() async -> PoolCounters {
     var counters = PoolCounters()
     for shard in shards {

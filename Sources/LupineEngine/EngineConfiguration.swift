@@ -8,8 +8,8 @@ public import LupineTLS
 public struct EngineConfiguration: Sendable {
   /// The parser's limits for the parts of a response, such as its head.
   public var limits = Limits()
-  /// The limits for decoding a response body: its number of codings, its expansion and its decoded bytes. A request's
-  /// `bodyBytesMax` applies in addition.
+  /// The limits for decoding a response body: the number of content codings, the expansion ratio and the number of decoded bytes. A
+  /// request's `bodyBytesMax` applies in addition.
   public var codings = CodingLimits()
   /// The TLS settings: protocol versions, trusted roots and verification.
   public var tls = TLSConfiguration()
@@ -60,8 +60,8 @@ public struct EngineConfiguration: Sendable {
 }
 
 extension EngineConfiguration {
-  /// The settings of TLS connections to a proxy. The client certificate and the server name are meant for origins, so a proxy
-  /// receives no certificate, even if it requests one.
+  /// The TLS settings for connections to a proxy: `tls` without the client certificate and the server name, which are meant for
+  /// origins. A proxy receives no certificate, even if it requests one.
   var proxyTLS: TLSConfiguration {
     var result = tls
     (result.identity, result.serverName) = (nil, nil)

@@ -6,19 +6,19 @@ public import LupineTLS
 
 /// The error of an exchange that ended without a response or with an incomplete response.
 public struct EngineError: Error, Sendable {
-  /// The kind of error.
+  /// The kind of an `EngineError`.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The request can't be serialized. Nothing was sent.
     case invalidRequest
-    /// The host name doesn't exist.
+    /// The host name doesn't exist, or has no address.
     case hostNotFound
-    /// The lookup of the host failed.
+    /// The host lookup failed, for example because no name server responded. A name that doesn't exist has the code `hostNotFound`.
     case resolveFailed
     /// The engine's address policy doesn't permit a connection to the origin.
     case addressRefused
     /// The peer, which is the origin or its proxy, refused the connection, because no process listens on the port.
     case connectionRefused
-    /// No connection could be opened, for another reason than those with separate codes.
+    /// No connection could be opened, for a reason that has no separate code, such as an unreachable network.
     case connectFailed
     /// The proxy can't be used, or refused to connect to the origin.
     case proxyFailed
@@ -30,15 +30,15 @@ public struct EngineError: Error, Sendable {
     case cancelled
     /// The connection ended before the response was complete.
     case connectionLost
-    /// The response violates HTTP.
+    /// The response violates the HTTP specification.
     case malformedResponse
-    /// The response body can't be decoded: its content coding is malformed, unknown, or expands beyond the limits.
+    /// The response body can't be decoded: its content coding is unknown, its data is malformed, or it expands beyond the limits.
     case decodingFailed
     /// The request was redirected more often than its `RedirectRule` allows.
     case tooManyRedirects
     /// The response redirects from https to http, which the request's `RedirectRule` doesn't allow.
     case redirectRefused
-    /// The response body is larger than the request's limit allows.
+    /// The response body is longer than the request or the engine's configuration allows.
     case bodyTooLarge
     /// The request body couldn't be read from its file or producer, or its length differs from the declared length.
     case bodyUnreadable
@@ -53,17 +53,17 @@ public struct EngineError: Error, Sendable {
     case shutDown
   }
 
-  /// The error of a lower layer, or the limit that was exceeded.
+  /// The cause of an `EngineError`: the error of a lower layer, such as TLS, or the limit that was exceeded.
   public enum Cause: Sendable {
     /// A malformed HTTP message, or a request that can't be serialized.
     case wire(WireError)
-    /// A TLS error.
+    /// The error of a TLS session, such as a certificate that isn't trusted.
     case tls(TLSError)
     /// A malformed proxy URL, or an error of the proxy.
     case proxy(ProxyError)
-    /// A failed system call.
+    /// The error of a failed system call, such as `connect: No route to host`.
     case system(SystemError)
-    /// A failed lookup.
+    /// The error of a failed host lookup.
     case resolve(ResolveError)
     /// A refusal by the address policy or by the request's own settings: the refused addresses, or a proxy that isn't permitted.
     case refusal(AddressRefusal)
@@ -71,11 +71,11 @@ public struct EngineError: Error, Sendable {
     case coding(CodingError)
     /// A redirect target that isn't a valid URI.
     case uri(URIError)
-    /// The time limit of the phase, which was exceeded.
+    /// The exchange exceeded the time limit of a phase. The associated value is that limit.
     case limit(Duration)
-    /// The time limit of the entire exchange, which was exceeded.
+    /// The exchange exceeded its total time limit. The associated value is that limit.
     case totalLimit(Duration)
-    /// The maximum number of redirects, bytes or waiting exchanges, which was exceeded.
+    /// The exceeded maximum, as a number of redirects, bytes or waiting exchanges.
     case maximum(Int)
     /// The error that the producer of the request body threw.
     case producer(any Error)
@@ -94,9 +94,9 @@ public struct EngineError: Error, Sendable {
     case responseBegan
   }
 
-  /// The kind of error.
+  /// The kind of error, such as `.hostNotFound`.
   public let code: Code
-  /// The phase in which the error occurred.
+  /// The phase of the exchange in which the error occurred.
   public let phase: Phase
   /// The origin of the request.
   public let origin: Origin

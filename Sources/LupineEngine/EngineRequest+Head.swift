@@ -14,7 +14,8 @@ extension EngineRequest {
     fileprivate(set) var asksForClose = false
     /// The position of the caller's Host field in the request's fields, or nil if there is none.
     fileprivate var hostPosition: Int?
-    /// Whether the engine interprets any of the request's fields. If not, it sends all fields unchanged.
+    /// Whether the request has fields that the engine interprets, such as Host or Expect. If false, the engine sends all fields
+    /// unchanged.
     fileprivate var hasRoles = false
   }
 
@@ -41,8 +42,8 @@ extension EngineRequest {
     return traits
   }
 
-  /// Returns the coding that the engine applies to the body, or nil for none. The engine encodes neither an empty body nor the body
-  /// of a request that offers an upgrade.
+  /// Returns the content coding that the engine applies to the request body, or nil for none. The engine encodes neither an empty
+  /// body nor the body of a request that offers an upgrade.
   func sentCoding(_ traits: Traits) -> ContentCoding? { body.isEmpty || traits.offersUpgrade ? nil : bodyCoding }
 
   /// Serializes the request's head for the route of `key`: Host first (RFC 9110 §7.2), then the caller's fields and the framing

@@ -27,22 +27,22 @@ public struct EngineRequest: Sendable {
     get { storage.parts.fields }
     set { change { $0.fields = newValue } }
   }
-  /// The body. Empty by default.
+  /// The request body. Empty by default.
   ///
-  /// If the request has an Upgrade field, and Connection contains `upgrade`, the body isn't part of the request. It is sent
-  /// unchanged once the server has switched protocols (101). The response's body then contains the server's bytes in that
-  /// protocol.
+  /// If the request has an Upgrade field, and Connection contains `upgrade`, this property contains data of the other protocol
+  /// instead. The engine sends the data unchanged once the server has switched protocols (101). The response body then contains the
+  /// data that the server sends in that protocol.
   public var body: RequestBody {
     get { storage.parts.body }
     set { change { $0.body = newValue } }
   }
-  /// The content coding that the engine applies to the body while it sends the body. If nil (the default), it applies none. The
-  /// engine adds the Content-Encoding field and sends the body chunked. Few servers support coded requests.
+  /// The content coding with which the engine compresses the request body as it sends it, or nil (the default) for none. With a
+  /// coding, the engine adds the Content-Encoding field and sends the body chunked. Few servers support compressed requests.
   public var bodyCoding: ContentCoding? {
     get { storage.parts.bodyCoding }
     set { change { $0.bodyCoding = newValue } }
   }
-  /// The time limits of the exchange.
+  /// The time limits of the exchange and its phases.
   public var timeouts: Timeouts {
     get { storage.parts.timeouts }
     set { change { $0.timeouts = newValue } }
@@ -76,14 +76,14 @@ public struct EngineRequest: Sendable {
     get { extras?.value.connection }
     set { changeExtras(\.connection, to: newValue) }
   }
-  /// The decision about the client certificate for this request's origin. Nil means that the request uses the certificate in the
+  /// Which client certificate the request presents to its origin, if any. Nil means that the request uses the certificate in the
   /// engine's TLS settings. `RedirectRule` sets this property to nil for another origin.
   package var identityChoice: IdentityChoice? {
     get { extras?.value.identityChoice }
     set { changeExtras(\.identityChoice, to: newValue) }
   }
-  /// The request's requirements for its connection. If nil, the request uses a shared connection and the proxy credentials in the
-  /// settings.
+  /// The request's requirements for its connection. If nil, the request uses a shared connection, and the proxy credentials in the
+  /// proxy settings.
   package var connectionDemand: ConnectionDemand? {
     get { extras?.value.connectionDemand }
     set { changeExtras(\.connectionDemand, to: newValue) }
@@ -94,7 +94,8 @@ public struct EngineRequest: Sendable {
     get { extras?.value.rawBytes }
     set { changeExtras(\.rawBytes, to: newValue) }
   }
-  /// The settings that few requests have.
+  /// The rarely used settings of the request, or nil if it has none. They are stored in a class instance, so that requests are
+  /// cheap to copy.
   var extras: Extras? { storage.parts.extras }
 
   private var storage: Storage
@@ -144,7 +145,7 @@ extension EngineRequest {
 }
 
 extension EngineRequest {
-  /// Settings of a request that few requests have.
+  /// The settings that few requests have, such as their own TLS settings.
   final class Extras: Sendable {
     struct Value: Sendable {
       var connection: ConnectionSettings?
@@ -177,7 +178,7 @@ extension EngineRequest {
 
 /// A decision about the client certificate that a request presents to its origin.
 package enum IdentityChoice: Sendable, Hashable {
-  /// The request presents no certificate.
+  /// The request presents no client certificate.
   case anonymous
   case present(TLSIdentity)
 

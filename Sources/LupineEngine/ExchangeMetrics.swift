@@ -15,17 +15,18 @@ public struct ExchangeMetrics: Sendable {
   public var resolveStart: Instant? { opening?.resolveStart }
   /// The time when the lookup of the host ended.
   public var resolveEnd: Instant? { opening?.resolveEnd }
-  /// The time when the engine began to connect.
+  /// The time when the engine began to connect to the server or the proxy.
   public var connectStart: Instant? { opening?.connectStart }
   /// The time when the connection was ready for the request, after the TLS handshake if there is one.
   public var connectEnd: Instant? { opening?.connectEnd }
   /// The time when the handshake with the proxy began.
   public var proxyStart: Instant? { opening?.proxyStart }
-  /// The time when the proxy had opened the tunnel.
+  /// The time when the handshake with the proxy ended: when the tunnel was open or, if an https proxy forwards the request without
+  /// a tunnel, when TLS with the proxy was established.
   public var proxyEnd: Instant? { opening?.proxyEnd }
-  /// The time when the TLS handshake began.
+  /// The time when the TLS handshake with the server began.
   public var tlsStart: Instant? { opening?.tlsStart }
-  /// The time when the TLS handshake ended.
+  /// The time when the TLS handshake with the server ended.
   public var tlsEnd: Instant? { opening?.tlsEnd }
   /// The time when the first byte of the request was passed to the system.
   public internal(set) var requestStart: Instant?
@@ -49,7 +50,7 @@ public struct ExchangeMetrics: Sendable {
   /// The number of bytes of the response body after content decoding.
   public internal(set) var decodedBodyBytes: UInt64 = 0
 
-  /// The connection's number, which is unique within its loop, or nil if the exchange used no connection.
+  /// The number of the exchange's connection, which is unique within its event loop. Nil if the exchange used no connection.
   public var connectionID: UInt64? { connection?.id }
   /// Whether the connection had served an earlier request, or had been idle after it was opened. In a session, false for a
   /// connection that was opened for this request and was idle only while the delegate chose a client certificate.
@@ -74,8 +75,8 @@ public struct ExchangeMetrics: Sendable {
   /// record.
   var connection: ConnectionRecord?
   private var opening: OpeningTimes? { isReusedConnection ? nil : connection?.opening }
-  /// The start of the exchange that opened the connection, if that was an earlier exchange of the same request. Such an exchange
-  /// ends before the request is sent, so that the caller can choose a client certificate. Nil in all other cases.
+  /// The start time of the earlier exchange that opened the connection for the same request, or nil if there was no such exchange.
+  /// That exchange ended before the request was sent, so that the caller could choose a client certificate.
   package private(set) var openingStart: Instant?
 
   init(start: Instant) {
@@ -99,8 +100,8 @@ public struct ExchangeMetrics: Sendable {
     replayCount += 1
   }
 
-  /// Adds the opening of the connection to these measurements if `unsent` opened it. `unsent` contains the measurements of an
-  /// earlier exchange of the same request, which ended before the request was sent.
+  /// Marks the connection as newly opened, not reused, if the exchange with the measurements `unsent` opened it. That exchange
+  /// belonged to the same request, and ended before the request was sent.
   package mutating func includeOpening(of unsent: ExchangeMetrics) {
     guard let id = connectionID, id == unsent.connectionID, !unsent.isReusedConnection else { return }
     isReusedConnection = false

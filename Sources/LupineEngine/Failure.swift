@@ -52,8 +52,8 @@ extension CodingError {
 }
 
 extension EngineError {
-  /// The DER-encoded names of the certificate authorities that the server accepts, if the server requested a client
-  /// certificate, the client presented none, and no request was sent. Otherwise nil.
+  /// The DER-encoded names of the certificate authorities from which the server accepts client certificates. Nil unless the
+  /// exchange ended before its request was sent, because the server requested a client certificate and the client presented none.
   package var requestedAuthorities: [[UInt8]]? {
     if case .tls(let error) = cause { error.requestedAuthorities } else { nil }
   }

@@ -9,11 +9,11 @@ public enum Phase: String, Sendable, Hashable, CaseIterable {
   case poolWait
   /// The lookup of the host, or of the proxy's host, is in progress.
   case resolve
-  /// A TCP connection is being opened.
+  /// A TCP connection is being opened to the server or the proxy.
   case connect
-  /// The proxy is opening a tunnel to the origin.
+  /// The handshake with the proxy is in progress: TLS with an https proxy, or the handshake that opens a tunnel to the server.
   case proxy
-  /// The TLS handshake is in progress.
+  /// The TLS handshake with the server is in progress.
   case tls
   /// The request is being sent.
   case send
@@ -38,10 +38,10 @@ public struct Timeouts: Sendable, Hashable {
   public var resolve: Duration? = .seconds(15)
   /// The time limit for opening a TCP connection, for all addresses together. 15 s by default. Go allows 30 s.
   public var connect: Duration? = .seconds(15)
-  /// The time limit for the proxy's response to CONNECT or for the SOCKS handshake. 15 s by default, as for `connect`, because
-  /// the proxy connects during that time.
+  /// The time limit for the proxy's response to CONNECT or for the SOCKS handshake. 15 s by default, as for `connect`, because the
+  /// proxy connects during that time. The TLS handshake with an https proxy has the same limit.
   public var proxy: Duration? = .seconds(15)
-  /// The time limit of the TLS handshake. 10 s by default, as in Go.
+  /// The time limit of the TLS handshake with the server. 10 s by default, as in Go.
   public var tls: Duration? = .seconds(10)
   /// The maximum pause during which no byte of the request can be sent. 60 s by default. Pauses in which the engine waits for the
   /// body's producer don't count.

@@ -22,11 +22,11 @@ public struct TraceEvent: Sendable {
     case addressTried(connection: UInt64, address: SocketAddress)
     /// Connecting to an address failed. The event loop may try other addresses.
     case addressFailed(connection: UInt64, error: SystemError)
-    /// The proxy opened a tunnel.
+    /// The proxy opened a tunnel to the server.
     case tunnelOpened(connection: UInt64, proxy: Proxy)
-    /// The TLS handshake is complete.
+    /// The TLS handshake with the server is complete.
     case handshakeDone(connection: UInt64, tls: TLSInfo)
-    /// The connection is ready for use.
+    /// The connection is open and ready for requests.
     case connectionOpened(connection: UInt64)
     /// A connection couldn't be opened.
     case connectionFailed(connection: UInt64, error: EngineError)
@@ -36,7 +36,8 @@ public struct TraceEvent: Sendable {
     case requestSent(exchange: UInt64)
     /// The head of a response arrived, possibly of an interim response.
     case headReceived(exchange: UInt64, status: Int)
-    /// The request is sent again, because its connection turned out to be closed or the server couldn't meet its expectation (417).
+    /// The request is sent again, because its connection turned out to be closed or the server couldn't meet the request's
+    /// expectation (417).
     case exchangeRestarted(exchange: UInt64)
     /// The exchange ended. `error` is nil after a complete response.
     case exchangeEnded(exchange: UInt64, error: EngineError?)

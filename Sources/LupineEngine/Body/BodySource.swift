@@ -8,9 +8,9 @@ internal import LupineWire
 struct BodySource: ~Copyable {
   /// The result of a call of `pull`, which reads part of the body.
   enum Pulled: Equatable {
-    /// Bytes of the body were appended to the output, or the end of the body was reached.
+    /// `pull` appended bytes of the request body to its output, or reached the end of the body.
     case more
-    /// The body's producer has no bytes at present. It notifies the event loop when it has more.
+    /// The producer of the request body has no more bytes yet. The event loop receives `.bodyReady` when the producer has some.
     case nothingYet
   }
 
@@ -19,23 +19,25 @@ struct BodySource: ~Copyable {
   private let inbox: Inbox
   private let exchange: ExchangeID
   private var encoder: ContentEncoder?
-  /// Whether the current segment's file must be read into memory, because sendfile(2) doesn't support its file system or the
-  /// socket.
+  /// Whether the current segment is a file that must be read into memory, because sendfile(2) doesn't support the file system or
+  /// the socket.
   private var hasUnsendableFile = false
 
   private var index = 0
   private var offset: UInt64 = 0
   private var file: File?
   private var writer: BodyWriter?
-  /// Whether the entire body has been read from the source.
+  /// Whether all bytes of the request body have been read from this source.
   private(set) var isExhausted: Bool
   /// Whether the body can be sent again. False once a producer that can't be restarted has started.
   private(set) var isReplayable = true
   /// The number of body bytes read from the source so far, after compression and without framing.
   private(set) var byteCount: UInt64 = 0
 
-  /// Creates the source of an exchange's request body. If a pull finds that the body's producer has no bytes yet, the source later
-  /// sends `.bodyReady` to the inbox once the producer has written some.
+  /// Creates a source that reads the request body of `exchange`.
+  ///
+  /// If `pull` finds that the body's producer has no bytes yet, the source sends `.bodyReady` to `inbox` once the producer has
+  /// written some.
   init(
     _ body: RequestBody, coding: ContentCoding?, isFramed: Bool = true, of exchange: ExchangeID, inbox: Inbox
   ) throws(Failure) {

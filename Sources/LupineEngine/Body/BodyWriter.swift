@@ -4,28 +4,29 @@ internal import Synchronization
 
 /// Accepts the bytes of a request body from its producer, no faster than the engine sends them. Thread-safe.
 public final class BodyWriter: Sendable {
-  /// The number of buffered bytes above which `write` waits until the event loop has taken them: 64 KiB, the amount that one send
-  /// passes to the kernel.
+  /// The maximum size of the buffer in bytes: 64 KiB, the amount that one send passes to the kernel. When the buffer reaches this
+  /// size, `write` waits until the event loop has taken the buffered bytes.
   static let bufferedBytesMax = 64 * 1024
 
   private enum Ending {
     case finished
     case failed(any Error)
-    /// The exchange has ended, so the event loop takes no more bytes.
+    /// The exchange has ended, so the event loop takes no more bytes of the request body.
     case abandoned
   }
 
   private struct State {
     var buffered: [UInt8] = []
     var ending: Ending?
-    /// Whether the event loop waits for bytes, so that it must be notified when bytes are written or the body ends.
+    /// Whether the event loop is waiting for bytes of the body. If true, it must be notified when bytes are written or the body
+    /// ends.
     var isAwaited = false
     var writers: [CheckedContinuation<Void, Never>] = []
     var onAbandon: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
-  /// Notifies the event loop that bytes were written or that the body has ended. Called only if the loop waits for this.
+  /// Notifies the event loop that bytes were written or that the body has ended. Called only if the event loop is waiting for this.
   private let notify: @Sendable () -> Void
 
   init(notify: @escaping @Sendable () -> Void) {
@@ -33,7 +34,7 @@ public final class BodyWriter: Sendable {
   }
 
   /// Adds the bytes to the buffer, and then waits while the buffer has 64 KiB or more. Throws `CancellationError` if the exchange
-  /// has already ended.
+  /// has already ended or the current task is cancelled.
   public func write(_ bytes: [UInt8]) async throws {
     let isAwaited = try state.withLock { state in
       if state.ending != nil { throw CancellationError() }
@@ -52,7 +53,7 @@ public final class BodyWriter: Sendable {
     try Task.checkCancellation()
   }
 
-  /// Ends the body, with `error` if the producer failed. Later calls of `write` throw an error.
+  /// Marks the request body as complete or, if `error` isn't nil, as failed. Later calls of `write` throw an error.
   func end(throwing error: (any Error)? = nil) {
     let isAwaited = state.withLock { state in
       guard state.ending == nil else { return false }
@@ -83,8 +84,8 @@ public final class BodyWriter: Sendable {
     case end
   }
 
-  /// Removes all buffered bytes and returns them. If there are none, returns whether the body has ended, and throws the producer's
-  /// error if the producer failed.
+  /// Removes all buffered bytes and returns them. If there are none, returns `.nothing` or, at the end of the body, `.end`. Throws
+  /// the producer's error if the producer failed.
   func takeBuffered() throws -> Taken {
     let (taken, writers) = try state.withLock { state -> (Taken, [CheckedContinuation<Void, Never>]) in
       guard state.buffered.isEmpty else {

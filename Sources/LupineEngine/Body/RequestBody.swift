@@ -6,25 +6,25 @@
 /// caller. It can send the output of a producer again only if the producer's `isReplayable` is true. The engine never reads the
 /// body faster than it can send it.
 public struct RequestBody: Sendable {
-  /// A part of a body.
+  /// A part of a request body: bytes, a file, or the output of a producer.
   public enum Segment: Sendable {
     /// Bytes in an array.
     case bytes([UInt8])
-    /// Bytes in memory that are held by an object other than an array.
+    /// Bytes in memory that are stored in an object other than an array, such as a `Data` value.
     case held(HeldBytes)
     /// The first `byteCount` bytes of a file. The exchange fails if the file is shorter.
     case file(path: String, byteCount: UInt64)
-    /// The output of a producer.
+    /// Bytes that a producer writes while the engine sends the body.
     case produced(Producer)
   }
 
-  /// Bytes in memory that are held by an object other than an array. The engine copies them piece by piece as it sends them.
+  /// Bytes in memory that are stored in an object other than an array. The engine copies them piece by piece as it sends them.
   public struct HeldBytes: Sendable {
-    /// The number of bytes that the object holds.
+    /// The number of bytes that the object contains.
     public let byteCount: Int
     package let append: @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void
 
-    /// Creates a segment from the number of its bytes and a function that copies them.
+    /// Creates a body segment of `byteCount` bytes, which the engine copies by calling `append`.
     ///
     /// `append` must append exactly the bytes of the given range, within `0..<byteCount`, to the array. It is called any number of
     /// times on one of the engine's event loops, and must return quickly.
@@ -34,7 +34,7 @@ public struct RequestBody: Sendable {
     }
   }
 
-  /// A part of a body that a closure writes while the engine sends the body.
+  /// A part of a request body whose bytes a closure writes while the engine sends the body.
   public struct Producer: Sendable {
     /// The number of bytes that the producer will write, or nil if the number is unknown. If the producer writes more or fewer
     /// bytes, the exchange fails.
@@ -46,19 +46,19 @@ public struct RequestBody: Sendable {
 
   /// The parts of the body, in the order in which they are sent.
   public private(set) var segments: [Segment] = []
-  /// The length of the body in bytes, which is sent as Content-Length. If it is nil, the length is unknown, and the body is sent
-  /// chunked.
+  /// The length of the body in bytes, which is sent as Content-Length. If nil, the length is unknown, and the body is sent with
+  /// chunked transfer coding.
   public private(set) var byteCount: UInt64? = 0
 
-  /// Creates an empty body.
+  /// Creates an empty request body.
   public init() {}
 
-  /// Creates a body of bytes.
+  /// Creates a request body from an array of bytes.
   public init(_ bytes: [UInt8]) {
     append(.bytes(bytes))
   }
 
-  /// Creates a body of UTF-8 text.
+  /// Creates a request body from a string, which is encoded as UTF-8.
   public init(_ text: String) {
     self.init(Array(text.utf8))
   }
@@ -93,7 +93,8 @@ public struct RequestBody: Sendable {
         }))
   }
 
-  /// Creates a body from a sequence of byte arrays. The engine requests the next array when there is room to buffer it.
+  /// Creates a request body from an asynchronous sequence of byte arrays. The engine requests the next array when there is room to
+  /// buffer it.
   ///
   /// Set `isReplayable` if the sequence can be iterated again from its start. `byteCount` is the total number of bytes, or nil if
   /// it is unknown.
@@ -105,7 +106,7 @@ public struct RequestBody: Sendable {
     }
   }
 
-  /// Appends a part to the body.
+  /// Appends a segment to the request body.
   public mutating func append(_ segment: Segment) {
     segments.append(segment)
     guard let own = byteCount, let added = segment.byteCount else {
@@ -116,7 +117,7 @@ public struct RequestBody: Sendable {
     byteCount = own.addingReportingOverflow(added).overflow ? nil : own + added
   }
 
-  /// Whether the body has no bytes.
+  /// Whether the length of the request body is known to be 0.
   public var isEmpty: Bool { byteCount == 0 }
 
   /// Whether the engine can send the whole body again.

@@ -10,18 +10,18 @@ final class Connection {
   let key: PoolKey
   /// The properties of the connection that appear in the metrics of its exchanges.
   let record: ConnectionRecord
-  /// The DER-encoded names of the certificate authorities that the server accepts, if the server requested a client certificate and
-  /// the client presented none. Otherwise nil.
+  /// The DER-encoded names of the certificate authorities from which the server accepts client certificates. Nil unless the server
+  /// requested a client certificate and the client presented none.
   let requestedAuthorities: [[UInt8]]?
 
   /// The current use of a connection: idle, for an exchange, for another protocol, or closed.
   enum Use {
-    /// No exchange uses the connection. It is idle in the pool, or reserved for a waiter whose request hasn't started.
+    /// No exchange uses the connection. It is idle in the pool, or reserved for a waiting exchange whose request hasn't started.
     case idle
     /// This exchange sends its request on the connection and receives its response.
     case serving(Exchange)
-    /// The event loop reads the rest of an unwanted body, so that the connection can be reused. The case is indirect so that the
-    /// enum, which the loop reads at each event, takes only one word. The case is rare.
+    /// The event loop reads the rest of an unwanted response body, so that the connection can be reused. The case is indirect so
+    /// that the enum, which the loop reads at each event, takes only one word. The case is rare.
     indirect case draining(Draining)
     /// The connection has switched from HTTP to another protocol (101, or 2xx to CONNECT). The bodies of the exchange's request and
     /// response carry that protocol's bytes.
@@ -30,11 +30,11 @@ final class Connection {
     case closed
   }
 
-  /// The state of a connection while the event loop reads the rest of an unwanted body.
+  /// The state of a connection while the event loop reads the rest of an unwanted response body.
   struct Draining {
-    /// The number of bytes of the body that may still be read. If the rest is longer, the connection is closed.
+    /// The maximum number of further body bytes that the event loop reads. If more remain, it closes the connection.
     var byteCountMax: Int
-    /// The deadline for receiving the rest of the body. If it passes before the body is complete, the connection is closed.
+    /// The deadline for receiving the rest of the unwanted body. If the deadline passes first, the connection is closed.
     let deadline: Instant
     /// The exchange that ends when the rest of the body has been read. Nil if that exchange has already ended, or if its request is
     /// sent again.
@@ -44,7 +44,8 @@ final class Connection {
   @exclusivity(unchecked) var transport: Transport
   @exclusivity(unchecked) var wire: ClientConnection
   @exclusivity(unchecked) var use = Use.idle
-  /// Whether the next iteration of the loop reads from the connection, because this iteration had no time to read all of its bytes.
+  /// Whether the next iteration of the loop reads from the connection, because this iteration had no time to read all available
+  /// bytes.
   @exclusivity(unchecked) var isPostponed = false
   /// The events for which the poller watches the connection's socket.
   @exclusivity(unchecked) var interest: Poller.Interest
@@ -56,10 +57,11 @@ final class Connection {
   @exclusivity(unchecked) var sendFailure: Failure?
   /// Received plaintext that hasn't been parsed yet, because the exchange is paused.
   @exclusivity(unchecked) var unread: [UInt8] = []
-  /// Whether the connection was used or idle before its current exchange, so that the peer may have closed it in the meantime.
+  /// Whether the connection was used or idle before its current exchange, so that the peer may have closed the connection in the
+  /// meantime.
   @exclusivity(unchecked) var mayBeStale = false
-  /// The deadline that is registered with the loop for the connection and its exchange. It may be earlier than their actual
-  /// deadline, but never later.
+  /// The deadline that is registered with the event loop for the connection and its exchange, or nil if none is registered. It may
+  /// be earlier than their actual deadline, but never later.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
   init(
@@ -85,7 +87,7 @@ final class Connection {
     }
   }
 
-  /// Whether the event loop reads the rest of an unwanted body from the connection.
+  /// Whether the event loop is reading the rest of an unwanted response body from the connection.
   var isDraining: Bool {
     if case .draining = use { true } else { false }
   }
@@ -99,7 +101,7 @@ final class Connection {
     if case .closed = use { true } else { false }
   }
 
-  /// Parses received bytes from the index `cursor` on, moves `cursor` past the parsed bytes, and returns the resulting event.
+  /// Parses the received bytes from index `cursor` on, and returns the resulting HTTP event. Moves `cursor` past the parsed bytes.
   func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(Failure) -> ClientConnection.Event {
     do {
       return try wire.receive(bytes, at: &cursor)
@@ -108,7 +110,7 @@ final class Connection {
     }
   }
 
-  /// Handles the end of the peer's data, and returns the resulting event.
+  /// Notifies the HTTP parser that the peer sends no more bytes, and returns the resulting event.
   func end() throws(Failure) -> ClientConnection.Event {
     do {
       return try wire.receiveEnd()

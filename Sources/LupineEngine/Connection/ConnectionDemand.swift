@@ -71,7 +71,7 @@ package struct ProxyAuthorization: Sendable {
   private final class Claim: Sendable {
     private let isTaken = Atomic(false)
 
-    /// Claims the single use of the credentials. Returns false if it was already claimed.
+    /// Marks the single-use credentials as used. Returns false if they were already used.
     func take() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
   }
 }

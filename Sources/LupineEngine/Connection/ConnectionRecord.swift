@@ -3,7 +3,7 @@
 internal import LupineReactor
 internal import LupineTLS
 
-/// The properties of a connection that don't change. The record of a connection that couldn't be opened has no identifier.
+/// The properties of a connection that never change, such as its addresses. If the connection couldn't be opened, `id` is nil.
 final class ConnectionRecord: Sendable {
   let id: UInt64?
   let opening: OpeningTimes

@@ -14,9 +14,9 @@ final class EncryptedSocket: StreamSocket {
   /// connection.
   private static let queuedBytesMax = 64 * 1024
 
-  /// The reason why no more data follows after the pending bytes.
+  /// The reason why the socket receives no more data after the bytes in `pending`.
   private enum Ending {
-    /// The proxy has ended the data with close_notify.
+    /// The proxy has sent a TLS close_notify alert, which ends the data.
     case closed
     case failed(SystemError)
   }
@@ -25,7 +25,8 @@ final class EncryptedSocket: StreamSocket {
   /// Decrypted bytes that the caller of `receive` hasn't received yet, because they didn't fit in its buffer.
   @exclusivity(unchecked) private var pending: [UInt8] = []
   @exclusivity(unchecked) private var ending: Ending?
-  /// The two buffers into which `fill` receives. Each has `Buffers.byteCount` bytes, or none while the connection is idle.
+  /// The buffers into which `fill` receives: this one for plaintext, and `ciphertext` for encrypted bytes. Each has
+  /// `Buffers.byteCount` bytes, or none while the connection is idle.
   @exclusivity(unchecked) private var plaintext: [UInt8] = []
   @exclusivity(unchecked) private var ciphertext: [UInt8] = []
   /// The number of plaintext bytes that were encrypted but not yet reported to the caller of `send` as sent.

@@ -28,20 +28,20 @@ final class Opening {
 
   let id: ConnectionID
   let key: PoolKey
-  /// The exchange whose time limits apply to this attempt: the one that waited for the connection when the current phase began or
-  /// restarted.
+  /// The exchange whose time limits apply to this attempt to open a connection. It is the exchange that waited for the connection
+  /// when the current phase began or restarted.
   var limiter: ExchangeID
   var timeouts: Timeouts
 
   var state = State.resolving
   var times = OpeningTimes()
-  /// The host that is looked up, or to which the socket connects.
+  /// The name of the host that is being looked up, or to which the socket connects.
   var host = ""
-  /// The deadline of the current phase, or nil for no limit.
+  /// The deadline of the current phase of opening the connection, or nil for no limit.
   var phaseDeadline: Instant?
   /// The sockets that are connecting to the host's addresses, by poller token.
   var candidates: [UInt64: any StreamSocket] = [:]
-  /// The address of the origin, for a proxy that needs it.
+  /// The resolved address of the origin, if the proxy needs an address instead of a host name. Otherwise nil.
   var destination: SocketAddress?
   /// The HTTP proxy credentials of the request that caused this opening (see `ConnectionDemand`), or nil if it has none. A request
   /// that needs a tunnel and has such credentials also has a group, which is part of the pool's key. So all exchanges that may take
@@ -49,12 +49,12 @@ final class Opening {
   let proxyAuthorization: ProxyAuthorization?
   /// The handshake with the proxy that opens a tunnel, while it is in progress.
   var proxyHandshake: ProxyHandshake?
-  /// The socket that has connected, during the proxy handshake and the TLS handshake.
+  /// The socket that has connected, with its TLS session if there is one. Set during the proxy handshake and the TLS handshake.
   var transport: Transport?
   var interest: Poller.Interest = []
-  /// Tells other threads whether this attempt still exists.
+  /// Lets other threads check whether this attempt to open a connection still exists.
   let liveness = Liveness()
-  /// The error of the latest address to which connecting failed.
+  /// The error of the latest failed attempt to connect to one of the host's addresses, or nil if none has failed.
   var lastError: SystemError?
 
   init(id: ConnectionID, for exchange: Exchange) {
@@ -65,7 +65,8 @@ final class Opening {
     proxyAuthorization = exchange.request.connectionDemand?.proxyAuthorization
   }
 
-  /// The time limit of the current phase, or nil for none. A lookup always has a limit, because a resolver may never answer.
+  /// The time limit of the current phase of opening the connection, or nil for none. A lookup always has a limit, because a
+  /// resolver may never answer.
   var limit: Duration? {
     let limit = timeouts.limit(of: phase)
     let longest = ResolverConfiguration.lookupTimeMax

@@ -3,7 +3,7 @@
 internal import LupineReactor
 internal import LupineTLS
 
-/// A connected socket with the bytes queued for it. If the connection uses TLS, also the TLS session.
+/// A connected socket, the bytes queued for it and, if the connection uses TLS, the TLS session.
 struct Transport: ~Copyable {
   enum Received: Equatable {
     /// Plaintext was received and written to the buffer. The associated value is its length in bytes.
@@ -57,7 +57,7 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether the TLS session, the socket or the kernel may hold received bytes that no socket event announces.
+  /// Whether the TLS session, the socket or the kernel may hold received bytes for which the poller reports no event.
   var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer || socket.mayHoldMore }
 
   /// The number of TLS handshake messages, such as key updates, that the peer sent before the most recently received plaintext.
@@ -71,8 +71,8 @@ struct Transport: ~Copyable {
   /// Whether the kernel can send a file directly now: the transport has no TLS and no unsent bytes.
   var canSendFiles: Bool { !isEncrypted && unsentCount == 0 }
 
-  /// The DER-encoded names of the certificate authorities that the server accepts, if the server requested a client certificate and
-  /// the client presented none. Otherwise nil.
+  /// The DER-encoded names of the certificate authorities from which the server accepts client certificates. Nil unless the server
+  /// requested a client certificate and the client presented none.
   var requestedAuthorities: [[UInt8]]? {
     switch tls {
     case .some(let session): session.requestedAuthorities

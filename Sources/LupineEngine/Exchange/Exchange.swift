@@ -12,7 +12,7 @@ final class Exchange {
   let sink: any ResponseSink
   /// The properties of the request that determine how the engine treats it. Derived from the request's fields and body.
   let traits: EngineRequest.Traits
-  /// Whether the exchange's sink is notified at the end of this iteration of the loop.
+  /// Whether the event loop calls the sink's `turnEnded` at the end of this iteration.
   @exclusivity(unchecked) var isTouched = false
   /// The serialized head of the request.
   @exclusivity(unchecked) private(set) var headBytes: [UInt8]
@@ -24,8 +24,8 @@ final class Exchange {
   @exclusivity(unchecked) private var phaseStart: Instant
   /// The total time of the exchange's earlier waits in the pool's queue, excluding failed attempts to open a connection.
   @exclusivity(unchecked) private var waited = Duration.zero
-  /// The deadline that is registered with the loop for the exchange while it has no connection. It may be earlier than the actual
-  /// deadline, but never later.
+  /// The deadline that is registered with the event loop for the exchange while it has no connection, or nil if none is registered.
+  /// It may be earlier than the exchange's actual deadline, but never later.
   @exclusivity(unchecked) var armedDeadline: Instant?
 
   /// The measurements of the exchange so far. `finalMetrics` adds the connection's measurements.
@@ -172,7 +172,7 @@ final class Exchange {
 
   // MARK: Time
 
-  /// Enters a phase and restarts the time of this phase, even if the exchange is already in it.
+  /// Moves the exchange to `phase`, and restarts the time of that phase even if the exchange is already in it.
   func enter(_ phase: Phase, now: Instant) {
     if self.phase == .poolWait, phase != .poolWait {
       let total = waited + (now - phaseStart)
@@ -248,7 +248,7 @@ final class Exchange {
     if case .ended = response { true } else { false }
   }
 
-  /// Whether received body bytes, undecoded or in the decoder, haven't been delivered yet.
+  /// Whether received body bytes, in `undecoded` or in the decoder, haven't been delivered to the sink yet.
   var hasPendingBody: Bool { !undecoded.isEmpty || !isDecoderDry }
 
   /// Whether the delivery of the response is paused, because the caller has paused the exchange or the receive window is used up.
@@ -282,13 +282,15 @@ final class Exchange {
     return .deliver
   }
 
-  /// Returns the content codings that this exchange decodes, or an error if it refuses the codings that the response head names.
+  /// Returns the content codings that the exchange must decode, or an error if Content-Encoding has an unknown coding or too many
+  /// codings.
   private func decodedCodings(of head: ResponseHead) -> Result<[ContentCoding], CodingError> {
     guard request.decodesContent, let list = head.fields.list("Content-Encoding") else { return .success([]) }
     return Result { () throws(CodingError) in try ContentCoding.decodable(list, limits: codingLimits) }
   }
 
-  /// Decodes received body bytes, delivers as many as the receive window permits, and keeps the rest.
+  /// Decodes received body bytes and delivers them to the sink, as far as the receive window permits. Stores the remaining bytes in
+  /// `undecoded`.
   func receive(body bytes: borrowing Span<UInt8>, scratch: inout [UInt8]) throws(Failure) {
     metrics.responseBodyBytes += UInt64(bytes.count)
     let used = hasPendingBody ? 0 : try deliver(bytes, scratch: &scratch)
@@ -297,7 +299,8 @@ final class Exchange {
     }
   }
 
-  /// Delivers the body bytes that were kept, as far as the receive window permits. Returns whether all of them were delivered.
+  /// Delivers body bytes that were received earlier but not delivered, as far as the receive window permits. Returns whether all of
+  /// them were delivered.
   func deliverPending(scratch: inout [UInt8]) throws(Failure) -> Bool {
     if hasPendingBody {
       var pending: [UInt8] = []
@@ -386,7 +389,7 @@ final class Exchange {
 }
 
 extension CodingLimits {
-  /// Returns these limits with a maximum of `bodyBytesMax` decoded bytes.
+  /// Returns these limits, with `decodedBytesMax` reduced to `bodyBytesMax` if it is larger or nil.
   func within(bodyBytesMax: Int) -> CodingLimits {
     guard bodyBytesMax < .max else { return self }
     var limits = self

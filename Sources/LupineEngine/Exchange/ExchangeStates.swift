@@ -20,7 +20,7 @@ extension Exchange {
   /// The progress of an exchange's response.
   enum ResponseState {
     case awaitingHead
-    /// The head has been delivered, and the body is being received. The associated value is the body's framing.
+    /// The response head has been delivered, and the body is being received. The associated value is the body's framing.
     case receiving(BodyFraming)
     /// The connection has switched to another protocol, whose data is the body of the response. Pauses of the server have no time
     /// limit.

@@ -42,7 +42,7 @@ public struct ConnectionCounters: Sendable, Hashable {
   }
 }
 
-/// The counters of one loop's pool, or the sum of all loops.
+/// The counters of the connection pool of one event loop, or their sums over all loops.
 public struct PoolCounters: Sendable, Hashable {
   /// The counters of one origin. They start at 0 when the pool creates a record of the origin. The pool may have forgotten earlier
   /// records of the same origin.

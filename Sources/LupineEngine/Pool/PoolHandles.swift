@@ -2,13 +2,13 @@
 
 typealias ExchangeID = UInt64
 
-/// The ID of a connection, which is valid from the decision to open the connection until it is closed.
+/// The ID of a connection. It is valid from the decision to open the connection until the connection is closed.
 struct ConnectionID: Sendable, Hashable {
   /// The connection's serial number in the upper 32 bits, and its slot in the lower 32. The highest bit is 0. Poller tokens that
   /// don't identify a connection set it to 1, so that they differ from all IDs.
   let rawValue: UInt64
 
-  /// The largest serial number of a connection. The connection after it gets the serial number 1.
+  /// The largest serial number of a connection. The connection that follows gets the serial number 1.
   static let serialMax: UInt32 = .max >> 1
 
   init(serial: UInt32, slot: Int) {
@@ -26,10 +26,11 @@ struct ConnectionID: Sendable, Hashable {
   var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
 }
 
-/// The identifier of an exchange that waits for a connection. Because it contains a serial number, the ticket of an earlier waiter
-/// never identifies another one.
+/// The identifier of an exchange that waits for a connection. It contains a serial number, so the ticket of an exchange that no
+/// longer waits never identifies another exchange.
 struct Ticket: Sendable, Hashable {
-  /// The waiter's rank in the pool's queue: the waiter with the lower rank is served first. Unique in each pool.
+  /// The rank of the waiting exchange in the pool's queue. The exchange with the lowest rank gets a connection first. Unique in
+  /// each pool.
   let serial: UInt64
   let slot: Int
 }

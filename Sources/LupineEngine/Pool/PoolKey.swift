@@ -5,12 +5,12 @@ internal import LupineWire
 
 /// The properties that two requests must have in common to share connections. Requests with different keys never share one.
 ///
-/// The key is a reference to its content, because each request and each connection has one.
+/// The key is a reference to its content, so that it is cheap to copy. Each request and each connection has a key.
 struct PoolKey: Hashable, Sendable {
-  /// The only requests that may use the connections with a key.
+  /// The requests to which the connections with a pool key are restricted: a single exchange, or a group.
   enum Tenant: Hashable, Sendable {
     case exchange(ExchangeID)
-    /// The connection is restricted to requests of the group with this number (see `ConnectionDemand`).
+    /// Only requests of the group with this number may use the connections (see `ConnectionDemand`).
     case group(UInt64)
   }
 
@@ -68,8 +68,8 @@ struct PoolKey: Hashable, Sendable {
   var tls: TLSConfiguration? { content.tls }
   /// The settings of the connections that differ from the engine's settings, or nil if there are none.
   var traits: ConnectionSettings.Traits? { content.traits }
-  /// The line of the Host field for the origin, or an error if the host can't be serialized. The error is possible only for a host
-  /// that wasn't parsed from a URI.
+  /// The serialized Host field line of a request to the origin, or an error if the host can't be serialized. The error is possible
+  /// only for a host that wasn't parsed from a URI.
   var hostLine: Result<[UInt8], WireError> { content.hostLine }
   /// Whether connections with this key use TLS.
   var isEncrypted: Bool { content.isEncrypted }
@@ -87,7 +87,7 @@ struct PoolKey: Hashable, Sendable {
     return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
   }
 
-  /// Returns this key with the client certificate that a request has chosen (`choice`).
+  /// Returns this key with the client certificate of `choice`, or without a certificate if `choice` is `.anonymous`.
   func presenting(_ choice: IdentityChoice) -> PoolKey {
     guard let tls = content.tls?.presenting(choice) else { return self }
     return PoolKey(origin: content.origin, route: content.route, tls: tls, traits: content.traits)
@@ -106,7 +106,7 @@ struct PoolKey: Hashable, Sendable {
 }
 
 extension TLSConfiguration {
-  /// Returns these settings with the client certificate that a request has chosen (`choice`).
+  /// Returns these settings with the client certificate of `choice`, or without a certificate if `choice` is `.anonymous`.
   func presenting(_ choice: IdentityChoice) -> TLSConfiguration {
     var tls = self
     tls.identity = choice.identity

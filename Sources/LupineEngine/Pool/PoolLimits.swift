@@ -21,10 +21,10 @@ public struct PoolLimits: Sendable, Hashable {
   public var connectionsMax = 768
 
   /// The maximum number of idle connections to one origin. 64 by default, so that a burst of requests can keep all of its
-  /// connections. If 0, the pool keeps none.
+  /// connections. If 0, the pool keeps no idle connections.
   public var idlePerOriginMax = 64
 
-  /// The maximum number of idle connections to all origins. 256 by default. Go keeps 100. If 0, the pool keeps none.
+  /// The maximum number of idle connections to all origins. 256 by default. Go keeps 100. If 0, the pool keeps no idle connections.
   public var idleMax = 256
 
   /// The time after which an idle connection is closed. 60 s by default, less than nginx's 75 s. Go uses 90 s.
@@ -48,8 +48,8 @@ public struct PoolLimits: Sendable, Hashable {
   /// its request.
   public var waitersMax = 100_000
 
-  /// The maximum number of origins whose counters the pool keeps although they have neither connections nor waiting exchanges.
-  /// 1,000 by default, which takes about 500 kB. Beyond the limit, the pool forgets the least recently used origin.
+  /// The maximum number of origins whose counters the pool keeps. 1,000 by default, which takes about 500 kB. Beyond the limit, the
+  /// pool forgets the least recently used origins that have neither connections nor waiting exchanges.
   public var originsRememberedMax = 1_000
 
   /// Creates limits with the default values.

@@ -6,8 +6,8 @@ internal import LupineWire
 /// The pool's record of a connection, from the decision to open the connection until it is closed.
 struct PooledConnection: Sendable {
   enum State: Sendable {
-    /// The connection is being opened on behalf of the associated waiter, which is nil if no waiter needs the connection any
-    /// longer.
+    /// The connection is being opened. The associated value is the slot of the waiter that needs the connection, or nil if no
+    /// waiter needs it any longer.
     case opening(for: Int?)
     case busy
     case idle(until: Instant)
@@ -19,7 +19,7 @@ struct PooledConnection: Sendable {
   var state = State.busy
   /// The number of exchanges to which the pool has given the connection.
   var uses = 0
-  /// The time after which the pool gives the connection to no further exchange.
+  /// The time at which the connection reaches its maximum age. From then on, the pool gives the connection to no further exchange.
   var end = Instant(nanoseconds: .max)
   /// Whether the connection is in the list `PoolState.aging`, which orders connections by their `end`.
   var isAging = false
@@ -68,7 +68,7 @@ struct ExchangePriority: Sendable, Hashable {
 /// The pool's record of an origin, or more precisely of a pool key: its connections and waiters.
 struct PooledOrigin: Sendable {
   enum Standing: Sendable {
-    /// The origin has waiters, or it has connections and none of them is an orphan (see `orphaned`).
+    /// The origin has waiters, or it has open connections and none that is being opened.
     case used
     /// The origin has no waiters, but at least one orphan: a connection that is being opened without a waiter.
     case orphaned
@@ -85,15 +85,15 @@ struct PooledOrigin: Sendable {
   var idle = LinkedLists.List()
   /// The origin's orphans: connections that are being opened without a waiter.
   var orphans = LinkedLists.List()
-  /// The origin's waiters, ordered by priority and then by arrival. A connection is being opened for each waiter before
-  /// `firstWithoutOpening`, and for no other waiter.
+  /// The waiters: the exchanges that wait for a connection to the origin, ordered by priority and then by arrival. A connection is
+  /// being opened for each waiter before `firstWithoutOpening`, and for no other waiter.
   var queue = LinkedLists.List()
   var firstWithoutOpening: Int?
   /// The last waiter of each priority in `queue`, highest priority first. Empty while all waiters have the normal priority.
   var tails: [PriorityTail] = []
   var connectionCount = 0
   var standing = Standing.used
-  /// The origin's counters, except for those that are derived from the lists.
+  /// The origin's counters, except for those that are derived from the lists, such as the number of idle connections.
   var counters = ConnectionCounters()
 
   /// Whether the origin is used, orphaned, dormant or disposable at present, determined from its connections and waiters.

@@ -24,7 +24,7 @@ extension PoolState {
     change(&total)
   }
 
-  /// Decides to open a connection for the origin's first waiter for which none is being opened. Returns the action that opens it.
+  /// Adds a connection for the origin's first waiter for which none is being opened. Returns the action that opens the connection.
   mutating func open(_ origin: Int) -> Action {
     guard let waiter = origins[origin].firstWithoutOpening else {
       preconditionFailure("a connection is opened without a waiter")

@@ -5,8 +5,8 @@ internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// Opens connections for waiters as far as the limits permit, and forgets unused origins. Called at the end of each event that
-  /// the pool handles.
+  /// Opens connections for waiters as far as the limits permit, and removes the records of unused origins. Called at the end of
+  /// each event that the pool handles.
   mutating func assignPlaces(_ actions: inout [Action]) {
     while let origin = awaitingPlace.first {
       if hasPlace { actions.append(open(origin)) } else if !makeRoom(&actions) { break }

@@ -80,7 +80,7 @@ extension PoolState {
 
   // MARK: Origins
 
-  /// Creates a record for a key that has none, and returns the record's index.
+  /// Creates an origin record for a pool key that has none, and returns the record's index.
   mutating func remember(_ key: PoolKey) -> Int {
     let origin = origins.insert(PooledOrigin(key: key))
     slots[key] = origin

@@ -4,7 +4,8 @@ internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// The time at which the caller must call `expire`, or nil if there is none. Each event may change this time.
+  /// The time at which the caller must call `expire`, or nil if no deadline is pending. Each event that the pool handles may change
+  /// this time.
   var nextDeadline: Instant? {
     var next = shortage?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }
@@ -34,7 +35,7 @@ extension PoolState {
     }
   }
 
-  /// Sets the time after which the pool gives the connection to no further exchange.
+  /// Sets the time at which the connection reaches its maximum age, and adds the connection to `aging`.
   mutating func watchAge(_ connection: Int, until end: Instant) {
     connections[connection].end = end
     connections[connection].isAging = true

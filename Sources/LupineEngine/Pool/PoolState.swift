@@ -32,7 +32,7 @@ struct PoolState: Sendable {
   enum Released: Equatable {
     /// The connection stays open and becomes idle.
     case idle
-    /// The connection serves this exchange, which was waiting for one.
+    /// The pool gives the connection to this exchange, which was waiting for one.
     case use(by: ExchangeID)
     /// The caller must execute these actions. If none of them uses or closes the connection, it becomes idle.
     case actions([Action])
@@ -78,18 +78,19 @@ struct PoolState: Sendable {
   var lastConnection: UInt32 = 0
   var lastWaiter: UInt64 = 0
 
-  /// The links between the waiters of each origin's `queue`.
+  /// The links of the lists `PooledOrigin.queue`, which contain the waiters of each origin.
   var queueLinks = LinkedLists()
-  /// The links between the connections of each origin's `idle` and `orphans`.
+  /// The links of the lists `PooledOrigin.idle` and `PooledOrigin.orphans`, which contain connections of each origin.
   var originLinks = LinkedLists()
   /// The idle connections of all origins, starting with the one that has been idle longest.
   var idle = LinkedLists.List()
   var idleLinks = LinkedLists()
-  /// Connections whose `end` hasn't passed yet, oldest first. Empty if there is no limit on the age of connections.
+  /// The connections that haven't reached their maximum age yet, oldest first. Empty if there is no limit on the age of
+  /// connections.
   var aging = LinkedLists.List()
   var agingLinks = LinkedLists()
-  /// The origins whose standing is `orphaned`, starting with the one that has been orphaned longest. The next two lists contain the
-  /// dormant and the disposable origins in the same order.
+  /// The origins whose standing is `orphaned`: without waiters, but with a connection being opened. The origin that has been in
+  /// this state longest is the first. The next two lists contain the dormant and the disposable origins in the same order.
   var orphaned = LinkedLists.List()
   var dormant = LinkedLists.List()
   var disposable = LinkedLists.List()
@@ -100,11 +101,11 @@ struct PoolState: Sendable {
   ///
   /// If any origin remains here after an event, there are no idle connections or orphans that could be closed to make room.
   var awaitingPlace = RankedSlots()
-  /// The connections that have passed to another waiter, while they were being opened, since the last call of `takeReassigned`.
+  /// The connections that were reassigned to another waiter while they were being opened, since the last call of `takeReassigned`.
   private var reassigned: [ConnectionID] = []
   /// The limit on opening connections after the process has run out of descriptors, or nil if there is no shortage.
   var shortage: DescriptorShortage?
-  /// The totals of all origins' counters, except for the counters that are derived from the lists.
+  /// The totals of all origins' counters, except for those that are derived from the lists, such as the number of idle connections.
   var total = ConnectionCounters()
 
   init(_ limits: PoolLimits) {
@@ -246,11 +247,11 @@ struct PoolState: Sendable {
     return waiters[waiter].exchange
   }
 
-  /// Records that a connection being opened has passed to another waiter.
+  /// Records that a connection was reassigned to another waiter while it was being opened.
   mutating func noteReassignment(of opening: Int) { reassigned.append(id(of: opening)) }
 
-  /// Returns the connections that have passed to another waiter, while they were being opened, since the last call of this method.
-  /// The opening of some of them may have succeeded or failed in the meantime.
+  /// Returns the connections that were reassigned to another waiter while they were being opened, since the last call of this
+  /// method. Some of them may have been opened, or may have failed to open, in the meantime.
   mutating func takeReassigned() -> [ConnectionID] {
     if reassigned.isEmpty { return [] }
     defer { reassigned = [] }

@@ -91,8 +91,8 @@ struct ConnectHandshake: ~Copyable {
     answered?.refusal ?? ProxyError(.truncated(received: receivedCount), proxy.description)
   }
 
-  /// Called with a response that doesn't open the tunnel. Throws an error unless it is a 407 to which the handshake can respond
-  /// with another request.
+  /// Called with a response that doesn't open the tunnel. Throws an error unless the response is a 407 to which the handshake can
+  /// respond with another request.
   private mutating func answer(_ head: ResponseHead) throws(ProxyError) {
     let refusal = refusal(head)
     guard head.status == 407, requestCount < Self.requestsMax, case .send(let value) = react?(head) else {

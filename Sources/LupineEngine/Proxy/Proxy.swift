@@ -80,8 +80,8 @@ public struct Proxy: Sendable, Hashable {
   /// nil, `password` is ignored.
   ///
   /// If `port` is nil, the scheme's default port is used: 443 for https, and 1080 otherwise. Throws an error if the host is
-  /// malformed, the port is 0, or the credentials can't be sent. HTTP permits no colon in the user name (RFC 7617 §2). SOCKS
-  /// requires that the user name and the password each have 1 to 255 bytes (RFC 1929 §2).
+  /// malformed, the port is 0, or the credentials can't be sent. HTTP permits no colon in the user name (RFC 7617 §2). SOCKS 4A
+  /// permits no NUL in the user name. SOCKS 5 requires that the user name and the password each have 1 to 255 bytes (RFC 1929 §2).
   public init(
     _ scheme: Scheme, host: String, port: UInt16? = nil, user: String? = nil, password: String = ""
   ) throws(ProxyError) {

@@ -3,10 +3,10 @@
 /// A list of hosts to which requests are sent without a proxy.
 public struct ProxyBypass: Sendable, Hashable {
   private struct Entry: Sendable, Hashable {
-    /// The entry in lowercase, without a leading or trailing dot. Hosts that are names are compared with it.
+    /// The entry as a domain name in lowercase, without a leading or trailing dot. It is compared with hosts that are names.
     let name: [UInt8]
-    /// The entry as a block of addresses, or nil if the entry isn't an address or a block. Hosts that are addresses are compared
-    /// with the block.
+    /// The entry as a block of addresses, which is compared with hosts that are addresses. Nil if the entry isn't an address or a
+    /// block.
     let block: Block?
   }
 

@@ -4,7 +4,7 @@ public import LupineWire
 
 /// A proxy error: the proxy's settings are wrong, or the proxy has failed or has refused the request.
 public struct ProxyError: Error, Sendable, Hashable {
-  /// The cause of the error.
+  /// The cause of a proxy error.
   public enum Cause: Sendable, Hashable {
     // The proxy's URL.
     /// The host in the proxy's URL is malformed.
@@ -17,7 +17,7 @@ public struct ProxyError: Error, Sendable, Hashable {
     case malformedCredentials
     /// The user name for the proxy has a colon, which Basic credentials can't contain (RFC 7617 §2).
     case colonInUser
-    /// The user name or password for a SOCKS proxy is empty or has more than 255 bytes (RFC 1929 §2).
+    /// The user name or password for a SOCKS 5 proxy is empty or has more than 255 bytes (RFC 1929 §2).
     case credentialsLength
 
     // SOCKS 4A.
@@ -30,11 +30,13 @@ public struct ProxyError: Error, Sendable, Hashable {
     case noIPv6
 
     // SOCKS 5.
-    /// The destination's name has too many bytes. The associated value is their number, which exceeds 255, the maximum of SOCKS.
+    /// The destination's host name has more than 255 bytes, the maximum of SOCKS. The associated value is the length of the name in
+    /// bytes.
     case hostNameTooLong(Int)
     /// The SOCKS 5 proxy's reply starts with a version other than 5.
     case notSOCKS5(version: UInt8)
-    /// The SOCKS 5 proxy accepts none of the offered authentication methods (RFC 1928 §3).
+    /// The SOCKS 5 proxy accepts none of the offered authentication methods (RFC 1928 §3). `hasCredentials` is true if the client
+    /// offered a user name and password.
     case noAcceptableMethod(hasCredentials: Bool)
     /// The SOCKS 5 proxy chose an authentication method that wasn't offered. The associated value is this method.
     case unexpectedMethod(UInt8)
@@ -48,7 +50,8 @@ public struct ProxyError: Error, Sendable, Hashable {
     case unexpectedAddressType(UInt8)
 
     // HTTP CONNECT.
-    /// The proxy responded to CONNECT with 407. `schemes` contains the names of the authentication schemes that it offered.
+    /// The proxy responded to CONNECT with 407. `schemes` contains the names of the authentication schemes that the proxy offered.
+    /// `hadCredentials` is true if the client had credentials for the proxy.
     case credentialsRequired(schemes: [String], hadCredentials: Bool)
     /// The proxy responded to CONNECT with a status other than 2xx and 407.
     case refused(status: Int)
@@ -62,9 +65,9 @@ public struct ProxyError: Error, Sendable, Hashable {
     case truncated(received: Int)
   }
 
-  /// The cause of the error.
+  /// The cause of the error: a fault in the proxy's settings, or a failure or refusal of the proxy.
   public let cause: Cause
-  /// The place of the error: the proxy's URL without credentials, or the environment variable that specifies the proxy.
+  /// The place of the error: the proxy's URL without credentials, or the name of the environment variable that specifies the proxy.
   public let place: String
   /// The authentication challenges of a proxy's 407 response. Empty for any other error.
   package internal(set) var challenges: [Challenge] = []

@@ -26,7 +26,7 @@ enum ProxyHandshake: ~Copyable {
       }
   }
 
-  /// The bytes that the client sends first.
+  /// The first bytes of the handshake, which the client sends to the proxy.
   var opening: [UInt8] {
     switch self {
     case .socks4a(let handshake): handshake.opening

@@ -16,7 +16,7 @@ public enum ProxySettings: Sendable, Hashable {
   /// HTTP_PROXY is ignored in a CGI program, which has REQUEST_METHOD in its environment. A client of a CGI program can set
   /// HTTP_PROXY by sending a field named Proxy (RFC 3875 §4.1.18), and could so redirect requests to itself.
   case environment
-  /// All hosts except those in `bypass` use this proxy.
+  /// All requests use this proxy, except those to hosts in `bypass`.
   case fixed(Proxy, bypass: ProxyBypass = .none)
   /// Requests use one proxy for http and one for https, except for those to hosts in `bypass`. If a proxy is nil, requests with its
   /// scheme are sent directly.

@@ -2,7 +2,7 @@
 
 /// A response whose body the engine is still receiving.
 public struct EngineResponse: Sendable {
-  /// The URI to which the response belongs. After a redirect, it differs from the request's URI.
+  /// The URI of the request that received this response. After redirects, it is the target of the last redirect.
   public let uri: URI
   /// The response head, with the status and the fields.
   public let head: ResponseHead
@@ -12,7 +12,7 @@ public struct EngineResponse: Sendable {
 
 /// A complete response with its body in memory.
 public struct CollectedResponse: Sendable {
-  /// The URI to which the response belongs. After a redirect, it differs from the request's URI.
+  /// The URI of the request that received this response. After redirects, it is the target of the last redirect.
   public let uri: URI
   /// The response head, with the status and the fields.
   public let head: ResponseHead

@@ -3,9 +3,9 @@
 /// The body of a response as a sequence of nonempty pieces of any size.
 ///
 /// The body can be iterated once, by one task at a time. If the body is released before it was read to its end, the exchange ends.
-/// The connection is then kept if the rest of the body is short, and otherwise closed.
+/// The connection then stays open if the rest of the body is short; otherwise it is closed.
 public struct ResponseBody: AsyncSequence, Sendable {
-  /// The error that made the body incomplete.
+  /// The error that the iteration throws if the body is incomplete.
   public typealias Failure = EngineError
 
   /// Abandons the response's channel when the last reference to this object is released, because the body can no longer be read.

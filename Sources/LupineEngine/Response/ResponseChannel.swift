@@ -130,7 +130,7 @@ final class ResponseChannel: ResponseSink {
     return state.withLock { $0.metrics }
   }
 
-  /// Returns the error for a body that exceeds the limit of the task that reads it.
+  /// Returns the error for a response body with more than `bytesMax` bytes, the limit set by the task that reads the body.
   func tooLarge(_ bytesMax: Int) -> EngineError {
     EngineError(
       .bodyTooLarge, .receive, request.uri.origin, cause: .maximum(bytesMax), progress: .responseBegan)

@@ -26,7 +26,7 @@ final class ResponseCollector: ResponseSink {
     var continuation: SuspendedTask?
   }
 
-  /// A request with the redirects that led to it.
+  /// A request whose redirects are followed, with the redirects that led to this request.
   struct Redirecting {
     let chain: RedirectChain
     let request: EngineRequest

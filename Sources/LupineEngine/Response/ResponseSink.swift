@@ -19,7 +19,7 @@ public protocol ResponseSink: AnyObject, Sendable {
   /// Called with the head of the final response. Returns whether the sink wants the body. After `.discard`, `finish` follows with
   /// an empty trailer section.
   func receive(head: ResponseHead) -> BodyDisposition
-  /// Called with each piece of the body, decoded if the request's `decodesContent` is true. The bytes are valid only
+  /// Called with each piece of the response body, decoded if the request's `decodesContent` is true. The bytes are valid only
   /// during the call.
   func receive(body bytes: borrowing Span<UInt8>)
   /// Called when the exchange has ended, with the trailer section or the error, and with the exchange's metrics.
@@ -33,7 +33,7 @@ public protocol ResponseSink: AnyObject, Sendable {
 }
 
 extension ResponseSink {
-  /// Ignores interim responses.
+  /// Does nothing: by default, a sink ignores interim responses (1xx).
   public func receive(informational head: ResponseHead) {}
 
   /// Does nothing. This default is for sinks that process each piece immediately.

@@ -35,7 +35,7 @@ package final class Resumptions: Sendable {
     if !waits { continuation.resume() }
   }
 
-  /// Resumes the collected tasks and ends the collecting.
+  /// Resumes the collected tasks and stops collecting.
   package func resumeCollected() {
     let continuations = state.withLock { state in
       state.isOpen = false

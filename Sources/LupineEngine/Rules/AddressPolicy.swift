@@ -18,13 +18,13 @@ public import LupineReactor
 public struct AddressPolicy: Sendable, Hashable {
   /// A rule for the addresses that are in neither of the lists `allowed` and `refused`.
   public enum Others: String, Sendable, Hashable, CaseIterable {
-    /// Permits all of these addresses.
+    /// Permits all addresses that aren't in the list `refused`.
     case all
     /// Permits only addresses that are globally reachable according to IANA's registries of special-purpose addresses, and whose
     /// embedded addresses are globally reachable too. Loopback, private, link-local, shared, multicast and reserved addresses are
     /// refused. The metadata services of clouds have link-local addresses.
     case publicOnly
-    /// Permits none of these addresses.
+    /// Permits only the addresses that are in the list `allowed`.
     case none
   }
 

@@ -46,9 +46,10 @@ extension IPAddress {
     }
   }
 
-  /// Returns the IPv4 address embedded in an IPv6 address by ISATAP. Its interface identifier, after any prefix of 64 bits, is
-  /// `00-00-5E-FE` or `02-00-5E-FE` followed by the IPv4 address (RFC 5214 §6.1). A machine with an ISATAP interface sends packets
-  /// to that IPv4 address. Returns an empty array for any other address.
+  /// Returns the IPv4 address embedded in an IPv6 address by ISATAP, or an empty array for any other address.
+  ///
+  /// In an ISATAP address, any prefix of 64 bits is followed by the interface identifier, which is `00-00-5E-FE` or `02-00-5E-FE`
+  /// and then the IPv4 address (RFC 5214 §6.1). A machine with an ISATAP interface sends packets to that IPv4 address.
   private static func embeddedByISATAP(_ bits: UInt128) -> [UInt32] {
     // The universal/local bit is ignored.
     UInt32(truncatingIfNeeded: bits >> 32) & ~0x0200_0000 == 0x5EFE ? [UInt32(truncatingIfNeeded: bits)] : []

@@ -7,9 +7,9 @@
 public struct RedirectChain: Sendable {
   /// The rule by which redirects are followed, or nil if none are followed.
   public let rule: RedirectRule?
-  /// The number of redirects followed so far.
+  /// The number of redirects followed so far for the request.
   public private(set) var count = 0
-  /// The time left for further exchanges, or nil if there is no limit.
+  /// The time left for further exchanges of the request, or nil if there is no limit.
   public private(set) var timeLeft: Duration?
 
   /// Creates the chain of a request that hasn't been sent. `total` is the time limit for all of its exchanges together, or nil for

@@ -54,7 +54,7 @@ public struct RedirectRule: Sendable, Hashable {
     return next
   }
 
-  /// Returns the redirected request, but still with the original URI.
+  /// Returns `request` as a redirect with this status changes it, but still with the original URI.
   ///
   /// If the method becomes GET, the body and the fields that describe it are removed. If the origin changes, the fields meant only
   /// for the first origin are removed.

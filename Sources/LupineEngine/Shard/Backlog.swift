@@ -7,7 +7,7 @@ struct Backlog {
   /// Connections that have more data to read than this iteration has time for. The next iteration reads from them. No connection
   /// occurs twice.
   var postponed: [ConnectionID] = []
-  /// Exchanges whose sinks are notified at the end of this iteration.
+  /// Exchanges whose sinks receive `turnEnded` at the end of this iteration.
   var touched: [Exchange] = []
   /// Exchanges whose requests the shard sends again in the next iteration, after it has processed that iteration's events.
   ///
@@ -23,10 +23,11 @@ struct Backlog {
 
 /// The pool's decisions that the shard hasn't executed yet.
 struct PoolWork {
-  /// The pool's actions that the shard hasn't executed yet. A `.fail` action has the error with which it ends an exchange.
+  /// The pool's actions that the shard hasn't executed yet. Each `.fail` action comes with the error with which it ends an
+  /// exchange.
   var pendingActions: [(PoolState.Action, EngineError?)] = []
   var isPerforming = false
-  /// The deadline that is registered with the loop for the pool. It may be earlier than the pool's actual deadline, but never
-  /// later.
+  /// The deadline that is registered with the event loop for the pool, or nil if none is registered. It may be earlier than the
+  /// pool's actual deadline, but never later.
   var deadline: Instant?
 }

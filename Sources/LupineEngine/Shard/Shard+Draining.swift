@@ -5,8 +5,8 @@
 internal import LupineWire
 
 extension Shard {
-  /// The maximum time for reading the rest of an unwanted body: 1 s. If the server needs longer, it is cheaper to open a new
-  /// connection.
+  /// The maximum time for reading the rest of an unwanted response body: 1 s. If the server needs longer, it is cheaper to open a
+  /// new connection.
   private static let drainTime = Duration.seconds(1)
 
   /// Ends an exchange whose sink doesn't want the rest of the response body.
@@ -31,8 +31,8 @@ extension Shard {
     endExchange(exchange, .success(Fields()))
   }
 
-  /// Discards the bytes of an unwanted body that were received but not parsed, because the exchange was paused. Then continues to
-  /// read the rest of the body.
+  /// Discards the bytes of an unwanted response body that were received but not parsed, because the exchange was paused. Then
+  /// continues to read the rest of the body.
   func drainUnread(_ connection: Connection) {
     // The poller didn't watch the connection during the pause, so more bytes may be waiting.
     connection.mayHoldMore = true
@@ -61,7 +61,7 @@ extension Shard {
     watch(connection, until: deadline)
   }
 
-  /// Parses and discards received bytes of an unwanted body. Ends the draining of the connection at the end of the body.
+  /// Parses and discards received bytes of an unwanted response body. Stops draining the connection at the end of the body.
   func drain(_ connection: Connection, _ bytes: borrowing Span<UInt8>) {
     guard case .draining(var draining) = connection.use else { return }
     guard bytes.count <= draining.byteCountMax else { return stopDraining(connection) }
@@ -81,7 +81,7 @@ extension Shard {
     }
   }
 
-  /// Closes a connection on which the rest of an unwanted body is being read.
+  /// Closes a connection from which the rest of an unwanted response body is being read.
   func stopDraining(_ connection: Connection) {
     endDraining(connection, closing: .bodyUnwanted)
   }

@@ -159,8 +159,8 @@ extension Shard {
     trace(.addressFailed(connection: UInt64(opening.id.serial), error: error))
   }
 
-  /// Continues to open a connection after one of its connection attempts has succeeded or failed: the attempt whose socket has this
-  /// poller token.
+  /// Continues to open a connection after one of its connection attempts has succeeded or failed. `token` is the poller token of
+  /// that attempt's socket.
   func continueConnecting(_ opening: Opening, token: UInt64) {
     openings.remove(token)
     guard case .connecting(var order) = opening.state,
@@ -184,7 +184,7 @@ extension Shard {
     }
   }
 
-  /// Continues with a tunnel or with TLS, if the route needs them, after the socket has connected to the proxy or the origin.
+  /// Called when the socket has connected to the proxy or the origin. Opens a tunnel or begins TLS, if the route needs it.
   private func beginRoute(_ opening: Opening, _ socket: any StreamSocket) {
     if case .tunnel(let proxy) = opening.key.route {
       beginTunnel(opening, proxy, socket)
@@ -302,7 +302,8 @@ extension Shard {
 
   // MARK: Failure
 
-  /// Handles the passed deadline of an opening: either the current phase has timed out, or it is time to try the next address.
+  /// Called when the deadline of an opening has passed: either the current phase has timed out, or it is time to try the next
+  /// address.
   func expire(_ opening: Opening) {
     guard let deadline = opening.phaseDeadline, deadline <= fetched else { return tryAddresses(opening) }
     if restartPhaseIfReassigned(opening) { return }
@@ -311,7 +312,7 @@ extension Shard {
     fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
   }
 
-  /// Applies the time limits of the new waiter to each opening that has passed to another waiter.
+  /// Applies the time limits of the new waiter to each opening that was reassigned to another waiter.
   func applyReassignments() {
     for id in pool.takeReassigned() {
       if let opening = openings[id] { restartPhaseIfReassigned(opening) }

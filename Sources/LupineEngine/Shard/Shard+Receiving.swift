@@ -4,9 +4,8 @@
 internal import LupineWire
 
 extension Shard {
-  /// The minimum number of bytes by which a TLS record reduces the connection's byte budget for one iteration: 4 KiB. Each
-  /// handshake message before the record reduces the budget by the same number. Reading a record of a single byte takes as long as
-  /// decrypting about 4 KiB.
+  /// The minimum cost of a TLS record: it reduces the connection's byte budget for one iteration by at least 4 KiB. Each handshake
+  /// message before the record costs the same. Reading a record of a single byte takes as long as decrypting about 4 KiB.
   private static let recordCostBytes = 4 * 1024
 
   /// Reads the bytes that are available on a connection and processes them, up to `bytesPerTurnMax` in one iteration.
@@ -66,7 +65,7 @@ extension Shard {
   }
 
   /// Returns whether the bytes that arrive next on the connection can be processed now: the connection is open, its exchange isn't
-  /// paused, and it isn't reserved for an exchange that hasn't started.
+  /// paused, and the connection isn't reserved for an exchange that hasn't started.
   private func readsOn(_ connection: Connection) -> Bool {
     guard !connection.isClosed else { return false }
     if let exchange = connection.exchange { return !exchange.isPaused }
@@ -176,10 +175,10 @@ extension Shard {
   }
 
   /// Returns the reason why a connection can't be reused although its response was well-formed: the peer has sent further bytes, or
-  /// has closed the connection. Returns nil if it can be reused.
+  /// has closed the connection. Returns nil if the connection can be reused.
   ///
-  /// Reads only if there may be unread bytes: further TLS records, or bytes that didn't fit in the buffer. The next request would
-  /// take them for its response (RFC 9112 §9.2).
+  /// Reads from the connection only if there may be unread bytes: further TLS records, or bytes that didn't fit in the buffer. The
+  /// next exchange would mistake such bytes for its response (RFC 9112 §9.2).
   func surplus(on connection: Connection) -> CloseReason? {
     guard connection.mayHoldMore || (connection.key.isEncrypted && connection.transport.mayHoldPlaintext) else {
       return nil

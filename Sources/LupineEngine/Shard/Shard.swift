@@ -12,16 +12,16 @@ typealias BlockingJobs = @Sendable (@escaping @Sendable () -> Void) throws(Syste
 ///
 /// The shard reads the clock and opens sockets only through `network`, so that a simulation can drive it.
 final class Shard {
-  /// The object to which a deadline belongs. It is the deadline's key in the queue.
+  /// The key of a deadline in the queue: the object to which the deadline belongs.
   enum DeadlineKey: Hashable {
-    /// An exchange that has no connection yet.
+    /// The deadline of an exchange that has no connection yet.
     case exchange(ExchangeID)
     case opening(ConnectionID)
-    /// A connection with its exchange. When the exchange ends, the deadline stays registered, because the next exchange usually has
-    /// a later deadline.
+    /// The deadline of a connection and its exchange. When the exchange ends, the deadline stays registered, because the next
+    /// exchange usually has a later deadline.
     case connection(ConnectionID)
     case pool
-    /// The graceful shutdown of the shard, whose time limit ends at the deadline.
+    /// The time limit of the shard's graceful shutdown.
     case shutdown
   }
 
@@ -38,7 +38,7 @@ final class Shard {
   let network: any Network
   let resolver: NameService
   let tlsContexts: TLSContexts
-  /// The function that runs a job that may block, on another thread.
+  /// The function that runs jobs that may block, such as certificate verifiers. It usually runs them on other threads.
   let runBlocking: BlockingJobs
   /// The queue of commands from other threads to this shard.
   let inbox: Inbox
@@ -119,8 +119,8 @@ final class Shard {
   /// The number of open connections that serve no exchange.
   var idleConnectionCount: Int { connections.pooled.count - min(exchanges.count, connections.pooled.count) }
 
-  /// Marks an exchange that has delivered body bytes to its sink, or taken bytes from its request body. The sink is notified at the
-  /// end of this iteration.
+  /// Marks an exchange that has delivered body bytes to its sink, or taken bytes from its request body. The sink receives
+  /// `turnEnded` at the end of this iteration.
   func touch(_ exchange: Exchange) {
     guard !exchange.isTouched else { return }
     exchange.isTouched = true
@@ -263,7 +263,7 @@ final class Shard {
 
   // MARK: Ending exchanges
 
-  /// Ends an exchange with an error, or replays its request if that is allowed.
+  /// Ends an exchange with an error, or sends its request again if `ReplayRule` allows it.
   func fail(_ exchange: Exchange, _ code: EngineError.Code, cause: EngineError.Cause? = nil) {
     let error = EngineError(
       code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
@@ -294,7 +294,7 @@ final class Shard {
     backlog.restarts.append(exchange)
   }
 
-  /// Ends an exchange with an error of a lower layer, or replays its request if that is allowed.
+  /// Ends an exchange with an error of a lower layer, or sends its request again if `ReplayRule` allows it.
   func fail(_ exchange: Exchange, _ failure: Failure) {
     fail(exchange, failure.code, cause: failure.cause)
   }

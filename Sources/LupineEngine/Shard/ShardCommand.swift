@@ -16,8 +16,8 @@ enum ShardCommand: Sendable {
   /// The certificate verifier of the connection being opened has decided.
   case verified(ConnectionID, Verdict)
   case count(@Sendable (PoolCounters) -> Void)
-  /// Stop at once or, if `isGraceful` is true, when the exchanges that have a connection have ended, but at the latest after
-  /// `limit`.
+  /// Shut the shard down: at once or, if `isGraceful` is true, when the exchanges that have a connection have ended, but at the
+  /// latest after `limit`.
   case shutDown(isGraceful: Bool, limit: Duration? = nil, completion: (@Sendable () -> Void)?)
   /// Reduce the receive window of the exchange to at most the associated number of bytes.
   case limitWindow(ExchangeID, Int)

@@ -37,7 +37,7 @@ package struct NetworkAddress: Sendable, Hashable {
 
 /// An entry of a routing table.
 package struct NetworkRoute: Sendable, Hashable {
-  /// What the kernel does with packets that match the route.
+  /// The way in which the kernel treats packets that match the route.
   package enum Outcome: Sendable, Hashable {
     /// The kernel sends the packets on one of these links. `isDirect` is false if the packets are sent to a gateway.
     case sent(links: [Int32], isDirect: Bool)
@@ -182,8 +182,8 @@ private struct NetlinkBytes {
 
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// Removes the first `length` bytes, which are a message or an attribute, and its padding to a multiple of 4 bytes. The last
-  /// message or attribute may lack the padding.
+  /// Removes the message or attribute in the first `length` bytes, and its padding to a multiple of 4 bytes. The last message or
+  /// attribute may lack the padding.
   mutating func dropFirst(_ length: Int) { bytes = bytes.dropFirst((length + 3) & ~3) }
 
   /// Returns the integer at `offset`, which is in the machine's byte order.
@@ -231,7 +231,8 @@ private struct NetlinkBytes {
   /// The bytes before the first NUL, decoded as UTF-8.
   var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 
-  /// Parses the bytes as an address in network byte order. Returns nil if their number isn't the length of the family's addresses.
+  /// Parses the bytes as an address in network byte order. Returns nil if the number of bytes isn't the length of the family's
+  /// addresses.
   func address(_ family: UInt8) -> IPAddress? {
     switch (IPAddress(unspecifiedOf: family), bytes.count) {
     case (.ipv4, 4): .ipv4(bytes.reduce(0) { $0 << 8 | UInt32($1) })

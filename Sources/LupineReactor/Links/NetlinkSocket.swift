@@ -11,8 +11,8 @@ package struct NetlinkSocket: ~Copyable, Sendable {
   /// The size in bytes of the buffer for a datagram. The kernel's largest datagram has 32 KiB (netlink_recvmsg); this is twice as
   /// much.
   private static let datagramBytesMax = 65_536
-  /// The maximum number of attempts to read all links, addresses and routes: 16. An attempt fails if one of them changes during it.
-  /// Even a flapping link needs far fewer attempts.
+  /// The maximum number of attempts to read all links, addresses and routes: 16. An attempt fails if a link, address or route
+  /// changes in the meantime. Even a flapping link needs far fewer attempts.
   private static let dumpsMax = 16
   /// The multicast groups that notify the socket of changes to links, addresses and routes (RTMGRP_… of rtnetlink(7)).
   private static let groups =

@@ -74,7 +74,8 @@ package struct NetworkState: Sendable, Hashable {
     return best?.path
   }
 
-  /// Returns nil if the route isn't usable. Otherwise, returns an optional path, which is nil if the route refuses packets.
+  /// Returns the path by which the route sends packets, or an inner nil if the route refuses them. Returns an outer nil if the
+  /// route isn't usable.
   private func usable(
     _ route: NetworkRoute, for address: IPAddress, isDefault: Bool, _ refused: Set<NetworkPath.Medium>
   ) -> NetworkPath?? {

@@ -41,7 +41,7 @@ package final class NetworkWatch: Sendable {
     }
   }
 
-  /// Holds the socket in a class, because a thread's closure can't own a noncopyable value.
+  /// A class that contains the netlink socket, because a thread's closure can't own a noncopyable value.
   private final class Notifications: Sendable {
     private let socket: NetlinkSocket
 

@@ -12,7 +12,7 @@ struct BusyPoll {
 
   init(limit: Duration) { self.limit = limit }
 
-  /// Whether polling is enabled, in which case the loop must measure its waits for `waited`.
+  /// Whether polling before sleeping is enabled. If true, the loop must measure each wait and report its duration with `waited`.
   var isEnabled: Bool { limit > .zero }
 
   /// Returns the time until which the loop polls in a wait that begins at `start`, or nil if the loop sleeps at once.

@@ -157,8 +157,8 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Runs the remaining jobs, and the jobs that they enqueue, after the loop was stopped. Otherwise, tasks that wait for them would
-  /// hang.
+  /// Runs the remaining jobs, and the jobs that they enqueue, after the loop was stopped. Otherwise, tasks that wait for these jobs
+  /// would hang.
   private func runRemainingJobs() {
     var ready: [Job] = []
     repeat {

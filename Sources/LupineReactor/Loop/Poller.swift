@@ -14,9 +14,9 @@ package struct Poller: ~Copyable, Sendable {
     package let rawValue: UInt32
     /// Creates a set of events from epoll's bits.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// Watch for data, or the end of the data, that can be read.
+    /// The event that data, or the end of the data, can be read.
     package static let readable = Interest(rawValue: EPOLLIN.rawValue)
-    /// Watch for room to write data, or for the end of an attempt to connect.
+    /// The event that data can be written, or that an attempt to connect has ended.
     package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
   }
 

@@ -1,6 +1,6 @@
 // AddressCache: keeps a resolver's answers for a limited time. It reads no clock: callers pass the time.
 
-/// A cache of the results of resolving host names: addresses, and the fact that a name doesn't exist.
+/// A cache of the results of host lookups: the addresses of hosts, and the names that don't exist.
 struct AddressCache: Sendable {
   private struct Entry {
     let answer: NameService.Answer

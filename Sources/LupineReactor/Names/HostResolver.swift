@@ -27,7 +27,7 @@ public struct ResolveError: Error, Sendable, Hashable, CustomStringConvertible {
     case other
   }
 
-  /// The kind of the failure.
+  /// The kind of lookup failure, such as a name that doesn't exist.
   public let kind: Kind
   /// The reason as text, such as "Name or service not known".
   public let description: String

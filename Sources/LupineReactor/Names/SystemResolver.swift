@@ -17,11 +17,11 @@ public final class SystemResolver: HostResolver {
   }
 
   private struct State {
-    /// The queued lookups, which haven't started, by their numbers. Numbers are assigned in the order of the calls.
+    /// The queued lookups, which haven't started, by their sequence numbers. The numbers are assigned in the order of the calls.
     var waiting: [UInt64: Lookup] = [:]
-    /// The lowest number that a queued lookup can have.
+    /// The lowest sequence number that a queued lookup can have. All lookups with lower numbers have left the queue.
     var first: UInt64 = 0
-    /// The number that the next queued lookup gets.
+    /// The sequence number of the next lookup that is added to the queue.
     var next: UInt64 = 0
     var threads = 0
 
@@ -36,7 +36,7 @@ public final class SystemResolver: HostResolver {
 
   private let state = Mutex(State())
 
-  /// Creates a resolver without threads.
+  /// Creates a resolver. Its threads start when there are lookups.
   public init() {}
 
   /// Returns the addresses of a host with port 0, in the order of RFC 6724. A lookup that has started can't be

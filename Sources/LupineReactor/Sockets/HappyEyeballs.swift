@@ -27,7 +27,7 @@ package struct HappyEyeballs: Sendable {
   private var nextStart: Instant
   private var running = 0
 
-  /// Starts with the addresses that the resolver returned, in its order. The first attempt may start immediately.
+  /// Starts with the addresses that the resolver returned, in the resolver's order. The first attempt may start immediately.
   package init(_ addresses: [SocketAddress], now: Instant) {
     remaining = Self.order(addresses)[...]
     nextStart = now
@@ -50,7 +50,7 @@ package struct HappyEyeballs: Sendable {
     nextStart = now
   }
 
-  /// Postpones an attempt that couldn't start. `step` returns it again at `time`.
+  /// Postpones an attempt that couldn't start. `step` returns the address again at `time`.
   package mutating func attemptPostponed(_ address: SocketAddress, until time: Instant) {
     precondition(running > 0, "no attempt was running")
     running -= 1

@@ -52,6 +52,6 @@ package protocol Network: AnyObject {
   func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError)
   /// Stops watching a socket for events, including errors.
   func unwatch(_ number: CInt) throws(SystemError)
-  /// Ends the loop after the current iteration.
+  /// Ends the event loop after its current iteration.
   func stop()
 }

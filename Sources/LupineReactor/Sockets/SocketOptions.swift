@@ -31,8 +31,8 @@ public struct SocketOptions: Sendable, Hashable {
   /// algorithm holds back a small write until the previous one is acknowledged.
   public var noDelay = true
 
-  /// The probes on idle connections (SO_KEEPALIVE). Enabled by default, as in Go. If nil, no probes are sent, which is
-  /// libcurl's default.
+  /// The keep-alive probes on idle connections (SO_KEEPALIVE). Enabled by default, as in Go. If nil, the kernel sends no probes,
+  /// which is libcurl's default.
   public var keepAlive: KeepAlive? = KeepAlive()
 
   /// The time for which sent data may remain unacknowledged before the kernel closes the connection (TCP_USER_TIMEOUT, RFC

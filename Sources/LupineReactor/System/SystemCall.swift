@@ -4,7 +4,7 @@ internal import Glibc
 
 package enum SystemCall {
   /// Runs a system call that returns -1 on failure, and repeats it if a signal interrupts it. Returns the call's result, or throws
-  /// its errno.
+  /// an error with its errno.
   @inline(__always)
   package static func run(_ name: StaticString, _ body: () -> CInt) throws(SystemError) -> CInt {
     while true {

@@ -15,7 +15,7 @@ public struct ClientConnection: ~Copyable {
     /// The head of the final response, the framing of its body, and the transfer codings that the server applied before chunked, in
     /// the order in which it applied them. There are no such codings unless the body is chunked.
     case head(ResponseHead, BodyFraming, [TransferCoding])
-    /// Data of the body, as a range of the bytes passed to `receive`.
+    /// Data of the response body, as a range of the bytes passed to `receive`.
     case body(Range<Int>)
     /// The response is complete. `closeReason` is nil if the connection can carry another request.
     case end(trailers: Fields, closeReason: CloseReason?)

@@ -10,7 +10,7 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   case serverAskedForClose
   /// The request had `Connection: close`.
   case clientAskedForClose
-  /// The response was HTTP/1.0 without `Connection: keep-alive`.
+  /// The response was HTTP/1.0, and had no `Connection: keep-alive` or had a Transfer-Encoding field.
   case http10WithoutKeepAlive
   /// The response had both Content-Length and Transfer-Encoding (RFC 9112 §6.3).
   case ambiguousFraming
@@ -18,12 +18,12 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
   case unsolicitedBytes
   /// The response was complete before the request had been completely sent.
   case requestUnfinished
-  /// The server closed the connection while it was idle.
+  /// The server closed the connection after a complete response, or while the connection was idle.
   case closedByPeer
 
   // Outcomes of the exchange on the connection.
 
-  /// The exchange failed: the connection was lost, or the response was malformed.
+  /// The exchange failed, for example because the connection was lost or the response was malformed.
   case exchangeFailed
   /// The caller cancelled the exchange.
   case cancelled
@@ -36,13 +36,13 @@ public enum CloseReason: String, Sendable, Hashable, CaseIterable {
 
   /// The connection was idle for longer than the idle timeout.
   case idleTimeout
-  /// The pool already had its maximum number of idle connections when this connection became idle.
+  /// The pool had more idle connections than permitted, in total or to the same origin, and this connection had been idle longest.
   case idleLimit
   /// The connection exceeded its maximum age.
   case ageLimit
-  /// The connection served its maximum number of requests.
+  /// The connection served the maximum number of requests per connection.
   case usesLimit
-  /// The pool had its maximum number of connections and closed this idle connection to connect to another origin.
+  /// The pool had its maximum number of connections, and closed this connection to open one to another origin.
   case totalLimit
   /// The process had no file descriptors left, so the pool closed this connection to open another one.
   case descriptorsNeeded

@@ -10,17 +10,18 @@ public enum WireError: Error, Sendable, Hashable {
   case notHTTP(prefix: String)
   /// The version in the status line isn't HTTP/1.x. The associated value is the version.
   case unsupportedVersion(String)
-  /// The status line violates the grammar of RFC 9112 §4.
+  /// The status line violates the grammar of RFC 9112 §4. `offset` is the position of the violation in the response head.
   case malformedStatusLine(offset: Int)
   /// The head of the response exceeds `Limits.headBytesMax`.
   case headTooLarge(limit: Int)
   /// The number of field lines in the head or trailer section exceeds `Limits.fieldLinesMax`.
   case tooManyFields(limit: Int)
-  /// A field line doesn't start with a token and a colon.
+  /// A field line doesn't start with a token and a colon. `offset` is the position of the violation in the head or trailer section.
   case malformedFieldName(offset: Int)
-  /// A field line has white space between the name and the colon.
+  /// A field line has white space between the name and the colon. `offset` is the position of that white space in the head or
+  /// trailer section.
   case spaceBeforeColon(offset: Int)
-  /// The head or trailer section contains a control character.
+  /// The head or trailer section contains this control character at the position `offset`.
   case forbiddenByte(UInt8, offset: Int)
   /// The value of a Content-Length field isn't a decimal number that fits 64 bits.
   case malformedContentLength(String)
@@ -35,7 +36,7 @@ public enum WireError: Error, Sendable, Hashable {
   case tooManyInformational(limit: Int)
   /// The server sent a 101 although the request didn't offer an upgrade.
   case unexpectedUpgrade
-  /// A chunk size isn't hexadecimal, or its line contains a forbidden byte.
+  /// A chunk size isn't hexadecimal, or its line contains a forbidden byte. `offset` is the position of the violation in that line.
   case malformedChunkSize(offset: Int)
   /// A chunk size has more than 16 digits.
   case chunkSizeOverflow
@@ -50,7 +51,8 @@ public enum WireError: Error, Sendable, Hashable {
   /// The connection ended after `received` bytes of the head, before the head was complete. `received` is 0 if there was no
   /// response at all.
   case truncatedHead(received: Int)
-  /// The connection ended within the response body. `missing` is the number of missing bytes, or nil if it is unknown.
+  /// The connection ended within the response body. `missing` is the number of body bytes that weren't received, or nil if the
+  /// length of the body is unknown.
   case truncatedBody(missing: UInt64?)
   /// The server sent `count` bytes that belong to no response.
   case unsolicitedBytes(count: Int)

@@ -19,7 +19,7 @@ package enum Base64 {
   }
 
   // Groups of 4base64char. The last group may have only 2 or 3 characters, whose unused bits must be zero (RFC 4648 §3.5, §4).
-  /// Decodes `text`, with or without padding. Returns nil if it isn't valid Base64.
+  /// Decodes `text`, with or without padding. Returns nil if `text` isn't valid Base64.
   package static func decode(_ text: String) -> [UInt8]? {
     var characters = text.utf8[...]
     while characters.last == Byte.equals { characters.removeLast() }

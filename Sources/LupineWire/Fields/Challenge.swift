@@ -18,13 +18,13 @@ public struct Challenge: Sendable, Hashable {
 
   /// The part of a challenge after the scheme's name.
   public enum Content: Sendable, Hashable {
-    /// A single token68, often Base64. The scheme defines its meaning.
+    /// A single token68, often Base64. The authentication scheme defines the meaning of its text.
     case token68(String)
-    /// The parameters, in their order. The array may be empty.
+    /// The parameters of the challenge, in their order. The array may be empty.
     case parameters([Parameter])
   }
 
-  /// The scheme's name as received. Names are case-insensitive.
+  /// The name of the authentication scheme as received, such as `Digest`. Names are case-insensitive.
   public let scheme: String
   /// The part of the challenge after the scheme: a token68 or parameters.
   public private(set) var content: Content

@@ -46,7 +46,7 @@ public struct Fields: Sendable {
     self.lines = lines
   }
 
-  /// Appends a field line. The name and value aren't validated here, but when the head is serialized.
+  /// Appends a field line. The name and the value are validated later, when the head is serialized.
   public mutating func append(name: String, value: String) {
     let start = UInt32(bytes.count)
     bytes.append(contentsOf: name.utf8)

@@ -2,7 +2,7 @@
 
 /// A date and time as in fields such as Date and Last-Modified, in whole seconds.
 ///
-/// The format covers the years 1 to 9999. The time zone is always GMT.
+/// The year is in 1...9999. The time zone is always GMT.
 public struct HTTPDate: Sendable, Hashable {
   /// Seconds since 1970-01-01 00:00:00 GMT, without leap seconds. Negative for earlier dates.
   public let secondsSince1970: Int64

@@ -3,8 +3,8 @@
 /// The maximum number of Unicode scalars that are quoted from a text: 64, enough to recognize a value and short enough for a log.
 private let quotedScalarsMax = 64
 
-/// Returns the text in quotation marks, shortened to `quotedScalarsMax` scalars. U+FFFD replaces control characters and
-/// bidirectional formatting characters.
+/// Returns the text in quotation marks, shortened to `quotedScalarsMax` scalars. U+FFFD replaces control characters, formatting
+/// characters (such as bidirectional overrides), line and paragraph separators, and private-use and unassigned characters.
 func quoted(_ text: String) -> String {
   let shown = text.unicodeScalars.prefix(quotedScalarsMax).map { scalar -> Character in
     switch scalar.properties.generalCategory {

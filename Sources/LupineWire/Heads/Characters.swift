@@ -13,21 +13,21 @@ struct CharacterClass: Sendable {
     return ((byte < 64 ? low : high) >> UInt64(byte & 63)) & 1 == 1
   }
 
-  /// tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_" / "`" / "|" / "~" / DIGIT / ALPHA
+  /// The characters of a token: tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_" / "`" / "|" / "~" /
+  /// DIGIT / ALPHA (RFC 9110 §5.6.2).
   static let token = CharacterClass(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
 
-  /// ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/": the characters of a token68 before its padding (RFC 9110
-  /// §11.2).
+  /// The characters of a token68 before its padding: ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" (RFC 9110 §11.2).
   static let token68 = CharacterClass(low: 0x03FF_E800_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
-  /// unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3)
+  /// The unreserved characters of URIs: ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3).
   static let unreserved = CharacterClass(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
-  /// unreserved / sub-delims: the characters of a registered name, besides percent-encodings (RFC 3986 §3.2.2).
+  /// The characters of a registered name (a host), besides percent-encodings: unreserved / sub-delims (RFC 3986 §3.2.2).
   static let registeredName = CharacterClass(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
-  /// unreserved / sub-delims / ":" / "@" / "/" / "?" / "%" / "[" / "]": the characters that are kept unescaped in a
-  /// path or query (RFC 3986 §3.3, §3.4). "%" is included, so that percent-encoded bytes aren't encoded twice.
+  /// The characters that stay unescaped in a path or query: unreserved / sub-delims / ":" / "@" / "/" / "?" / "%" / "[" / "]" (RFC
+  /// 3986 §3.3, §3.4). "%" is included, so that percent-encoded bytes aren't encoded twice.
   static let pathOrQuery = CharacterClass(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFF)
 }
 

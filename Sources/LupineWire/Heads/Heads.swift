@@ -9,7 +9,7 @@ public struct RequestHead: Sendable, Equatable {
   /// The header fields, in the order in which they are sent.
   public var fields: Fields
 
-  /// Creates a head without validating it. `HeadSerializer` validates it before it is sent.
+  /// Creates a request head without validating it. `HeadSerializer` validates the head before it is sent.
   public init(method: String, target: String, fields: Fields = Fields()) {
     self.method = method
     self.target = target

@@ -7,7 +7,7 @@
 package struct SectionParser: Sendable {
   package enum Kind: Sendable { case response, request, trailers }
 
-  /// A complete head or trailer section. The buffer of `fields` holds all of the section's bytes, including the start line.
+  /// A complete head or trailer section. The buffer of `fields` contains all of the section's bytes, including the start line.
   package struct Section: Sendable {
     package let startLine: Range<UInt32>
     package let fields: Fields
@@ -103,7 +103,7 @@ package struct SectionParser: Sendable {
     }
   }
 
-  /// Parses the line in the range `line`. Returns whether it is the empty line that ends the section.
+  /// Parses the line in the range `line`. Returns whether the line is the empty line that ends the section.
   private mutating func readLine(
     _ bytes: borrowing Span<UInt8>, _ line: Range<Int>, next: Int
   ) throws(WireError) -> Bool {

@@ -65,7 +65,7 @@ package struct NumericAddress: Sendable, Hashable {
     return bytes
   }
 
-  /// Returns whether both addresses are of the same family and the first `bitCount` bits are those of `network`.
+  /// Returns whether this address is of the same family as `network` and has the same first `bitCount` bits.
   package func isIn(_ network: NumericAddress, bitCount: Int) -> Bool {
     guard bytes.count == network.bytes.count else { return false }
     let whole = bitCount / 8

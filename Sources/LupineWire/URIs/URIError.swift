@@ -2,11 +2,11 @@
 
 /// The reason why a text isn't a URI to which a request can be sent.
 public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The text has no scheme.
+  /// The text has no URI scheme, such as `https:`.
   case missingScheme(String)
   /// The scheme isn't http, https, http+unix or https+unix.
   case unsupportedScheme(String)
-  /// The host is missing, or is neither a name nor an address.
+  /// The host in the URI is missing, or is neither a name nor an address.
   case malformedHost(String)
   /// The port of the URI isn't a number from 1 to 65535.
   case malformedPort(String)

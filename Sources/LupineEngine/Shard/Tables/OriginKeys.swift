@@ -9,7 +9,7 @@ struct OriginKeys {
   private let environment: [String: String]
   private let configuration: EngineConfiguration
   private var keys: [Origin: PoolKey] = [:]
-  /// The key that was used most recently.
+  /// The pool key that was used most recently, or nil if none was used yet.
   private var latest: PoolKey?
   /// The pool key of the latest request that had its own connection settings instead of the engine's.
   private var latestOwn: (origin: Origin, settings: ConnectionSettings, key: PoolKey)?
