@@ -48,7 +48,7 @@ extension ProxyError {
       true
     // SOCKS4 proxies also reply with code 91 if they can't reach the destination.
     case .refusedBySOCKS4(let code): code != 92 && code != 93
-    // Request Timeout, Too Many Requests, and the failures of the proxy or of the server behind it (RFC 9110 §15.5.9 and §15.6,
+    // Request Timeout, Too Many Requests, and the failures of the proxy or of the origin server (RFC 9110 §15.5.9 and §15.6,
     // RFC 6585 §4).
     case .refused(let status): status == 408 || status == 429 || (500..<600).contains(status)
     case .malformedHost, .malformedPort, .unsupportedScheme, .malformedCredentials, .colonInUser, .credentialsLength,

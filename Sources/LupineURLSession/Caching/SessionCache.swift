@@ -127,17 +127,17 @@ final class SessionCache: Sendable {
     }
   }
 
-  /// Remembers whether the latest response for the URI can serve several requests. If it can't, later requests for the URI don't
+  /// Remembers whether the latest response for the URI can answer several requests. If it can't, later requests for the URI don't
   /// wait for each other.
   func note(_ uri: String, isShared: Bool) { flights.withLock { $0.note(uri, isShared: isShared) } }
 
-  /// Lets later requests for the URI wait for the response to a background revalidation, which the exchange is about to send.
-  /// Returns the object that notifies them. Returns nil if another request for the URI is already in flight.
+  /// Lets later requests for the URI wait for the response to a background revalidation, which the caller is about to send with
+  /// `exchange`. Returns the object that notifies those requests, or nil if another request for the URI is already in flight.
   func begin(_ exchange: CacheExchange) -> Lead? {
     flights.withLock { $0.begin(exchange.uri, exchange.id) } ? Lead(self, exchange.uri, exchange.id) : nil
   }
 
-  /// Removes the exchange from those that wait for another request's response. Returns false if it isn't among them.
+  /// Removes the exchange from the exchanges that wait for the response to another request. Returns false if it isn't one of them.
   func leave(_ exchange: CacheExchange) -> Bool { flights.withLock { $0.leave(exchange.uri, exchange.id) } }
 
   fileprivate func announce(
@@ -154,8 +154,8 @@ final class SessionCache: Sendable {
   }
 }
 
-/// Notifies the requests that wait for the response to one request, the leader. If `end` is never called, the waiting requests are
-/// released when this object is deinitialized.
+/// Notifies the requests that wait for the response to another request, the leader. If `end` is never called, they stop waiting
+/// when this object is deinitialized.
 final class Lead: Sendable {
   private let cache: SessionCache
   private let uri: String
@@ -170,8 +170,8 @@ final class Lead: Sendable {
 
   deinit { end(.failed) }
 
-  /// Releases the waiting requests that the leader's response can't serve. From now on, new requests that the response can't serve
-  /// don't wait.
+  /// Releases the waiting requests that the leader's response can't answer. Later requests that the response can't answer don't
+  /// wait.
   func announce(_ response: StoredResponse, now: Int64) {
     cache.announce(uri, of: leader) { waiter in waiter.request.isServed(by: response, now: now) }
   }
@@ -184,15 +184,15 @@ final class Lead: Sendable {
 }
 
 extension CacheRequest {
-  /// Returns whether the stored response may be served to the request without asking the origin.
+  /// Returns whether the cache may answer this request with the stored response without asking the origin.
   func isServed(by response: StoredResponse, now: Int64) -> Bool {
     if case .serve = CacheDecision(self, stored: [response], now: now) { true } else { false }
   }
 }
 
 extension CachePolicy {
-  /// Converts a request's cache policy to a policy of this cache. For caches between client and origin, the request's Cache-Control
-  /// field expresses the policy.
+  /// Converts the cache policy of a URLRequest to the policy for this cache. Caches between client and origin get the policy from
+  /// the request's Cache-Control field.
   init(_ policy: URLRequest.CachePolicy) {
     self =
       switch policy {

@@ -5,14 +5,13 @@ package import LupineEngine
 
 /// A request for the resource at a URL.
 ///
-/// Two requests are equal if the following are equal: the data that is sent, including the order of the header fields; the
-/// timeout; the cache policy; the handling of cookies; the main document's URL; and the settings of the network and of
-/// ``URLRequest/lupine``. A timeout or cache policy that was set explicitly isn't equal to one that wasn't set, even if the
-/// values are the same.
+/// Two requests are equal if the following are equal: the data that is sent, including the order of the header fields; the timeout;
+/// the cache policy; the handling of cookies; the main document's URL; the network settings; and ``URLRequest/lupine``. A timeout
+/// or cache policy that was set explicitly isn't equal to one that wasn't set, even if the values are the same.
 public struct URLRequest: Hashable, Sendable {
   private struct Parts: Hashable, Sendable {
     var url: URL? { didSet { parsedURL = nil } }
-    /// The URL, parsed by Foundation and by the engine. Nil if the engine hasn't parsed it yet.
+    /// The URL as parsed by Foundation and by the engine. Nil if the engine hasn't parsed the URL yet.
     private(set) var parsedURL: ParsedURL?
     var fields: Fields
     var methodName: String
@@ -21,9 +20,9 @@ public struct URLRequest: Hashable, Sendable {
     var cachePolicy: CachePolicy?
     var handlesCookies = true
     var mainDocumentURL: URL?
-    /// The settings of the request that most requests don't set.
+    /// The settings of this request that most requests don't set.
     var options = RequestOptions.Place.none
-    /// The values that a URLProtocol has attached to the request. The values aren't sent, and comparisons of requests ignore them.
+    /// The values that a URLProtocol has attached to this request. The values aren't sent, and comparisons of requests ignore them.
     var properties: ProtocolProperties?
 
     init(
@@ -42,7 +41,7 @@ public struct URLRequest: Hashable, Sendable {
       self.parsedURL = parsedURL
     }
 
-    // The case of field names counts in the comparison, because they are sent with their case.
+    // The comparison of field names is case-sensitive, because the names are sent in the case in which they were set.
     static func == (left: Parts, right: Parts) -> Bool {
       left.url == right.url && left.fields.elementsEqual(right.fields) && left.methodName == right.methodName
         && left.body == right.body && left.timeoutInterval == right.timeoutInterval
@@ -57,13 +56,13 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// The request's body.
+  /// The body of a URLRequest: no body, data, or a stream.
   enum Body: Hashable, Sendable {
     case none
     case data(Data)
     case stream(BodyStream)
 
-    /// Whether the body is known to have no bytes. False for a stream, whose length is unknown.
+    /// Whether the body certainly has no bytes. False for a stream, whose length is unknown.
     var isEmpty: Bool {
       switch self {
       case .none: true
@@ -73,7 +72,8 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// The storage of a request's properties. Copies of a request share it, because requests are often copied and seldom changed.
+  /// The storage of a URLRequest's properties. Copies of a request share it (copy on write), because requests are often copied and
+  /// seldom changed.
   private final class Storage: Hashable, Sendable {
     let parts: Parts
 
@@ -94,7 +94,7 @@ public struct URLRequest: Hashable, Sendable {
     storage = Storage(parts)
   }
 
-  /// Creates a request that uses the session's timeout and cache policy.
+  /// Creates a request without a timeout and cache policy, so that those of the session apply.
   package init(url: URL, method: String, fields: Fields) {
     self.init(Parts(url: url, fields: fields, methodName: Self.normalized(method)))
   }
@@ -104,12 +104,12 @@ public struct URLRequest: Hashable, Sendable {
     self.init(Parts(parsedURL, fields: fields, methodName: Self.normalized(method)))
   }
 
-  /// Creates a GET request that uses the session's timeout and cache policy.
+  /// Creates a GET request, to which the session's timeout and cache policy apply.
   public init(url: URL) {
     self.init(Parts(url: url))
   }
 
-  /// Creates a GET request with a timeout and the session's cache policy.
+  /// Creates a GET request with a timeout. The session's cache policy applies.
   ///
   /// - Parameters:
   ///   - url: The URL to request.
@@ -118,7 +118,7 @@ public struct URLRequest: Hashable, Sendable {
     self.init(Parts(url: url, timeoutInterval: timeoutInterval))
   }
 
-  /// Creates a GET request with a cache policy and the session's timeout.
+  /// Creates a GET request with a cache policy. The session's timeout applies.
   public init(url: URL, cachePolicy: CachePolicy) {
     self.init(Parts(url: url, cachePolicy: cachePolicy))
   }
@@ -127,7 +127,7 @@ public struct URLRequest: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - url: The URL to request.
-  ///   - cachePolicy: The way in which the request uses caches. It takes precedence over the session's policy.
+  ///   - cachePolicy: How the request uses caches. It takes precedence over the session's policy.
   ///   - timeoutInterval: The time to wait for data from the server, in seconds, 60 by default. It takes precedence over the
   ///     session's timeout.
   public init(
@@ -142,13 +142,13 @@ public struct URLRequest: Hashable, Sendable {
     set { change { $0.url = newValue } }
   }
 
-  /// The header fields, in the order in which the client sends them.
+  /// The header fields, in the order in which they will be sent.
   package var fields: Fields {
     get { storage.parts.fields }
     set { change { $0.fields = newValue } }
   }
 
-  /// The URL, parsed by Foundation and by the engine. Nil if the engine hasn't parsed it yet.
+  /// The URL as parsed by Foundation and by the engine. Nil if the engine hasn't parsed the URL yet.
   var parsedURL: ParsedURL? { storage.parts.parsedURL }
 
   var body: Body { storage.parts.body }
@@ -161,10 +161,10 @@ public struct URLRequest: Hashable, Sendable {
 
   /// The body as a stream that isn't open yet. Nil if there is no body, or if the body is data. Setting a stream replaces data.
   ///
-  /// When the request is sent, a private queue opens, reads and closes the stream. Don't use the stream from then on. A stream can
-  /// be read only once, so give each request a separate stream. If the request has a Content-Length field, the stream must have
-  /// exactly that many bytes, or the request fails. Without the field, the body is sent with the chunked transfer coding. Copies of
-  /// a request share the stream. Requests with different streams aren't equal.
+  /// When the request is sent, the session opens, reads and closes the stream on a private queue. Don't use the stream from then
+  /// on. A stream can be read only once, so give each request a separate stream. If the request has a Content-Length field, the
+  /// stream must have exactly that many bytes, or the request fails. Without that field, the body is sent with the chunked transfer
+  /// coding. Copies of a request share the stream. Requests with different streams aren't equal.
   public var httpBodyStream: InputStream? {
     get { if case .stream(let stream) = body { stream.stream } else { nil } }
     set {
