@@ -173,20 +173,20 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// Whether the session adds cookies to the request and stores the response's cookies. True by default.
+  /// Whether the session adds stored cookies to the request, and stores the cookies in the response. True by default.
   public var httpShouldHandleCookies: Bool {
     get { storage.parts.handlesCookies }
     set { change { $0.handlesCookies = newValue } }
   }
 
-  /// The URL of the document for which the request is made, or nil if there is none. With the cookie policy
-  /// `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain`, the session compares it with the request's URL.
+  /// The URL of the document for which the request is made, or nil if there is none. If the cookie policy is
+  /// `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain`, the session compares this URL with the request's URL.
   public var mainDocumentURL: URL? {
     get { storage.parts.mainDocumentURL }
     set { change { $0.mainDocumentURL = newValue } }
   }
 
-  /// The settings that most requests don't set. Nil if this request has set none of them.
+  /// The settings that most requests don't set. Nil if this request doesn't set any of them.
   var options: RequestOptions? { storage.parts.options.options }
 
   mutating func changeOptions(_ change: (inout RequestOptions) -> Void) {
@@ -195,36 +195,36 @@ public struct URLRequest: Hashable, Sendable {
     self.change { $0.options = .own(options) }
   }
 
-  /// The values that a ``URLProtocol`` has attached to the request. Nil if there are none.
+  /// The values that a ``URLProtocol`` has attached to this request. Nil if there are none.
   var properties: ProtocolProperties? {
     get { storage.parts.properties }
     set { change { $0.properties = newValue } }
   }
 
-  /// The timeout, in seconds, that was set for this request. Nil if none was set, so that the session's timeout applies.
+  /// The timeout, in seconds, that was set for this request. If it is nil, the session's timeout applies.
   var explicitTimeoutInterval: TimeInterval? { storage.parts.timeoutInterval }
 
-  /// The cache policy that was set for this request. Nil if none was set, so that the session's policy applies.
+  /// The cache policy that was set for this request. If it is nil, the session's policy applies.
   var explicitCachePolicy: CachePolicy? { storage.parts.cachePolicy }
 
-  /// The request method. It is never nil: setting nil sets `GET`.
+  /// The request method, such as `POST`. It is never nil: setting nil sets `GET`.
   ///
-  /// As in Foundation, the names of the six methods that Foundation knows are converted to uppercase. Other names are sent
+  /// As in Foundation, GET, HEAD, POST, PUT, DELETE and CONNECT are converted to uppercase. All other method names are sent
   /// unchanged.
   public var httpMethod: String? {
     get { storage.parts.methodName }
     set { change { $0.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault } }
   }
 
-  /// The time to wait for data from the server, in seconds. If the property was never set, reading it returns 60, but the session's
-  /// timeout applies.
+  /// The time to wait for data from the server, in seconds. If the property was never set, its value is 60, but the session's
+  /// timeout applies to the request.
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
     set { change { $0.timeoutInterval = newValue } }
   }
 
-  /// The way in which the request uses caches. If the property was never set, reading it returns `.useProtocolCachePolicy`, but the
-  /// session's policy applies.
+  /// How the request uses caches. If the property was never set, its value is `.useProtocolCachePolicy`, but the session's policy
+  /// applies to the request.
   public var cachePolicy: CachePolicy {
     get { explicitCachePolicy ?? .useProtocolCachePolicy }
     set { change { $0.cachePolicy = newValue } }
@@ -232,7 +232,7 @@ public struct URLRequest: Hashable, Sendable {
 
   /// The header fields as a dictionary from names to values, or nil if there are none. The dictionary is created on each access.
   ///
-  /// Setting a dictionary replaces all header fields. The new fields are sent in the order of their names.
+  /// Setting a dictionary replaces all header fields. The new fields are sent in alphabetical order.
   public var allHTTPHeaderFields: [String: String]? {
     get { fields.isEmpty ? nil : fields.dictionary }
     set { fields = Fields(newValue ?? [:]) }
@@ -243,23 +243,24 @@ public struct URLRequest: Hashable, Sendable {
     fields.first(field)
   }
 
-  /// Sets a header field to `value`, replacing earlier values. If `value` is nil, removes the field. An existing field keeps the
-  /// spelling of its name. A value that contains CR, LF or NUL is ignored (RFC 9110 §5.5).
+  /// Sets a header field to `value`, in place of earlier values. If `value` is nil, removes the field. If the request already has
+  /// the field, its name keeps its spelling. Has no effect if the value contains CR, LF or NUL (RFC 9110 §5.5).
   public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
     guard let value else { return fields.remove(field) }
     guard Self.isFieldValue(value) else { return }
     fields.set(name: spelling(of: field), value: value)
   }
 
-  /// Appends a value to a header field, after a comma if the field already has a value (RFC 9110 §5.3). A value that contains CR,
-  /// LF or NUL is ignored.
+  /// Appends a value to a header field, after a comma if the field already has a value (RFC 9110 §5.3). Has no effect if the value
+  /// contains CR, LF or NUL.
   public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
     guard Self.isFieldValue(value) else { return }
     let field = spelling(of: field)
     fields.set(name: field, value: fields.first(field).map { "\($0),\(value)" } ?? value)
   }
 
-  /// Returns the name of the header field as the request spells it, or `name` itself if the request doesn't have the field.
+  /// Returns the name of a header field in the spelling that the request already uses, or `name` itself if the request doesn't have
+  /// the field.
   private func spelling(of name: String) -> String {
     guard fields.contains(name) else { return name }
     return fields.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.name
@@ -270,7 +271,7 @@ public struct URLRequest: Hashable, Sendable {
     value.utf8.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0x00 }
   }
 
-  /// Foundation's default timeout: 60 seconds.
+  /// The timeout of a request in Foundation if none was set: 60 seconds.
   static let timeoutIntervalDefault: TimeInterval = 60
 
   private static let methodNameDefault = "GET"
@@ -284,17 +285,18 @@ public struct URLRequest: Hashable, Sendable {
 }
 
 extension URLRequest: CustomStringConvertible {
-  /// The URL as a string, without its user information.
+  /// A textual description of the request: the URL without a user name and password.
   public var description: String {
     url == nil ? "url: nil" : ReadableText.url(url)
   }
 }
 
 extension URLRequest: CustomDebugStringConvertible, CustomReflectable {
-  /// The same as ``description``.
+  /// A textual description of the request, which is equal to ``description``.
   public var debugDescription: String { description }
 
-  /// The request's properties by name. The values of header fields are omitted, because they may contain credentials.
+  /// A mirror of the request's properties. It contains the names of the header fields but not their values, which may be
+  /// credentials.
   public var customMirror: Mirror {
     Mirror(
       self,
