@@ -217,17 +217,17 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { makeDownload(request) }
 
-  /// Creates a suspended download task for a URL. See ``downloadTask(with:)``.
+  /// Creates a suspended download task for a GET request to a URL. See ``downloadTask(with:)``.
   open func downloadTask(with url: URL) -> URLSessionDownloadTask { makeDownload(URLRequest(url: url)) }
 
-  /// Creates a suspended task that continues a download that has failed or was cancelled.
+  /// Creates a suspended task that resumes a download that has failed or was canceled.
   ///
-  /// The task completes with `URLError.unsupportedURL` if the data can't be read. It downloads the entire resource
+  /// The task completes with `URLError.unsupportedURL` if the resume data can't be read. The task downloads the entire resource
   /// again if the partial file no longer exists or the resource has changed.
   ///
   /// - Parameter resumeData: The data from ``URLSessionDownloadTask/cancel(byProducingResumeData:)``, or the value of
   ///   ``NSURLSessionDownloadTaskResumeData`` in the `userInfo` of the earlier task's error.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
     makeDownload(resuming: resumeData)
   }
@@ -237,7 +237,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that calls a handler with the response and its whole body.
   ///
   /// The delegate is notified of redirects, challenges, sent bytes and metrics, but not of the response, its body or the
-  /// completion. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax`` limits it.
+  /// completion. The body is collected in memory; ``URLSessionConfiguration/bodyBytesMax`` limits its size.
   ///
   /// ```swift
   /// let url = URL(string: "https://example.com/")!
@@ -247,10 +247,10 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - request: The request. It is copied, including its body.
-  ///   - completionHandler: Called once, on the delegate queue, with the body and the response's head. If the request fails, it
-  ///     gets the error, and the head if one was received. A status code of 400 or above isn't an error.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  ///   - request: The request to send. It is copied, including its body.
+  ///   - completionHandler: Called once, on the delegate queue, with the body and the response's head. If the request fails, the
+  ///     handler receives the error, and the head if it was received. A status code of 400 or above isn't an error.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func dataTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -258,7 +258,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDataTask(request), completionHandler)
   }
 
-  /// Creates a suspended task for a URL that calls a handler with the response and its whole body.
+  /// Creates a suspended task for a GET request to a URL. The task calls a handler with the response and its whole body.
   @preconcurrency
   open func dataTask(
     with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -266,13 +266,13 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDataTask(URLRequest(url: url)), completionHandler)
   }
 
-  /// Creates a suspended task that uploads bytes, and calls a handler with the response and its whole body.
+  /// Creates a suspended task that sends bytes as a request's body, and calls a handler with the response and its whole body.
   ///
   /// - Parameters:
-  ///   - request: The request. Its own body is sent if `bodyData` is nil.
-  ///   - bodyData: The body to send.
+  ///   - request: The request to send. Its own body is sent if `bodyData` is nil.
+  ///   - bodyData: The body to send instead, or nil.
   ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func uploadTask(
     with request: URLRequest, from bodyData: Data?,
@@ -281,13 +281,13 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeUpload(request, .data(bodyData ?? request.httpBody ?? Data())), completionHandler)
   }
 
-  /// Creates a suspended task that uploads a file, and calls a handler with the response and its whole body.
+  /// Creates a suspended task that sends a file as the body of a request, and calls a handler with the response and its whole body.
   ///
   /// - Parameters:
-  ///   - request: The request. Its own body is ignored.
+  ///   - request: The request to send. Its own body is ignored.
   ///   - fileURL: The URL of a file on this machine.
   ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func uploadTask(
     with request: URLRequest, fromFile fileURL: URL,
@@ -299,11 +299,10 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that writes the response's body to a temporary file, and calls a handler with the file's URL.
   ///
   /// - Parameters:
-  ///   - request: The request. It is copied, including its body.
-  ///   - completionHandler: Called once, on the delegate queue, with the file's URL and the response's head. If the request
-  ///     fails, it gets the error, and the head if one was received. The file is removed when the handler returns, so move it
-  ///     before.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  ///   - request: The request to send. It is copied, including its body.
+  ///   - completionHandler: Called once, on the delegate queue, with the file's URL and the response's head. If the request fails,
+  ///     the handler receives the error, and the head if it was received. The file is removed when the handler returns.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func downloadTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -311,7 +310,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDownload(request), keepsFile: false, completionHandler)
   }
 
-  /// Creates a suspended task that downloads a URL to a temporary file, and calls a handler with the file's URL.
+  /// Creates a suspended task that downloads a URL to a temporary file, and calls a handler with the URL of that file.
   @preconcurrency
   open func downloadTask(
     with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -319,12 +318,12 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDownload(URLRequest(url: url)), keepsFile: false, completionHandler)
   }
 
-  /// Creates a suspended task that continues a stopped download, and calls a handler with the file's URL.
+  /// Creates a suspended task that resumes a stopped download, and calls a handler with the file's URL.
   ///
   /// - Parameters:
-  ///   - resumeData: The data of the stopped download, as for ``downloadTask(withResumeData:)``.
+  ///   - resumeData: The resume data of the stopped download, as for ``downloadTask(withResumeData:)``.
   ///   - completionHandler: Called like the handler of `downloadTask(with:completionHandler:)`.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func downloadTask(
     withResumeData resumeData: Data,
@@ -333,9 +332,9 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDownload(resuming: resumeData), keepsFile: false, completionHandler)
   }
 
-  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, oldest first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't completed, oldest first.
   ///
-  /// A task that was resumed and then suspended is included. An invalidated session has no tasks.
+  /// A task that was resumed and then suspended is included. If the session has been invalidated, the array is empty.
   ///
   /// - Parameter completionHandler: Called once, even if there are no tasks.
   @preconcurrency
@@ -343,8 +342,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     delivery.perform { completionHandler(self.listedTasks) }
   }
 
-  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, separated by kind, and within
-  /// each kind oldest first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't completed. Each kind of task has an array,
+  /// which starts with the oldest task.
   ///
   /// - Parameter completionHandler: Called once with the data tasks, the upload tasks and the download tasks. Upload tasks aren't
   ///   included in the data tasks.
@@ -365,31 +364,31 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   // MARK: Invalidation
 
-  /// Invalidates the session, but lets its tasks finish. Has no effect on the shared session.
+  /// Invalidates the session after its tasks have completed. Has no effect on the shared session.
   ///
-  /// Tasks created afterward fail. After the last task has completed, the delegate's
-  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` is called and the delegate is released.
+  /// New tasks fail from now on. After the last task has completed, the session calls its delegate's
+  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` and releases the delegate.
   open func finishTasksAndInvalidate() { invalidate(cancelling: false) }
 
   /// Invalidates the session and cancels its tasks, which complete with `URLError.cancelled`. Has no effect on the shared session.
   ///
-  /// Tasks created afterward fail. After the last task has completed, the delegate's
-  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` is called and the delegate is released.
+  /// New tasks fail from now on. After the last task has completed, the session calls its delegate's
+  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` and releases the delegate.
   open func invalidateAndCancel() { invalidate(cancelling: true) }
 
   // MARK: Connections and stored data
 
-  /// Makes later requests open new connections. The session's current connections are closed once the running tasks have ended.
+  /// Makes later requests open new connections. The session's current connections are closed after the running tasks have
+  /// completed.
   ///
-  /// The method writes nothing to the disk: cookies and credentials are kept in memory, and cached responses are written as
-  /// they arrive.
+  /// The method writes nothing to the disk: cookies and credentials exist only in memory, and responses are cached when received.
   ///
   /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
   @preconcurrency
   open func flush(completionHandler: @escaping @Sendable () -> Void) { renewConnections(then: completionHandler) }
 
-  /// Removes the cookies, credentials and cached responses from the session's storages, and forgets the client certificates that
-  /// its delegates have chosen. Makes later requests open new connections, like ``flush(completionHandler:)``.
+  /// Removes the cookies, credentials and cached responses from the session's storages, and the client certificates that the
+  /// session's delegates have chosen. Also makes later requests open new connections, like ``flush(completionHandler:)``.
   ///
   /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
   @preconcurrency
