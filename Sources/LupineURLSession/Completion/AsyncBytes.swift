@@ -6,7 +6,7 @@ extension URLSession {
   /// Sends a request, and returns as soon as the response's head has been received. Returns the body as a sequence of bytes, which
   /// the session receives while the caller iterates over the sequence.
   ///
-  /// The session reads from the connection only as fast as the caller consumes the bytes. Cancelling the awaiting Swift task
+  /// The session reads from the connection only as fast as the caller consumes the bytes. Canceling the awaiting Swift task
   /// cancels the request, and so does releasing the sequence.
   ///
   /// ```swift

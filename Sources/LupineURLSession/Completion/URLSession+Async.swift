@@ -6,7 +6,7 @@ import Synchronization
 extension URLSession {
   /// Sends a request, and returns the response with its whole body.
   ///
-  /// Cancelling the awaiting Swift task cancels the request. The body is collected in memory;
+  /// Canceling the awaiting Swift task cancels the request. The body is collected in memory;
   /// ``URLSessionConfiguration/bodyBytesMax`` limits its size.
   ///
   /// - Parameters:

@@ -10,7 +10,7 @@ import LupineEngine
 /// failure. Therefore, many waiters don't all connect at once, even if a link goes up and down repeatedly or the network has no
 /// name servers.
 struct PathWaitList {
-  /// The delay between two waiters that continue after the same change of the network: 2 ms, so that at most 500 connections are
+  /// The delay between two waiters that continue after the same change of the network: 2 ms, so that 500 connections are
   /// opened per second. The delay is shorter if there are more than 1,000 waiters.
   static let spreadStep = Duration.milliseconds(2)
   /// The maximum total delay of the waiters that continue after the same change of the network, from the first to the last: 2 s.

@@ -14,7 +14,8 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   ///     or nil for a session that the program has invalidated.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
   /// Called when a background session has completed all tasks that earlier processes had resumed, after all other calls about these
-  /// tasks. Not called if earlier processes had resumed no tasks.
+  /// tasks. Not called if earlier processes had resumed no tasks, or if ``URLSessionConfiguration/sessionSendsLaunchEvents`` is
+  /// false.
   ///
   /// - Parameter session: The background session.
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)

@@ -125,7 +125,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
 
   /// Starts the task, or continues a suspended task. If the task was suspended several times, call this method as many times.
   ///
-  /// Has no effect if the task is in progress, is cancelled or has completed. If the session was invalidated before the task was
+  /// Has no effect if the task is in progress, is canceled or has completed. If the session was invalidated before the task was
   /// created, the task completes with `URLError.cancelled`.
   open func resume() {
     enum Action { case start(URLSession), resume(any TaskTransfer, change: Int), nothing }
@@ -188,8 +188,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     }
   }
 
-  /// Sends the request, or the task's own request if it is nil. If `request` is an error, completes the task with this error
-  /// instead.
+  /// Sends the request. Completes the task with an error instead if `request` is an error, or with `URLError.unsupportedURL` if
+  /// `request` is nil.
   func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
       guard let request = try request.get() else { throw URLError(.unsupportedURL) }
@@ -208,7 +208,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
         return (true, state.state == .suspended ? state.suspensionChangeCount : nil)
       }
       if let suspension { transfer.setSuspended(true, change: suspension) }
-      // If the task was canceled in the meantime, `cancel` has ended the transfer.
+      // If the task was canceled in the meantime, `cancel` has ended the task, and nothing is sent.
       if isStarting { transfer.send() }
     } catch {
       let isStarting = mutableState.withLock { state in
@@ -294,7 +294,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
   }
   /// The progress of the task in bytes, counting the request's body and the response's body.
   ///
-  /// The progress is indeterminate until the lengths of both bodies are known. Cancelling, pausing or resuming the progress
+  /// The progress is indeterminate until the lengths of both bodies are known. Canceling, pausing or resuming the progress
   /// cancels, suspends or resumes the task. The progress is updated on the delegate queue.
   open var progress: Progress { makeProgress().progress }
 
