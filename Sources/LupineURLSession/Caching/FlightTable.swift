@@ -12,15 +12,15 @@ struct FlightTable<Member: Identifiable>: Sendable where Member: Sendable, Membe
   enum Role {
     /// The request is the leader of a new flight. The caller must send the request now, and call `end` when the request has ended.
     case leads
-    /// The request waits for the leader's response. The caller must not send the request until it is released or becomes the
-    /// leader.
+    /// The request waits for the leader's response. The caller must not send the request until the request is released or
+    /// becomes the leader.
     case waits
     /// The request is sent without waiting, and no request waits for its response. Either the leader's response can't answer the
     /// request, or the latest response for the URI could answer only one request.
     case goesAlone
   }
 
-  /// How the request that other requests waited for (the leader) has ended.
+  /// The way in which a flight's leader has ended. Other requests have waited for the response to this request.
   enum Outcome {
     /// The responses stored for the URI may have changed, so the waiting requests look them up again.
     case stored

@@ -154,8 +154,8 @@ final class SessionCache: Sendable {
   }
 }
 
-/// Notifies the requests that wait for the response to another request, the leader. If `end` is never called, they stop waiting
-/// when this object is deinitialized.
+/// Notifies the requests that wait for the response to another request, the leader. If `end` is never called, these requests
+/// stop waiting when this object is deinitialized.
 final class Lead: Sendable {
   private let cache: SessionCache
   private let uri: String

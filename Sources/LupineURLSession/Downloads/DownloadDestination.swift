@@ -28,6 +28,7 @@ package struct DownloadDestination: Sendable {
   /// If the destination is the downloaded file itself, this method throws an error, as `FileManager` does, even if existing files
   /// may be replaced. Otherwise the caller would believe that the file has been moved, but the session would remove it as a
   /// temporary file.
+  ///
   /// - Throws: `CocoaError` with Foundation's code for the failure, such as `.fileWriteFileExists`,
   ///   `.fileNoSuchFile` for a missing directory, `.fileWriteNoPermission`, `.fileWriteOutOfSpace` or
   ///   `.fileWriteVolumeReadOnly`, or the error of creating a directory.

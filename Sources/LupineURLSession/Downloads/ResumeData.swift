@@ -18,8 +18,8 @@ struct ResumeData: Sendable, Equatable {
   let handlesCookies: Bool
   let mainDocumentURL: URL?
 
-  /// The resource's validator, such as its ETag. Only if the server confirms that it is unchanged, the bytes in the partial file
-  /// and the new bytes belong to the same representation.
+  /// The resource's validator, such as its ETag. The server must confirm that the validator is unchanged, so that the bytes in
+  /// the partial file and the new bytes belong to the same representation.
   let validator: Validator
   /// The path of the file that contains the part of the body received so far.
   var path: String

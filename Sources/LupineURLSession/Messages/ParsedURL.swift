@@ -36,7 +36,7 @@ package final class ParsedURL: Sendable {
     return parsed
   }
 
-  // MARK: The kept URLs
+  // MARK: The cache of parsed URLs
 
   /// The number of slots in the cache of parsed URLs: 64. Each slot contains one URL (about 500 bytes), which a later URL with the
   /// same slot replaces.

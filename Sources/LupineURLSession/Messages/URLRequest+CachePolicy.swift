@@ -5,8 +5,7 @@ import Foundation
 extension URLRequest {
   /// How the request of a data task uses the session's ``URLSessionConfiguration/urlCache``.
   ///
-  /// If the session has no cache, or the method is neither `GET` nor `HEAD`, the response is loaded from the origin, except that a
-  /// request with the policy ``returnCacheDataDontLoad`` fails.
+  /// If the session has no cache, or the method is neither `GET` nor `HEAD`, the response is loaded from the origin. In this case,
   /// a request with the policy ``returnCacheDataDontLoad`` fails instead.
   public enum CachePolicy: UInt, Sendable {
     /// Uses a cached response if HTTP's caching rules allow it (RFC 9111). Otherwise, loads the response from the origin.

@@ -134,7 +134,6 @@ package final class EngineClient: CacheUpstream, Sendable {
   /// The request has the session's fields, except for those that the redirect rule has removed. If the delegate has chosen another
   /// origin than the proposed one, the fields that the rule binds to an origin are also removed, unless the delegate has changed
   /// their values.
-  /// changed their values.
   ///
   /// - Parameters:
   ///   - next: The request that the redirect rule proposes.

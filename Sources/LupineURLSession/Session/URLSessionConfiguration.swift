@@ -238,6 +238,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
   /// The subclasses of ``URLProtocol`` that may answer the session's requests, in the order in which the session asks them. Empty
   /// by default.
+  ///
   /// The session asks these classes before the classes that are registered for all sessions. The session sends a request itself
   /// only if no class answers it. Classes that aren't subclasses of `URLProtocol` are ignored.
   open var protocolClasses: [AnyClass]? {
