@@ -7,13 +7,13 @@ import LupineEngine
 import LupineLogin
 
 extension URLAuthenticationChallenge {
-  /// Creates the challenge for one of the authentication schemes that a 401 or 407 response offers. Returns nil if the response
-  /// offers no known scheme, if the server has used a stronger scheme before than any that it offers now, or if the delegate has
-  /// rejected all offered schemes.
+  /// Creates the challenge that asks the delegate for a credential after a 401 or 407 response, for one of the authentication
+  /// schemes that the response offers. Returns nil if the response offers no known scheme, if the server has previously used a
+  /// stronger scheme than any of these, or if the delegate has rejected all offered schemes.
   ///
-  /// Successive challenges try the offered schemes in order. Schemes for which `storage` has a default credential come first, as on
-  /// Apple's systems; within each group, stronger schemes come first. If `answering` is nil, the session doesn't send the
-  /// credential with which the delegate answers. If the response names no realm, the challenge's realm is the host.
+  /// The delegate receives one challenge for each offered scheme, until it accepts one. Schemes for which `storage` has a default
+  /// credential come first, as on Apple's systems. Within each group, stronger schemes come first. If the response names no realm,
+  /// the challenge's realm is the host. If `answering` is nil, the session doesn't send the delegate's credential.
   ///
   /// - Parameters:
   ///   - challenges: The challenges in the response's WWW-Authenticate or Proxy-Authenticate fields.
@@ -56,12 +56,12 @@ extension URLAuthenticationChallenge {
       proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
   }
 
-  /// Returns what the session does after the delegate has answered the challenge. Without a delegate, the answer is
-  /// `performDefaultHandling`.
+  /// Returns what the session does after the delegate has answered this challenge with a disposition and a credential. A session
+  /// without a delegate passes `performDefaultHandling`.
   ///
-  /// With `performDefaultHandling`, the session sends the proposed credential only once, because a server that has refused it would
-  /// refuse it again. If the scheme can't send the credential, the 401 or 407 response becomes the task's response. For example,
-  /// Basic can't send a user name with a colon (RFC 7617 §2).
+  /// With `performDefaultHandling`, the session sends the proposed credential only once, because a server that has refused a
+  /// credential would refuse it again. If the authentication scheme can't send the chosen credential, the 401 or 407 response
+  /// becomes the task's response. For example, Basic can't send a user name with a colon (RFC 7617 §2).
   func outcome(of disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) -> Outcome {
     let isForIdentity = protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
     let chosen: URLCredential?
@@ -76,8 +76,8 @@ extension URLAuthenticationChallenge {
 }
 
 extension URLAuthenticationChallenge.Outcome {
-  /// Returns the outcome for a server that requested a client certificate: the session presents the certificate in the credential.
-  /// If the credential is nil or has no certificate, the session presents none.
+  /// Returns the outcome for a TLS server that requested a client certificate: the session presents the certificate in
+  /// `credential`. If `credential` is nil or has no certificate, the session continues without a client certificate.
   fileprivate static func presenting(_ credential: URLCredential?) -> Self {
     guard let identity = credential?.tlsIdentity else { return .identify(.anonymous, isRemembered: false) }
     return .identify(.present(identity), isRemembered: credential?.persistence != URLCredential.Persistence.none)
@@ -85,8 +85,8 @@ extension URLAuthenticationChallenge.Outcome {
 }
 
 extension HTTPURLResponse {
-  /// The text for an error message about a 401 or 407 response: the authentication schemes that it offers, and a remedy. Nil for
-  /// other status codes.
+  /// For a 401 or 407 response, the part of an error message that lists the authentication schemes offered by the response and
+  /// tells the user how to authenticate. Nil for other status codes.
   package var authenticationAdvice: String? {
     switch statusCode {
     case 401:
@@ -123,15 +123,15 @@ extension HTTPURLResponse {
 extension URLProtectionSpace {
   /// Creates the protection space for a realm of an origin. If `realm` is nil, the space's realm is the origin's host.
   convenience init(_ origin: Origin, realm: String?, method: String, distinguishedNames: [Data]? = nil) {
-    // Each Unix socket counts as a separate host, so that no service receives the credential of another.
+    // Each Unix socket counts as a separate host, so that a credential for one service is never sent to another service.
     let host = origin.socketPath ?? origin.host
     self.init(
       host: host, port: Int(origin.port), protocol: origin.scheme.rawValue, proxyType: nil, realm: realm ?? host,
       authenticationMethod: method, distinguishedNames: distinguishedNames)
   }
 
-  /// Returns whether the protection space belongs to the URL's origin. For an http URL with port 80, this is also true if the space
-  /// belongs to https on port 443 of the same host.
+  /// Returns whether this protection space belongs to the URL's origin. An http URL with port 80 also matches a protection space
+  /// for https on port 443 of the same host.
   package func isAt(_ url: URL) -> Bool {
     guard let origin = (try? URI(url.absoluteString))?.origin else { return false }
     let method = authenticationMethod

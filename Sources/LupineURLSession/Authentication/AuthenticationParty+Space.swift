@@ -6,8 +6,8 @@ import LupineEngine
 import LupineLogin
 
 extension AuthenticationParty {
-  /// Returns the protection space for a realm of this origin or proxy. If `realm` is nil, the space's realm is the host of the
-  /// origin or proxy. `method` is Foundation's name of the authentication method.
+  /// Returns the protection space for a realm of this origin or proxy. If `realm` is nil, the host of the origin or proxy serves as
+  /// the realm. `method` is Foundation's name of the authentication method, such as `NSURLAuthenticationMethodHTTPBasic`.
   func space(realm: String?, method: String) -> URLProtectionSpace {
     switch self {
     case .origin(let origin): URLProtectionSpace(origin, realm: realm, method: method)
@@ -21,7 +21,7 @@ extension AuthenticationParty {
 }
 
 extension AuthenticationOffer.Scheme {
-  /// Foundation's name of the scheme, such as `NSURLAuthenticationMethodHTTPBasic`.
+  /// Foundation's name of this authentication scheme, such as `NSURLAuthenticationMethodHTTPBasic`.
   var authenticationMethod: String {
     switch self {
     case .basic: NSURLAuthenticationMethodHTTPBasic

@@ -7,8 +7,8 @@ import LupineEngine
 import LupineLogin
 
 extension TransferAuthentication {
-  /// Creates the authentication of one task, which shares the state of `session`. It can send the storage's default credentials
-  /// before a server requests them.
+  /// Creates the authentication state of one task, which shares the state of its session. It can send the default credentials in
+  /// `storage` before a server requests them.
   convenience init(_ session: SessionAuthentication, storage: URLCredentialStorage?) {
     self.init(session, KnownCredentials(storage))
   }
@@ -26,8 +26,8 @@ extension TransferAuthentication {
 }
 
 extension KnownCredentials {
-  /// Creates a source of credentials. It finds the storage's default credentials, and the user names and passwords in proxies'
-  /// URLs.
+  /// Creates a source of credentials: the default credentials in `storage`, and the user names and passwords in the URLs of
+  /// proxies.
   init(_ storage: URLCredentialStorage?) {
     self.init { proxy in
       guard let user = proxy.user, let password = proxy.password else { return nil }
@@ -42,7 +42,7 @@ extension KnownCredentials {
 }
 
 extension ChallengeAnswering {
-  /// Answers a server's or proxy's challenge with the delegate's credential. Returns how the request continues.
+  /// Answers a challenge of a server or proxy with the delegate's credential. Returns how the session continues the request.
   func respond(
     to offer: AuthenticationOffer, with credential: URLCredential, for request: EngineRequest
   ) -> URLAuthenticationChallenge.Outcome {
@@ -77,8 +77,8 @@ extension URLError {
     }
   }
 
-  /// Creates the error for a server or proxy that accepts a credential but fails to prove what the scheme requires: that it knows
-  /// the password (Digest), or its identity (Negotiate).
+  /// Creates the error for a server or proxy that accepts a credential, but fails to prove that it knows the password (Digest) or
+  /// to prove its identity (Negotiate).
   init(untrustedResponseFrom url: URL?) {
     let text =
       "\(ReadableText.url(url)) accepted the credential, but didn't prove that it knows the password (Digest, RFC 7616 §3.5) "

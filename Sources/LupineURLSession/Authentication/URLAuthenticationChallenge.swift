@@ -3,7 +3,7 @@
 public import Foundation
 import LupineEngine
 
-/// The sender of a challenge. The receiver of the challenge answers by calling one of these methods.
+/// The object that created an authentication challenge. The receiver of the challenge answers it by calling one of these methods.
 ///
 /// A challenge that a session creates has no sender: the session's delegate answers it by calling a completion handler instead.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
@@ -20,7 +20,7 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
 }
 
 // Unchecked because the class is open. All state is constant.
-/// A request for a credential by a server or proxy.
+/// A request of a server or proxy for a credential, which the session passes to its delegate.
 open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
   /// The session's next step after the delegate has answered a challenge.
   enum Outcome: Sendable, Equatable {
@@ -28,13 +28,13 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     case authorize(String)
     /// The session sends the request again, and the task's authentication adds the credential.
     case resend
-    /// The session sends the request with this client certificate, or without any. If `isRemembered` is true, the session remembers
-    /// this choice for its other tasks.
+    /// The session sends the request with this client certificate, or without a client certificate. If `isRemembered` is true, the
+    /// session's other tasks use the same certificate for this origin.
     case identify(IdentityChoice, isRemembered: Bool)
-    /// The delegate receives a challenge for the next scheme that the 401 or 407 response offers. If no scheme is left, that
-    /// response becomes the task's response.
+    /// The delegate receives a challenge for the next scheme that the 401 or 407 response offers. If no scheme is left, the 401 or
+    /// 407 response becomes the task's response.
     case reject
-    /// The 401 or 407 response becomes the task's response.
+    /// The session sends no credential, so the 401 or 407 response becomes the task's response.
     case stand
     /// The request fails with `URLError.cancelled`.
     case cancel
@@ -51,12 +51,12 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
 
   private let content: Content
 
-  /// The protection space that requires a credential, including the authentication method.
+  /// The protection space (server or proxy, realm and authentication method) for which a credential is required.
   open var protectionSpace: URLProtectionSpace { content.space }
   /// The credential that the session sends if the delegate answers with `performDefaultHandling`. Nil if the session's credential
   /// storage has no default credential for the protection space.
   open var proposedCredential: URLCredential? { content.proposedCredential }
-  /// The number of credentials that the server has refused for this request.
+  /// The number of credentials that the server or proxy has refused for this request.
   open var previousFailureCount: Int { content.previousFailureCount }
   /// The 401 or 407 response that requires a credential, or nil if the challenge comes from a TLS handshake.
   open var failureResponse: URLResponse? { content.failureResponse }
@@ -64,7 +64,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
   open var error: (any Error)? { content.error }
   /// The sender passed to the initializer, or nil for a challenge created by a session.
   open var sender: (any URLAuthenticationChallengeSender)? { content.sender }
-  /// Answers the challenge with a credential, and returns what the session does next.
+  /// A closure that answers the challenge with a credential, and returns what the session does next.
   final let response: @Sendable (URLCredential) -> Outcome
 
   /// Creates a challenge with the given properties, for example to test a delegate.
@@ -92,14 +92,16 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// A textual description: the protection space, the proposed credential's user name, and the number of refused credentials.
+  /// A textual description of the challenge: the protection space, the proposed credential, and the number of refused credentials.
+  /// It doesn't contain the password.
   open override var description: String {
     "URLAuthenticationChallenge(\(protectionSpace), proposed: \(proposedCredential?.description ?? "none"), "
       + "previous failures: \(previousFailureCount))"
   }
 
-  /// Creates a challenge that a session passes to its delegate. Such a challenge has no sender. With the default value of
-  /// `response`, a credential has no effect, and the response that caused the challenge becomes the task's response.
+  /// Creates a challenge that a session passes to its delegate. Such a challenge has no sender. `response` returns what the session
+  /// does with the delegate's credential. By default, the session ignores the credential, and the 401 or 407 response becomes the
+  /// task's response.
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
     failureResponse: URLResponse?, error: (any Error)? = nil,

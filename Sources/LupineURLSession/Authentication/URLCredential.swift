@@ -4,7 +4,7 @@ public import Foundation
 import LupineEngine
 
 // Unchecked because the class is open. All state is constant.
-/// A user name with a password, a client certificate, or the trust in a server. Two credentials are equal if all of these and the
+/// A user name with a password, a client certificate, or the trust in a server. Two credentials are equal if all of these and their
 /// persistences are equal.
 ///
 /// A credential with a password can be archived. The archive contains the password in the clear, so protect it like the password.
@@ -36,9 +36,9 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
   private let content: Content
 
-  /// The user name. Nil if the credential is a client certificate or the trust in a server.
+  /// The credential's user name. Nil if the credential is a client certificate or the trust in a server.
   open var user: String? { content.user }
-  /// The password. Nil if the credential has none.
+  /// The credential's password. Nil if the credential is a client certificate or the trust in a server.
   open var password: String? { content.password }
   /// The client certificate with its private key. Nil if the credential isn't a client certificate.
   open var identity: SecIdentity? { content.identity }
@@ -103,14 +103,14 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     coder.encode(Int(persistence.rawValue), forKey: Self.persistenceKey)
   }
 
-  /// True: the class supports secure coding.
+  /// Always true, because `URLCredential` supports secure coding.
   open class var supportsSecureCoding: Bool { true }
 
   private static let userKey = "user"
   private static let passwordKey = "password"
   private static let persistenceKey = "persistence"
 
-  /// Returns the credential itself, which is immutable.
+  /// Returns this credential itself, because credentials are immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// The client certificate, its private key and the intermediate certificates to send. Nil if the credential isn't a client
@@ -118,14 +118,14 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
   final var tlsIdentity: TLSIdentity? {
     guard let identity else { return nil }
     let issuers = certificates.compactMap { ($0 as? SecCertificate).map { Array($0.data) } }
-    // A certificate that was parsed before can be parsed again.
+    // Can't fail: the certificate was already parsed successfully once.
     return issuers.isEmpty ? identity.tls : try? identity.tls.sending(issuers: issuers)
   }
 
   /// Whether the credential has a password, which may be empty.
   open var hasPassword: Bool { password != nil }
 
-  /// A textual description. It contains the user name but not the password, because descriptions appear in logs.
+  /// A textual description of the credential. It contains the user name but not the password, because descriptions appear in logs.
   open override var description: String {
     if let trust { return "URLCredential(trust in \(trust.host))" }
     return identity.map { "URLCredential(\($0))" } ?? "URLCredential(user: \(user ?? ""))"
@@ -139,7 +139,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
       && identity == other.identity && content.intermediates == other.content.intermediates && trust === other.trust
   }
 
-  /// A hash of the user name, the persistence and the client certificate, without the password.
+  /// A hash of the user name, the persistence and the client certificate. The password isn't hashed.
   open override var hash: Int {
     var hasher = Hasher()
     hasher.combine(user)
@@ -150,6 +150,6 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 }
 
 extension URLCredential: CustomReflectable {
-  /// A mirror without children, because `dump` would print the password.
+  /// A mirror without children. With children, `dump` would print the password.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

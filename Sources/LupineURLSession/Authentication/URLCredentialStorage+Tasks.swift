@@ -3,8 +3,8 @@
 import Foundation
 
 extension URLCredentialStorage {
-  /// Calls the handler with the credentials of a protection space, keyed by user name, or with nil if the space has none. The
-  /// handler runs before this method returns.
+  /// Calls the completion handler with the credentials of a protection space, keyed by user name, or with nil if the protection
+  /// space has no credentials. The handler runs before this method returns.
   public func getCredentials(
     for protectionSpace: URLProtectionSpace, task: URLSessionTask,
     completionHandler: ([String: URLCredential]?) -> Void
@@ -25,7 +25,7 @@ extension URLCredentialStorage {
     remove(credential, for: protectionSpace, options: options)
   }
 
-  /// Calls the handler with the default credential of a protection space, or with nil if the space has none. The handler runs
+  /// Calls the completion handler with the default credential of a protection space, or with nil if there is none. The handler runs
   /// before this method returns.
   public func getDefaultCredential(
     for space: URLProtectionSpace, task: URLSessionTask, completionHandler: (URLCredential?) -> Void

@@ -40,14 +40,14 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// A textual description: the numbers of stored credentials and of protection spaces. It contains no credential.
+  /// A textual description of the storage: the numbers of credentials and of protection spaces. It contains no credential.
   open override var description: String {
     let counts = spaces.withLock { $0.values.map(\.credentials.count) }
     let credentials = ReadableText.count(counts.reduce(0, +), "credential")
     return "URLCredentialStorage(\(credentials), \(ReadableText.count(counts.count, "protection space")))"
   }
 
-  /// The credentials of each protection space, keyed by user name.
+  /// All stored credentials, by protection space and then by user name.
   open var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
     spaces.withLock { $0.mapValues(\.credentials) }
   }
@@ -57,14 +57,13 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     spaces.withLock { $0[space]?.credentials }
   }
 
-  /// Stores a credential for a protection space, and replaces a stored credential that has the same user name. The space's first
-  /// credential becomes its default. A credential whose persistence is `none` isn't stored.
+  /// Stores a credential for a protection space, in place of a stored credential with the same user name. The first credential of a
+  /// protection space becomes the default credential. A credential whose persistence is `none` isn't stored.
   open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
     store(credential, for: space, isDefault: false)
   }
 
-  /// Returns the credential that sessions send by default to the servers or proxies of the protection space, or nil if the space
-  /// has none.
+  /// Returns the credential that sessions send by default to the server or proxy of a protection space, or nil if there is none.
   open func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
     spaces.withLock { spaces in
       guard let space = spaces[space], let user = space.defaultUser else { return nil }
@@ -77,15 +76,16 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     store(credential, for: space, isDefault: true)
   }
 
-  /// Removes a credential from a protection space. Has no effect if the space's stored password for the user name differs, or if
-  /// the credential's persistence is `synchronizable`.
+  /// Removes a credential from a protection space. Has no effect if the stored credential of the same user name has another
+  /// password, or if the credential's persistence is `synchronizable`.
   open func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
     remove(credential, for: space, options: nil)
   }
 
-  /// Removes a credential from a protection space. Has no effect if the space's stored password for the user name differs.
+  /// Removes a credential from a protection space. Has no effect if the stored credential of the same user name has another
+  /// password.
   ///
-  /// If the credential was the default, the space has no default until another credential is set.
+  /// If the removed credential was the default, the protection space has no default until another credential is set.
   ///
   /// - Parameters:
   ///   - credential: The credential to remove.
@@ -113,8 +113,9 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Changes the credentials of a protection space with `edit`. If they differ afterward, posts the notification. Compares and
-  /// releases credentials without holding the lock, because the methods of a URLCredential subclass may use the storage.
+  /// Changes the credentials of a protection space with `edit`, and posts `NSURLCredentialStorageChanged` if the credentials differ
+  /// afterward. Compares and releases credentials without holding the lock, because the methods of a URLCredential subclass may use
+  /// the storage.
   private func change(_ space: URLProtectionSpace, by edit: (inout Space) -> Void) {
     let (before, after) = spaces.withLock { spaces in
       let before = spaces[space] ?? Space()
@@ -128,6 +129,6 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {
 }
 
 extension URLCredential.Persistence {
-  /// Whether this is `synchronizable`. Comparing the raw value avoids a warning, because the case is deprecated.
+  /// Whether the persistence is `synchronizable`. Compares the raw value, because using the deprecated case would cause a warning.
   fileprivate var isSynchronizable: Bool { rawValue == 3 }
 }

@@ -32,15 +32,16 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
   /// The host of the server or proxy, as passed to the initializer.
   open var host: String { content.host }
-  /// The port of the server or proxy. If port 0 was passed for a server, this is the protocol's default port.
+  /// The port of the server or proxy. If 0 was passed to the initializer for a server, this is the default port of the URL scheme:
+  /// 80 or 443.
   open var port: Int { content.port }
-  /// The protocol of requests to the server, such as `https`, or nil for a proxy.
+  /// The URL scheme of requests to the server, such as `https`, or nil for a proxy.
   open var `protocol`: String? { content.protocol }
   /// The type of the proxy, such as ``NSURLProtectionSpaceHTTPProxy``, or nil for a server.
   open var proxyType: String? { content.proxyType }
-  /// The realm that the server or proxy names, or nil if it names none.
+  /// The realm of the server or proxy, or nil if the server or proxy names none.
   open var realm: String? { content.realm }
-  /// The authentication method, such as ``NSURLAuthenticationMethodHTTPBasic``.
+  /// The authentication method of the protection space, such as ``NSURLAuthenticationMethodHTTPBasic``.
   open var authenticationMethod: String { content.authenticationMethod }
 
   /// Creates the protection space of a server.
@@ -56,8 +57,9 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     super.init()
   }
 
-  /// Creates the protection space of a server or, if `proxyType` isn't nil, of a proxy. The last two parameters come from the TLS
-  /// handshake: the authorities of the client certificates that the server accepts, and the server's certificate chain.
+  /// Creates the protection space of a server or, if `proxyType` isn't nil, of a proxy. The last two arguments come from the TLS
+  /// handshake: `distinguishedNames` names the authorities from which the server accepts client certificates, and `serverTrust`
+  /// contains the server's certificate chain.
   init(
     host: String, port: Int, protocol: String?, proxyType: String?, realm: String?, authenticationMethod: String?,
     distinguishedNames: [Data]? = nil, serverTrust: SecTrust? = nil
@@ -70,8 +72,8 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     super.init()
   }
 
-  /// Creates the protection space of a server trust challenge, with which the delegate decides whether to accept the certificate of
-  /// a server or a proxy.
+  /// Creates the protection space of a server trust challenge. The delegate answers that challenge to accept or refuse the
+  /// certificate of a server or a proxy.
   convenience init(host: String, port: Int, isProxy: Bool, serverTrust: SecTrust) {
     self.init(
       host: host, port: port, protocol: isProxy ? nil : NSURLProtectionSpaceHTTPS,
@@ -88,7 +90,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
   ///   - realm: The realm that the proxy names.
   ///   - authenticationMethod: The authentication method, or nil for ``NSURLAuthenticationMethodDefault``.
   public init(proxyHost: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
-    // A proxy's space without a type would equal a server's.
+    // Without a type, the protection space of a proxy would equal that of a server.
     let type = type ?? NSURLProtectionSpaceHTTPProxy
     content = Content(proxyHost, port, protocol: nil, proxyType: type, realm: realm, authenticationMethod)
     super.init()
@@ -104,7 +106,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     super.init()
   }
 
-  /// Archives the protection space, except for ``distinguishedNames`` and ``serverTrust``.
+  /// Encodes the protection space, except for ``distinguishedNames`` and ``serverTrust``.
   open func encode(with coder: NSCoder) {
     coder.encode(NSString(string: host), forKey: Self.hostKey)
     coder.encode(port, forKey: Self.portKey)
@@ -114,7 +116,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     coder.encode(NSString(string: authenticationMethod), forKey: Self.methodKey)
   }
 
-  /// True: the class supports secure coding.
+  /// Always true, because `URLProtectionSpace` supports secure coding.
   open class var supportsSecureCoding: Bool { true }
 
   private static let hostKey = "host"
@@ -124,17 +126,17 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
   private static let realmKey = "realm"
   private static let methodKey = "authenticationMethod"
 
-  /// Returns the protection space itself, which is immutable.
+  /// Returns this protection space itself, because protection spaces are immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// Returns whether the protection space belongs to a proxy.
   open override func isProxy() -> Bool { proxyType != nil }
 
-  /// Whether the password is safe from eavesdroppers: either the protocol is `https`, or the authentication method doesn't send
-  /// the password.
+  /// Whether an eavesdropper can't read the password: either requests are sent over https, or the authentication method doesn't
+  /// send the password.
   ///
   /// For Basic authentication to a proxy, this is false even if the request is https: the client sends the credential to the proxy
-  /// to open the tunnel, before anything in the tunnel is encrypted.
+  /// in plain text to open the tunnel, before TLS starts in the tunnel.
   open var receivesCredentialSecurely: Bool {
     if `protocol`?.lowercased() == NSURLProtectionSpaceHTTPS { return true }
     let methods = [
@@ -143,24 +145,24 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     return methods.contains(authenticationMethod)
   }
 
-  /// A textual description: the host, port, realm and authentication method.
+  /// A textual description of the protection space: the host, port, realm and authentication method.
   open override var description: String {
     let kind = proxyType.map { "\($0) proxy " } ?? `protocol`.map { "\($0) " } ?? ""
     return "URLProtectionSpace(\(kind)\(host):\(port), realm: \(realm ?? "none"), \(authenticationMethod))"
   }
 
-  /// The DER-encoded distinguished names of the authorities from which the server accepts client certificates. Empty if the
-  /// server names none. Nil for authentication methods other than ``NSURLAuthenticationMethodClientCertificate``.
+  /// The DER-encoded distinguished names of the authorities from which the server accepts client certificates. Empty if the server
+  /// names no authority. Nil unless the authentication method is ``NSURLAuthenticationMethodClientCertificate``.
   open var distinguishedNames: [Data]? { content.distinguishedNames }
 
-  /// The server's certificate chain, for the delegate to evaluate. Nil for authentication methods other than
+  /// The server's certificate chain, which the delegate evaluates. Nil unless the authentication method is
   /// ``NSURLAuthenticationMethodServerTrust``.
   open var serverTrust: SecTrust? { content.serverTrust }
 
-  /// Returns whether the object is a protection space of the same server or proxy, with the same realm and authentication method.
+  /// Returns whether `object` is a protection space of the same server or proxy, with the same realm and authentication method.
   open override func isEqual(_ object: Any?) -> Bool { (object as? URLProtectionSpace)?.key == key }
 
-  /// A hash of the properties that equality compares.
+  /// A hash of the properties that `isEqual(_:)` compares.
   open override var hash: Int { key.hashValue }
 
   private struct Key: Hashable {
@@ -187,20 +189,21 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
   }
 }
 
-/// The protocol of a server that is reached over http.
+/// The value of ``URLProtectionSpace/protocol`` for a server whose URLs start with `http:`.
 public let NSURLProtectionSpaceHTTP = "http"
-/// The protocol of a server that is reached over https.
+/// The value of ``URLProtectionSpace/protocol`` for a server whose URLs start with `https:`.
 public let NSURLProtectionSpaceHTTPS = "https"
-/// The type of an HTTP proxy without TLS, for requests of any scheme.
+/// The value of ``URLProtectionSpace/proxyType`` for an HTTP proxy to which sessions connect without TLS, for http and https
+/// requests.
 public let NSURLProtectionSpaceHTTPProxy = "http"
-/// The type of an HTTP proxy to which sessions connect with TLS.
+/// The value of ``URLProtectionSpace/proxyType`` for an HTTP proxy to which sessions connect with TLS.
 public let NSURLProtectionSpaceHTTPSProxy = "https"
-/// The type of a SOCKS proxy.
+/// The value of ``URLProtectionSpace/proxyType`` for a SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy = "SOCKS"
 
-/// The protocol's default authentication method.
+/// The default authentication method of the protection space's protocol.
 public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
-/// Authentication with a form on a web page. No challenge has this method.
+/// Authentication with a form on a web page. Sessions never create a challenge with this method.
 public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"
 /// Authentication with the Basic scheme (RFC 7617).
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
@@ -208,14 +211,14 @@ public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBa
 /// the password.
 public let NSURLAuthenticationMethodHTTPDigest = "NSURLAuthenticationMethodHTTPDigest"
 /// Authentication with a client certificate, which a server requests in the TLS handshake. Answer the challenge with a
-/// ``URLCredential`` that has an identity. Otherwise no certificate is sent.
+/// ``URLCredential`` that has an identity. Otherwise, the session sends no certificate.
 public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
-/// The trust evaluation of the certificate of a server, or of a proxy to which sessions use TLS. The session's delegate can
-/// accept or refuse the certificate during the handshake; see ``URLSessionDelegate/urlSession(_:didReceive:completionHandler:)``.
+/// Evaluation of the certificate of a server, or of a proxy to which sessions connect with TLS. The session's delegate can accept
+/// or refuse the certificate during the handshake; see ``URLSessionDelegate/urlSession(_:didReceive:completionHandler:)``.
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
-/// Authentication with the NTLM scheme, version 2. NTLM authenticates a connection, not a request, with a user name and password. A
-/// session dedicates a connection to the credential.
+/// Authentication with the NTLM scheme, version 2, with a user name and password. NTLM authenticates a connection, not a single
+/// request, so a session uses that connection only for this credential.
 public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
-/// Authentication with the Negotiate scheme (RFC 4559). Answer the challenge with a ``URLCredential`` whose user name is empty: the
-/// session then authenticates a dedicated connection with the Kerberos ticket of the process's user.
+/// Authentication with the Negotiate scheme (RFC 4559), which authenticates a connection. Answer the challenge with a
+/// ``URLCredential`` whose user name is empty. The session then uses the Kerberos ticket of the user that runs the process.
 public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"

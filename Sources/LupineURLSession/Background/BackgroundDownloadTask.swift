@@ -5,8 +5,8 @@ import LupineEngine
 import LupineTransferStore
 
 // Unchecked because its superclass is. All state is constant.
-/// A download task that writes the body to a file in the session's folder. After a lost connection, the task resumes the download.
-/// After the process has ended, a later process can resume it.
+/// A download task of a background session, which writes the response body to a file in the session's folder. After a lost
+/// connection, the task resumes the download. After the process has ended, a later process can resume it.
 final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unchecked Sendable {
   let job: BackgroundJob
 
@@ -35,7 +35,7 @@ final class BackgroundDownloadTask: URLSessionDownloadTask, BackgroundTask, @unc
         Result { () throws(URLError) -> URLRequest? in
           let data = self.job.resumeData(for: request)
           guard var rest = try self.reopenFile(data, recorder: self.job) else { return request }
-          // Resume data doesn't contain the request's options, so they are set here.
+          // Resume data doesn't contain the options of the original request, so they are copied to the new request here.
           if let options = request.options { rest.changeOptions { $0 = options } }
           return rest
         })
@@ -125,7 +125,7 @@ extension BackgroundJob: DownloadRecorder {
     try wrapping { record throws(TransferStoreError) in try record.setAnswer(answer) }
   }
 
-  /// Writes the file's content through to the disk, then records that the download is complete.
+  /// Flushes the file to the disk, then records that the download is complete.
   fileprivate func noteComplete(_ file: URL) throws(URLError) {
     try wrapping { record throws(TransferStoreError) in
       let byteCount: UInt64
@@ -140,12 +140,12 @@ extension BackgroundJob: DownloadRecorder {
     }
   }
 
-  /// Records that the file is complete and that the delegate may move it from now on. If the record can't be written, a later
-  /// process delivers the file if it still exists, and otherwise downloads it again.
+  /// Records that the download is complete and that the delegate may now move the file. If the record can't be written, a later
+  /// process delivers the file again if it still exists, and otherwise repeats the download.
   fileprivate func noteDelivery() { try? record?.mark { $0.stage = .delivering } }
 
-  /// Moves the partial file of a cancelled download from the session's folder to the directory for temporary files. Returns
-  /// resume data with the new path, or nil if the file can't be moved.
+  /// Moves the partial file of a canceled download from the background session's folder to the directory for temporary files.
+  /// Returns resume data with the new path, or nil if the file can't be moved.
   fileprivate func moveBody(of resumeData: Data) -> Data? {
     guard var data = try? ResumeData(resumeData) else { return nil }
     let target = FileManager.default.temporaryDirectory.appending(path: DownloadFileName.random())
@@ -154,7 +154,7 @@ extension BackgroundJob: DownloadRecorder {
     return data.serialized
   }
 
-  /// Moves the partial file that the caller's resume data names into the session's folder, from which the task continues the
+  /// Moves the partial file of the caller's resume data into the background session's folder, where the task continues the
   /// download. If the file can't be moved, the download starts from the beginning.
   func adopt(_ resumeData: ResumeData) {
     guard let record else { return }

@@ -5,8 +5,8 @@ import Glibc
 import LupineEngine
 import LupineTransferStore
 
-/// The reason why a background session refuses a task that the caller has created. The task fails with an error, whereas Foundation
-/// would raise an exception.
+/// The reason why a background session refuses a new task. The task then fails with a `URLError`, whereas Foundation would raise an
+/// exception.
 enum BackgroundRefusal {
   case dataTask, uploadFromMemory, uploadFromStream, completionHandler, bodyStream, connectionSettings
 
@@ -28,7 +28,7 @@ enum BackgroundRefusal {
 }
 
 extension URLError {
-  /// Returns the error for a background session that can't open the records of its tasks.
+  /// Returns the error of a background session that can't open its folder, in which it records its tasks on disk.
   static func backgroundSession(_ identifier: String, _ folder: String, _ error: TransferStoreError) -> URLError {
     switch error {
     case .inUse:
@@ -51,15 +51,15 @@ extension URLError {
     }
   }
 
-  /// Returns the error for a session identifier that is empty or too long for the name of a directory.
+  /// Returns the error for a background session's identifier that can't be the name of a directory because it is empty or too long.
   static func unusableIdentifier(_ identifier: String) -> URLError {
     let text =
       "The identifier of a background session must have 1 to 255 bytes, not \(identifier.utf8.count). Choose another."
     return URLError(.cannotCreateFile, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
-  /// Returns the error for a task whose record can't be written or read. `what` is the beginning of the error message, `code` the
-  /// error's code.
+  /// Returns the error for a background task whose record on disk can't be written or read. `code` is the code of the error, and
+  /// `what` the beginning of its message.
   static func record(_ error: TransferStoreError, _ code: Code, _ what: String) -> URLError {
     switch error {
     case .inUse: URLError(.backgroundSessionInUseByAnotherProcess)
@@ -89,14 +89,14 @@ extension URLError {
     }
   }
 
-  /// Returns the error for a task whose record is damaged.
+  /// Returns the error for a background task whose record on disk is damaged. `id` is the task's identifier.
   static func damagedRecord(_ id: Int, in folder: String) -> URLError {
     let text = "The record of task \(id) in \(folder) was damaged, and has been removed. Create the task again."
     return URLError(.cannotOpenFile, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
-  /// Returns the error for an upload whose response hadn't been received completely when an earlier process ended. `status` is the
-  /// response's status code.
+  /// Returns the error for a background upload that the server answered, but whose response an earlier process hadn't received
+  /// completely when it ended. `status` is the response's status code.
   static func answerLost(_ status: UInt32, url: URL?) -> URLError {
     let text =
       "\(ReadableText.url(url)): The upload was answered with the status code \(status), but the process ended "
@@ -104,7 +104,7 @@ extension URLError {
     return URLError(.networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
-  /// Returns the error for a task that hasn't completed within `timeoutIntervalForResource`, which is `limit` in seconds.
+  /// Returns the error for a task that hasn't completed within `timeoutIntervalForResource`. `limit` is that interval in seconds.
   static func expired(_ limit: TimeInterval, url: URL?) -> URLError {
     let text =
       "\(ReadableText.url(url)): The transfer didn't complete within \(ReadableText.duration(limit)), the "

@@ -5,35 +5,36 @@ import LupineEngine
 import LupineTransferStore
 import Synchronization
 
-/// A download or upload of a background session, which later processes can continue.
+/// A download or upload task of a background session, which a later process can continue.
 protocol BackgroundTask: URLSessionTask {
   var job: BackgroundJob { get }
-  /// Sends the request. Called once for each attempt.
+  /// Sends the task's request. Called for the first attempt and for each retry.
   func send(_ request: URLRequest, in session: URLSession)
-  /// Continues a task that an earlier process recorded. `recovery` says from which state.
+  /// Continues a task that an earlier process recorded. `recovery` is the step with which to continue, which depends on the record.
   func restore(_ recovery: TransferRecovery, in session: URLSession)
 }
 
-/// The additional state of a task in a background session: its record on disk, its request, and its attempts to send the request.
+/// The state that a task has only in a background session: its record on disk, its request, and its attempts to send the request.
 final class BackgroundJob: Sendable {
   private struct State {
-    /// The request to send, including the changes that the delegate has made.
+    /// The request to send, including changes that the delegate has made to it.
     var request: URLRequest?
-    /// Whether to ask the delegate for the request's credentials before sending the request, because the task's record omits them.
+    /// Whether to ask the delegate for credentials before the request is sent, because the task's record on disk omits them.
     var needsCredentials = false
     var hasTimer = false
-    /// The number of consecutive attempts that have failed since the task last received a response.
+    /// The number of attempts to send the request that have failed since the task last received a response.
     var failureCount = 0
-    /// The error with which the task fails instead of its transfer's error. Nil if none has been set.
+    /// The error with which the task fails, in place of the error that the network reports. Nil if `fail(_:)` hasn't been called.
     var error: URLError?
-    /// Whether this process has received a response to the upload, even if it couldn't record the response.
+    /// Whether this process has received a response to the upload. Also true if the response couldn't be recorded on disk.
     var isAnswered = false
-    /// The resume data for the part of a download that this process has received so far. Nil if there is none.
+    /// The resume data for the part of the download that has been received so far. Nil if there is none.
     var resumeData: ResumeData?
-    /// The response that an earlier process has received, or nil if it received none.
+    /// The response that an earlier process received and recorded, or nil if there is none.
     var response: HTTPURLResponse?
 
-    /// Returns true if this is the first call, so that the caller must set the timer. Returns false for all later calls.
+    /// Returns true for the first call, after which the caller must start the timer of the task's time limit. Returns false for all
+    /// later calls.
     mutating func takeTimer() -> Bool {
       defer { hasTimer = true }
       return !hasTimer
@@ -41,18 +42,18 @@ final class BackgroundJob: Sendable {
   }
 
   let background: BackgroundSession
-  /// The record of the task on disk. Nil if the task fails without being sent.
+  /// The task's record on disk. Nil if the task fails without being sent.
   let record: TransferRecord?
   private let state: Mutex<State>
 
-  /// Creates the job of a new task, which has been recorded.
+  /// Creates the background state of a new task, whose record has been written to disk.
   init(_ background: BackgroundSession, _ record: TransferRecord, sending request: URLRequest) {
     self.background = background
     self.record = record
     state = Mutex(State(request: request))
   }
 
-  /// Creates the job of a task that an earlier process recorded.
+  /// Creates the background state of a task that an earlier process recorded on disk.
   init(_ background: BackgroundSession, restoring record: TransferRecord) {
     self.background = background
     self.record = record
@@ -62,14 +63,14 @@ final class BackgroundJob: Sendable {
       State(request: description.request, needsCredentials: needsCredentials, response: record.answer?.response))
   }
 
-  /// Creates the job of a task that isn't recorded, and that fails with `error` when it is resumed.
+  /// Creates the background state of a task that has no record on disk, and that fails with `error` when it is resumed.
   init(_ background: BackgroundSession, failing error: URLError) {
     self.background = background
     record = nil
     state = Mutex(State(error: error))
   }
 
-  /// Writes the record of a new task to disk, and returns the task's job. If the record can't be written, the task fails when it is
+  /// Records a new task on disk, and returns the task's background state. If the record can't be written, the task fails when it is
   /// resumed.
   static func recording(
     _ kind: TransferDescription.Kind, _ request: URLRequest, identifier: Int, in background: BackgroundSession
@@ -100,7 +101,7 @@ final class BackgroundJob: Sendable {
   /// The response that an earlier process has received and recorded, or nil if it received none.
   var response: HTTPURLResponse? { state.withLock { $0.response } }
   /// Whether the request may be sent again: the task has been resumed, its transfer isn't complete, and this process has received
-  /// no response to its upload.
+  /// no response to the upload.
   private var isRunning: Bool {
     let isAnswered = state.withLock { $0.isAnswered }
     return record?.progress.stage == .running && !isAnswered
@@ -108,13 +109,13 @@ final class BackgroundJob: Sendable {
 
   // MARK: Changes by the caller
 
-  /// Makes the task fail when it is resumed, and removes its record.
+  /// Makes the task fail for the given reason when it is resumed, and removes its record from disk.
   func refuse(_ refusal: BackgroundRefusal) {
     state.withLock { $0.error = $0.error ?? refusal.error }
     record?.remove()
   }
 
-  /// Records that the task has been resumed. Called before the request is sent.
+  /// Records on disk that the task has been resumed, and its `earliestBeginDate`. Called before the request is sent.
   func noteResumed(earliestStart: Date?) {
     guard let record, record.progress.stage == .created, state.withLock({ $0.error }) == nil else { return }
     do throws(TransferStoreError) {
@@ -128,7 +129,7 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// Records that a download starts again from the beginning, for example because its file is no longer complete.
+  /// Records that the download starts again from the beginning, for example because its file has been changed or deleted.
   func noteRestarted() {
     do throws(TransferStoreError) {
       try record?.mark { ($0.stage, $0.byteCount) = (.running, 0) }
@@ -137,20 +138,20 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// Records the task's `taskDescription`. If the record can't be written, for example because the disk is full, a later process
-  /// gets the previous description.
+  /// Records the task's `taskDescription` on disk. If the record can't be written, for example because the disk is full, a later
+  /// process gets the previous description.
   func describe(_ text: String?) { try? record?.describe { $0.taskDescription = text } }
 
-  /// Sets the error with which the task will complete. Only the first call has an effect.
+  /// Sets the error with which the task will complete. Only the first error counts.
   func fail(_ error: URLError) { state.withLock { $0.error = $0.error ?? error } }
 
-  /// Returns the error with which the task completes: the error that `fail` has set, or else the transfer's `error`. Returns nil if
-  /// the transfer succeeded.
+  /// Returns the error with which the task completes. If the transfer has failed with `error`, this is the error that `fail(_:)`
+  /// has set, or else `error`. Returns nil if the transfer succeeded.
   func reason(for error: URLError?) -> URLError? { error.map { error in state.withLock { $0.error } ?? error } }
 
   // MARK: Attempts
 
-  /// Sends the task's request. If the task's record omits the request's credentials, the delegate can add them first.
+  /// Sends the task's request. If the task's record on disk omits credentials, first asks the delegate to add them.
   func start(_ task: any BackgroundTask, in session: URLSession) {
     let (request, needsCredentials, error) = state.withLock { state in
       defer { state.needsCredentials = false }
@@ -172,14 +173,14 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// Sends a request that the delegate has chosen in place of the task's request.
+  /// Sends the request that the delegate has returned in place of the task's request.
   func start(_ task: any BackgroundTask, with request: URLRequest, in session: URLSession) {
     state.withLock { ($0.request, $0.needsCredentials) = (request, false) }
     start(task, in: session)
   }
 
-  /// Returns the delay before the next attempt, after an attempt has failed with `error`. Returns nil if the task must not try
-  /// again.
+  /// Returns the delay before the task's next attempt, after an attempt has failed with `error`. Returns nil if the task must not
+  /// try again.
   func retryDelay(after error: URLError) -> Duration? {
     guard BackgroundRetryRule.isTransient(error), isRunning else { return nil }
     return state.withLock { state in
@@ -189,7 +190,7 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// Starts the next attempt after a delay, unless the task completes before then.
+  /// Sends the task's request again after a delay, unless the task completes before then.
   func restart(_ task: any BackgroundTask, after delay: Duration, in session: URLSession) {
     DispatchQueue.global().asyncAfter(deadline: .now() + delay.seconds) { [weak task] in
       guard let task, task.isListed else { return }
@@ -197,25 +198,25 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// Returns the head of a response in the form in which it is recorded: without fields that may contain credentials, unless the
-  /// session's settings permit recording them.
+  /// Converts a response's head to the form that is recorded on disk. Fields that may contain credentials are omitted, unless the
+  /// session's settings permit recording credentials.
   func recordable(_ response: HTTPURLResponse) -> TransferAnswer {
     TransferAnswer(response, recordsCredentials: background.options.settings.recordsCredentials)
   }
 
-  /// Prevents this process from sending the upload's file again. Called when a response to the upload arrives, whether or not it
-  /// can be recorded.
+  /// Prevents this process from sending the uploaded file again. Called when a response to the upload arrives, whether or not the
+  /// response can be recorded on disk.
   func stopSending() { state.withLock { $0.isAnswered = true } }
 
   func noteResponse() { state.withLock { $0.failureCount = 0 } }
 
-  /// Sets a timer that makes the task fail when `timeoutIntervalForResource` has passed since the task was first resumed, in this
-  /// process or an earlier one. Only the first call sets the timer.
+  /// Starts a timer, which makes the task fail when `timeoutIntervalForResource` has passed since the task was first resumed, in
+  /// this process or an earlier one. Only the first call starts the timer.
   private func limitTime(of task: any BackgroundTask) {
     let limit = background.timeoutIntervalForResource
     guard limit > 0, limit.isFinite, let record, state.withLock({ $0.takeTimer() }) else { return }
     let elapsed = Date().timeIntervalSince1970 - Double(record.progress.startedAt) / 1000
-    // A clock that was set back must not extend the limit.
+    // If the system clock was set back, the elapsed time is negative, but the limit must not become longer.
     let rest = min(max(0, limit - elapsed), limit, Self.timerSecondsMax)
     DispatchQueue.global().asyncAfter(deadline: .now() + rest) { [weak task] in
       guard let task, task.isListed else { return }
@@ -224,16 +225,15 @@ final class BackgroundJob: Sendable {
     }
   }
 
-  /// The maximum time in seconds for which a timer is set: 100 years. The clock can represent such a time.
+  /// The maximum delay of the timer, in seconds: 100 years, which `DispatchTime` can represent.
   private static let timerSecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   // MARK: Resume data of downloads
 
-  /// Sets the resume data, which comes from an earlier attempt in this process or from the caller.
+  /// Sets the resume data for the next attempt. It comes from an earlier attempt in this process, or from the caller.
   func setResumeData(_ data: ResumeData?) { state.withLock { $0.resumeData = data } }
 
-  /// Returns the data with which the next attempt of `request` resumes the download. Returns nil if the download must start from
-  /// the beginning.
+  /// Returns the resume data for the next attempt to send `request`. Returns nil if the download must start from the beginning.
   func resumeData(for request: URLRequest) -> ResumeData? {
     if var data = state.withLock({ $0.resumeData.take() }) {
       data.fields = request.fields
@@ -248,8 +248,8 @@ final class BackgroundJob: Sendable {
 }
 
 extension URLSessionTask {
-  /// Resets the task to the stage before its transfer, so that the request can be sent again. Returns false, without effect, if the
-  /// task has been cancelled or has no transfer.
+  /// Resets the task to its state before the request was sent, so that the request can be sent again. Returns false, without
+  /// effect, if the task has been canceled or hasn't sent a request.
   func returnToStart() -> Bool {
     mutableState.withLock { state in
       guard state.state != .canceling, case .transferring = state.stage else { return false }
@@ -259,8 +259,8 @@ extension URLSessionTask {
     }
   }
 
-  /// Marks a restored task as running and about to complete. Called if no request is sent for the task: either its response has
-  /// already been recorded completely, or the task fails.
+  /// Marks a restored task as running and about to complete. Called if no request is sent for the task, because its response has
+  /// already been recorded completely or because the task fails.
   func beginRestoredEnd() {
     mutableState.withLock { state in
       state.state = .running

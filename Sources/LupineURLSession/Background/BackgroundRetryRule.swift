@@ -3,13 +3,13 @@
 import Foundation
 import LupineEngine
 
-/// Decides whether a background task tries again after a failed attempt, and after which delay. It has no side effects.
+/// Decides whether a background task tries again after a failed attempt, and after which delay. This type has no side effects.
 struct BackgroundRetryRule: Sendable {
   let delayMin: Duration
   let delayMax: Duration
 
-  /// Returns whether another attempt may succeed after `error`. True if the connection has failed. False if the request has failed,
-  /// or if a proxy has refused the connection permanently.
+  /// Returns whether another attempt may succeed after `error`. This is true if the connection has failed. It is false if the error
+  /// lies in the request, or if a proxy has refused the connection permanently.
   static func isTransient(_ error: URLError) -> Bool {
     switch error.code {
     case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,
@@ -26,29 +26,29 @@ struct BackgroundRetryRule: Sendable {
   /// - Parameter jitter: A random number in 0...1, which determines up to half of the delay. Without it, all clients of a server
   ///   that was down would reconnect at the same time.
   func delay(afterFailure number: Int, jitter: Double) -> Duration {
-    // 2^30 times the minimum exceeds any maximum in use; a larger exponent could overflow.
+    // A delay of 2^30 times the minimum exceeds any maximum in use. A larger exponent could overflow.
     let longest = min(delayMin * (1 << min(max(0, number - 1), 30)), max(delayMin, delayMax))
     return longest / 2 + longest / 2 * min(max(0, jitter), 1)
   }
 }
 
 extension Duration {
-  /// The duration in seconds.
+  /// The duration as a number of seconds.
   var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
 extension ProxyError {
-  /// Whether another attempt to connect through the proxy may succeed. False if the proxy's settings are wrong, or if the proxy has
-  /// refused this client or the destination.
+  /// Whether another attempt to connect through the proxy may succeed after this error. False if the proxy's settings are wrong, or
+  /// if the proxy has refused this client or the destination.
   fileprivate var isTransient: Bool {
     switch cause {
     case .truncated, .refusedBySOCKS(.generalFailure), .refusedBySOCKS(.networkUnreachable),
       .refusedBySOCKS(.hostUnreachable), .refusedBySOCKS(.connectionRefused), .refusedBySOCKS(.timeToLiveExpired),
       .refusedBySOCKS(.unassigned):
       true
-    // 91 also means that the proxy couldn't reach the destination.
+    // SOCKS4 proxies also reply with code 91 if they can't reach the destination.
     case .refusedBySOCKS4(let code): code != 92 && code != 93
-    // Request Timeout, Too Many Requests, and the failures of the proxy or of the server behind it (RFC 9110 §15.5.9 and §15.6,
+    // Request Timeout, Too Many Requests, and the failures of the proxy or of the origin server (RFC 9110 §15.5.9 and §15.6,
     // RFC 6585 §4).
     case .refused(let status): status == 408 || status == 429 || (500..<600).contains(status)
     case .malformedHost, .malformedPort, .unsupportedScheme, .malformedCredentials, .colonInUser, .credentialsLength,

@@ -10,15 +10,15 @@ final class BackgroundSession: Sendable {
   let options: BackgroundOptions
   let redirectRule: RedirectRule
   let timeoutIntervalForResource: TimeInterval
-  /// The store of the tasks' records on disk, or the error because of which it couldn't be opened.
+  /// The store of the tasks' records on disk, or the error if the store couldn't be opened.
   let store: Result<TransferStore, URLError>
   /// Whether this process has recreated the unfinished tasks of earlier processes.
   private let isRestored = Atomic(false)
-  /// The identifiers of the tasks that earlier processes resumed and that haven't completed yet.
+  /// The identifiers of those tasks that an earlier process resumed and that haven't completed yet.
   private let restored = Mutex<Set<Int>>([])
 
-  /// Opens the records of the session's tasks, which may block the thread on disk I/O. Returns nil if the session isn't a
-  /// background session.
+  /// Opens the records of the background session's tasks, which may block the thread on disk I/O. Returns nil if `settings` don't
+  /// belong to a background session.
   init?(_ settings: URLSessionConfiguration.Snapshot) {
     guard let identifier = settings.background.identifier else { return nil }
     options = settings.background
@@ -41,14 +41,14 @@ final class BackgroundSession: Sendable {
 
   // MARK: Tasks of earlier processes
 
-  /// Returns true if this is the first call, so that the caller must restore the tasks of earlier processes. Returns false for all
+  /// Returns true for the first call, after which the caller must restore the tasks of earlier processes. Returns false for all
   /// later calls.
   func takeRestoration() -> Bool { !isRestored.exchange(true, ordering: .relaxed) }
 
   func addRestored(_ identifiers: [Int]) { restored.withLock { $0.formUnion(identifiers) } }
 
-  /// Notes that a task has completed. Returns whether it was the last of the tasks that earlier processes resumed, so that the
-  /// session must notify its delegate.
+  /// Records that a task has completed. Returns true if no other task that earlier processes resumed is left, so that the session
+  /// must notify its delegate. Always returns false if `sessionSendsLaunchEvents` is false.
   func completed(_ identifier: Int) -> Bool {
     let isLast = restored.withLock { $0.remove(identifier) != nil && $0.isEmpty }
     return isLast && options.sendsLaunchEvents

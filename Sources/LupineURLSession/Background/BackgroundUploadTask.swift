@@ -6,12 +6,12 @@ import LupineTransferStore
 import Synchronization
 
 // Unchecked because its superclass is. Its own state is in a Mutex.
-/// An upload task that sends its file again after a lost connection. After the process has ended, a later process can send it
-/// again. Once the head of a response has arrived, the file isn't sent again.
+/// An upload task of a background session. After a lost connection, the task sends its file again. After the process has ended, a
+/// later process can send the file again. Once the head of a response has arrived, the file isn't sent again.
 final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @unchecked Sendable {
   let job: BackgroundJob
-  /// The file to which the response's body is written, so that a later process can deliver the body. Nil until a response arrives,
-  /// or if the file can't be written.
+  /// The file to which the response's body is written, so that a later process can deliver the body. Nil before a response arrives,
+  /// and if the file can't be written.
   private let answerFile = Mutex<DownloadFile?>(nil)
 
   init(_ session: URLSession, _ request: URLRequest, _ content: UploadContent, _ job: BackgroundJob, identifier: Int) {
@@ -49,15 +49,15 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
 
   override var decidesOnResponse: Bool { true }
 
-  /// False, because the response's body is recorded together with the upload.
+  /// False, because a background upload records the response's body itself.
   override var canBecomeDownload: Bool { false }
 
   override func transfer(
     isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
     answer: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    // If a redirect (301, 302 or 303) changes the method, the upload is done, and the new request gets its result (RFC 9110
-    // §15.4). A redirect that keeps the method continues the upload.
+    // If a redirect (301, 302 or 303) changes the method, the server has processed the upload, and the redirected request gets the
+    // upload's result (RFC 9110 §15.4). After a redirect that keeps the method, the file is sent to the new URL.
     let isAnswer = [301, 302, 303].contains(response.statusCode) && request.httpMethod != job.request?.httpMethod
     if isAnswer { job.markAnswered(response) }
     super.transfer(isRedirectedTo: request, by: response, answer: answer)
@@ -80,7 +80,8 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
       job.noteComplete(answerFile.withLock { $0.take() })
       return super.transferDidEnd(nil)
     }
-    // Removed before the task completes, because the folder may then belong to another session, with a task of the same number.
+    // The file is removed before the task completes. Afterward, the folder may belong to another session, with a task of the same
+    // number.
     answerFile.withLock { $0.take() }?.abandon()
     guard let session, let delay = job.retryDelay(after: error) else {
       return super.transferDidEnd(job.reason(for: error))
@@ -118,8 +119,8 @@ final class BackgroundUploadTask: URLSessionUploadTask, BackgroundTask, @uncheck
 }
 
 extension BackgroundJob {
-  /// Records that the server has answered the upload, before the response is processed. If the record can't be written, removes it,
-  /// so that a later process doesn't send the file again, and returns false.
+  /// Records on disk that the server has answered the upload. Called before the response is processed. If the record can't be
+  /// written, removes the record, so that a later process doesn't send the file again, and returns false.
   @discardableResult
   fileprivate func markAnswered(_ response: URLResponse) -> Bool {
     stopSending()
@@ -131,14 +132,15 @@ extension BackgroundJob {
     return false
   }
 
-  /// Records the head of the upload's final response. Returns the file for the response's body, or nil if the response can't be
-  /// recorded.
+  /// Records the head of the upload's final response on disk. Returns the file for the response's body, or nil if the response
+  /// can't be recorded.
   fileprivate func noteAnswered(_ response: URLResponse) -> DownloadFile? {
     noteResponse()
     guard markAnswered(response), let record else { return nil }
     guard let response = response as? HTTPURLResponse else { return nil }
     do {
-      // An earlier head may be that of a redirect's target, to which this body doesn't belong.
+      // A head that was recorded earlier may belong to another response, such as that of a redirect's target. It must not be
+      // combined with this body.
       try record.removeAnswer()
       try record.removeBody()
       try record.setAnswer(recordable(response))
@@ -148,7 +150,7 @@ extension BackgroundJob {
     }
   }
 
-  /// Records that the response has been received completely. Has no effect if the response's body couldn't be written to the file.
+  /// Records on disk that the upload's response is complete. Has no effect if the response's body couldn't be written to the file.
   fileprivate func noteComplete(_ file: DownloadFile?) {
     guard let record, let file else { return }
     let byteCount = file.byteCount
@@ -156,11 +158,11 @@ extension BackgroundJob {
     try? record.mark { ($0.stage, $0.byteCount) = (.finished, byteCount) }
   }
 
-  /// Passes the recorded body of the response to `receive`, piece by piece. Returns nil after the last piece, or the error if the
-  /// body's file can't be read.
+  /// Reads the recorded body of the response from its file, and passes it to `receive` in pieces. Returns nil after the last piece,
+  /// or an error if the file can't be read.
   fileprivate func readBody(_ receive: (Data) -> Void) -> URLError? {
     guard let record else { return nil }
-    // 64 KiB, the amount that the loop reads from a socket at once.
+    // 64 KiB, the maximum that the engine reads from a socket at once.
     let pieceBytes = 64 * 1024
     do throws(SystemError) {
       let file = try File(reading: record.bodyPath)

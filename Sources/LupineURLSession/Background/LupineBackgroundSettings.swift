@@ -3,25 +3,26 @@
 public import Foundation
 import LupineEngine
 
-/// Lupine's settings for background sessions: where tasks are recorded, whether the records contain credentials, and how long a
-/// task waits after a failed connection before it tries again.
+/// Lupine's settings for background sessions: the directory in which tasks are recorded, whether the records contain credentials,
+/// and the delay before a task tries again after a failed connection.
 public struct LupineBackgroundSettings: Sendable, Hashable {
-  /// The directory for the tasks' records. It contains a directory for each session identifier. If nil (the default), records are
-  /// kept in `$XDG_STATE_HOME/lupine/sessions` or, if that environment variable isn't set, in `~/.local/state/lupine/sessions`.
+  /// The directory in which background sessions record their tasks, in one subdirectory for each session identifier. If nil (the
+  /// default), this is `$XDG_STATE_HOME/lupine/sessions` or, if that environment variable isn't set,
+  /// `~/.local/state/lupine/sessions`.
   ///
   /// Sessions create missing directories, accessible to this user only. The directory must be on a local disk. Each process that
   /// continues a session must set the same directory.
   public var directory: URL?
 
-  /// Whether the records on disk contain credentials, unencrypted. False by default. Credentials are the request fields
-  /// Authorization, Cookie and all others that a ``URLSessionConfiguration/redirectRule`` binds to their origin; the user and
-  /// password of a URL; and the response fields Set-Cookie, WWW-Authenticate, Authentication-Info and Proxy-Authentication-Info.
+  /// Whether the records on disk contain credentials, unencrypted. False by default. Credentials are the user and password in a
+  /// URL, the response fields Set-Cookie, WWW-Authenticate, Authentication-Info and Proxy-Authentication-Info, and the request
+  /// fields Authorization, Cookie and all others that a ``URLSessionConfiguration/redirectRule`` binds to their origin.
   ///
   /// If false, a later process calls ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)``
   /// before it sends a request from which credentials were omitted, so that the delegate can add them again.
   public var recordsCredentials = false
 
-  /// The delay before the next attempt after the first failed connection: 1 second by default. The delay doubles with each
+  /// The delay between the first failed connection of a task and the next attempt: 1 second by default. The delay doubles with each
   /// further failure, up to ``retryDelayMax``.
   public var retryDelayMin: Duration = .seconds(1)
 
@@ -32,7 +33,7 @@ public struct LupineBackgroundSettings: Sendable, Hashable {
   public init() {}
 }
 
-/// The settings in a session configuration that concern only background sessions.
+/// The settings in a session configuration that have an effect only in background sessions.
 struct BackgroundOptions: Sendable {
   /// The background session's identifier. Nil if the session isn't a background session.
   var identifier: String?
@@ -40,8 +41,8 @@ struct BackgroundOptions: Sendable {
   var sendsLaunchEvents = true
   var settings = LupineBackgroundSettings()
 
-  /// The path of the directory for the session's records. Nil if the session has no identifier, or if the identifier is empty or
-  /// too long for a directory's name.
+  /// The path of the directory in which the background session records its tasks. Nil if there is no session identifier, or if the
+  /// identifier is empty or too long for a directory's name.
   var folder: String? {
     guard let identifier, let name = Self.folderName(of: identifier) else { return nil }
     return "\(settings.directory?.path ?? Self.defaultDirectory)/\(name)"
@@ -58,9 +59,9 @@ struct BackgroundOptions: Sendable {
   /// The maximum length of a directory's name on Linux, in bytes (NAME_MAX).
   private static let folderNameBytesMax = 255
 
-  /// Converts a session identifier to a directory name that differs for each identifier. Letters, digits, hyphens and underscores
-  /// are kept, and so are full stops after the first byte. All other bytes are percent-encoded. Returns nil if the name is empty or
-  /// too long.
+  /// Converts a session identifier to a directory name that is unique to the identifier. Letters, digits, hyphens and underscores
+  /// are copied, and so are periods after the first byte. All other bytes are percent-encoded. Returns nil if the name would be
+  /// empty or longer than 255 bytes.
   static func folderName(of identifier: String) -> String? {
     var name = ""
     for byte in identifier.utf8 {

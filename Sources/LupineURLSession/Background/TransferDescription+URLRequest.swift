@@ -5,8 +5,8 @@ import LupineEngine
 import LupineTransferStore
 
 extension TransferDescription {
-  /// Creates the record of a task's request. Returns nil if the request has no URL, or if the body of a download's request is a
-  /// stream.
+  /// Creates the record of a background task's request. Returns nil if the request has no URL, or if the body of a download's
+  /// request is a stream.
   ///
   /// - Parameter isSecret: A closure that returns whether to omit the request field with the given name. If nil, the record
   ///   contains all fields, and the user and password in the URL.
@@ -38,7 +38,7 @@ extension TransferDescription {
     mainDocument = (isSecret == nil ? document : document?.withoutUserInfo)?.absoluteString
   }
 
-  /// The recorded request with its options, without the fields that the record omits. Nil if the recorded URL can't be parsed.
+  /// The recorded request, with its options. Fields that the record omits are missing. Nil if the recorded URL can't be parsed.
   var request: URLRequest? {
     guard let url = URL(string: url) else { return nil }
     var request = URLRequest(url: url, method: method, fields: Fields(fields))
@@ -59,7 +59,7 @@ extension TransferAnswer {
     "set-cookie", "set-cookie2", "authentication-info", "proxy-authentication-info", "www-authenticate",
   ]
 
-  /// Creates the record of a response's head.
+  /// Creates the record of a response's status line and fields.
   ///
   /// - Parameter recordsCredentials: Whether the record contains the fields that may contain secrets, and the user and password in
   ///   the URL.

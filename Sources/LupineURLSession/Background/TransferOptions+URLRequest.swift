@@ -4,7 +4,7 @@ import LupineEngine
 import LupineTransferStore
 
 extension TransferOptions {
-  /// Creates the record of a request's options, without the options that can't be recorded (see `isRecordable`).
+  /// Creates the record of a request's options. TLS settings, the proxy and host overrides aren't recorded (see `isRecordable`).
   init(_ options: RequestOptions) {
     self.init()
     allowsCellularAccess = options.allowsCellularAccess
@@ -18,7 +18,7 @@ extension TransferOptions {
     timeLimits = Timeouts.recordedLimits.map { timeouts[keyPath: $0].map(\.nanoseconds) }
   }
 
-  /// Sets the options of `request` to the recorded ones. Has no effect if no options were recorded.
+  /// Sets the recorded options in `request`. Has no effect if no options were recorded.
   func apply(to request: inout URLRequest) {
     guard self != TransferOptions() else { return }
     request.changeOptions { options in
@@ -35,14 +35,15 @@ extension TransferOptions {
 }
 
 extension RequestSettings {
-  /// Whether a record can contain all of the request's options that concern its connection. False if the request has TLS settings,
-  /// a proxy or host overrides, because these aren't recorded: TLS settings may contain keys, and functions that verify
+  /// Whether a background session's record can contain all connection options of the request. False if the request has TLS
+  /// settings, a proxy or host overrides. TLS settings can't be recorded, because they may contain keys and functions that verify
   /// certificates.
   var isRecordable: Bool { tls == nil && proxy == nil && hostOverrides.isEmpty }
 }
 
 extension Timeouts {
-  /// The time limits in the order in which they are recorded. New limits must be appended, so that earlier records can be read.
+  /// The request's time limits, in the order in which they are recorded. Append new limits at the end, so that earlier records
+  /// remain readable.
   fileprivate static var recordedLimits: [WritableKeyPath<Timeouts, Duration?>] {
     [
       \.poolWait, \.resolve, \.connect, \.proxy, \.tls, \.send, \.awaitContinue, \.firstByte, \.idle, \.total,
@@ -50,7 +51,7 @@ extension Timeouts {
   }
 
   /// Creates time limits from a record, which contains them in nanoseconds. If the record has fewer elements than there are limits,
-  /// the remaining limits keep their defaults.
+  /// the remaining limits get their defaults.
   fileprivate init(recorded limits: [Int64?]) {
     self.init()
     for (path, limit) in zip(Self.recordedLimits, limits) {

@@ -4,13 +4,14 @@ import Foundation
 import LupineTransferStore
 import Synchronization
 
-/// A delegate that decides when its background session continues the tasks of earlier processes. A new session doesn't continue
-/// them until the delegate calls `restoreBackgroundTasks()`, for example after it has set how servers' certificates are evaluated.
+/// A session delegate that decides when its background session continues the tasks of earlier processes. The session doesn't
+/// continue them until the delegate calls `restoreBackgroundTasks()`, for example after the delegate has configured how servers'
+/// certificates are evaluated.
 package protocol DeferredRestoration: URLSessionDelegate {}
 
 extension URLSession {
-  /// Returns the error of a task that the background session refuses for the given reason. If the store of the records couldn't be
-  /// opened, returns the error of opening it instead.
+  /// Returns the error for a task that the background session refuses for the given reason. If the session's folder couldn't be
+  /// opened, returns the error of opening the folder instead.
   func backgroundError(of refusal: BackgroundRefusal) -> URLError {
     if case .failure(let error)? = background?.store { error } else { refusal.error }
   }
@@ -55,8 +56,8 @@ extension URLSession {
     return add(BackgroundUploadTask(self, request, content, job, identifier: nextTaskIdentifier()))
   }
 
-  /// Records a new task on disk, creates it with `make`, and registers it. If the session is invalid, the task isn't recorded, and
-  /// fails when it is resumed.
+  /// Creates a task with `make`, after its record has been written to disk, and registers the task. If the session is invalid, the
+  /// task isn't recorded, and fails when it is resumed.
   private func addRecorded<Task: BackgroundTask>(
     _ kind: TransferDescription.Kind, _ request: URLRequest, _ background: BackgroundSession,
     _ make: (BackgroundJob, _ identifier: Int) -> Task
@@ -71,21 +72,21 @@ extension URLSession {
         job = BackgroundJob(background, failing: error)
       }
       let task = add(make(job, identifier))
-      // If the session has been invalidated meanwhile, no later process may get the task.
+      // If the session has been invalidated meanwhile, the record is removed, so that no later process continues the task.
       if !owns(task) { job.record?.remove() }
       return task
     }
   }
 
-  /// Makes the task fail because it was created with a completion handler, which a later process couldn't call. Has no effect if
-  /// the session isn't a background session.
+  /// Makes a background session's task fail because it was created with a completion handler, which a later process couldn't call.
+  /// Has no effect in other sessions.
   func refuseCompletionHandler(of task: URLSessionTask) {
     guard background != nil else { return }
     (task as? any BackgroundTask)?.job.refuse(.completionHandler)
   }
 
-  /// Ensures that new tasks get other identifiers than the tasks that earlier processes recorded. Then continues the recorded
-  /// tasks, unless the delegate is a `DeferredRestoration`, which continues them later.
+  /// Reserves the identifiers of the tasks that earlier processes recorded, so that new tasks get different ones. Then continues
+  /// the recorded tasks, unless the delegate is a `DeferredRestoration`, which continues them later.
   func prepareBackgroundTasks(_ background: BackgroundSession) {
     if case .success(let store) = background.store {
       let greatest = max(store.recovered.last?.id ?? 0, store.damagedIDs.last ?? 0)
@@ -94,15 +95,15 @@ extension URLSession {
     if !(delegate is any DeferredRestoration) { restoreBackgroundTasks() }
   }
 
-  /// Whether earlier processes recorded tasks that haven't been removed since, including tasks whose records are damaged. False if
-  /// the session isn't a background session.
+  /// Whether records of earlier processes' tasks exist on disk, including damaged records. False if the session isn't a background
+  /// session.
   package var hasRecordedTasks: Bool {
     guard case .success(let store)? = background?.store else { return false }
     return !store.recovered.isEmpty || !store.damagedIDs.isEmpty
   }
 
-  /// Creates the tasks that earlier processes recorded, and continues them. If the records can't be opened, the session becomes
-  /// invalid. Only the first call has an effect, and only in a background session.
+  /// Creates and continues the tasks that earlier processes recorded. If the records can't be opened, the session becomes invalid.
+  /// Only the first call has an effect, and only in a background session.
   package func restoreBackgroundTasks() {
     guard let background, background.takeRestoration() else { return }
     let store: TransferStore
@@ -136,7 +137,7 @@ extension URLSession {
     switch description.kind {
     case .upload(let path):
       let content = UploadContent.file(URL(filePath: path))
-      // If the URL can't be parsed, it was invalid in the earlier process too, and the task fails as it would have there.
+      // If the URL can't be parsed, it was invalid in the earlier process too. The task then fails as it would have failed there.
       task = BackgroundUploadTask(
         self, request ?? URLRequest(url: URL(filePath: path)), content, job, identifier: Int(record.id))
     case .download: task = BackgroundDownloadTask(self, request, job, identifier: Int(record.id))
@@ -145,11 +146,11 @@ extension URLSession {
     return task
   }
 
-  /// Removes the task's record from the disk. Called after the task has completed and before it is unregistered: as soon as its
-  /// last task is unregistered, the session can become invalid and close its records.
+  /// Removes the background task's record from the disk. Called before the completed task is unregistered, because a session
+  /// without registered tasks can become invalid and close its records.
   func removeBackgroundRecord(of task: URLSessionTask) { (task as? any BackgroundTask)?.job.record?.remove() }
 
-  /// Notes that a task of the background session has completed. If it was the last task that earlier processes resumed, notifies
+  /// Records that a task of the background session has completed. If no other task that earlier processes resumed is left, notifies
   /// the session's delegate.
   func backgroundTaskCompleted(_ task: URLSessionTask, _ background: BackgroundSession) {
     guard background.completed(task.taskIdentifier) else { return }

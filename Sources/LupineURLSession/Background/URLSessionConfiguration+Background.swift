@@ -32,14 +32,14 @@ extension URLSessionConfiguration {
     return configuration
   }
 
-  /// The identifier of a background session, or nil for other sessions.
+  /// The identifier of a background session's configuration, or nil for other configurations.
   public var identifier: String? { snapshot.background.identifier }
 
   /// Whether a background session's transfers have a lower priority than other transfers. False by default.
   ///
   /// If true, a background session opens only one connection to each host and port, regardless of
-  /// ``httpMaximumConnectionsPerHost``, but doesn't wait for a better time, because Linux has no service that could schedule
-  /// transfers. The property has no effect on other sessions.
+  /// ``httpMaximumConnectionsPerHost``. The session doesn't wait for a better time, because Linux has no service that could
+  /// schedule transfers. The property has no effect on other sessions.
   public var isDiscretionary: Bool {
     get { snapshot.background.isDiscretionary }
     set { change { $0.background.isDiscretionary = newValue } }

@@ -4,15 +4,15 @@ import Dispatch
 package import Foundation
 import Synchronization
 
-// Unchecked because InputStream isn't Sendable. The stream and `readingCount` are used only on the queue. Each stream has one
-// box and therefore one queue. The application must not use the stream after it has started the request.
-/// A wrapper around an InputStream. It reads the stream in pieces on a dispatch queue, because reading may block the thread. Two
-/// wrappers of the same stream are equal.
+// Unchecked because InputStream isn't Sendable. The stream and `readingCount` are used only on the dispatch queue. Each stream has
+// only one BodyStream and therefore one queue. The application must not use the stream after it has started the request.
+/// Reads a request body's InputStream in pieces on a dispatch queue, because reading may block the thread. Two `BodyStream` objects
+/// with the same stream are equal.
 package final class BodyStream: Hashable, @unchecked Sendable {
-  /// One reading of the stream from its first byte to its end. A request that is sent again needs another reading.
+  /// One pass over the stream, from its first byte to its end. Sending the request again requires another pass.
   struct Reading {
     fileprivate let number: Int
-    /// The number of bytes that have been read so far.
+    /// The number of bytes that this pass has read so far.
     fileprivate(set) var byteCount: UInt64 = 0
   }
 
@@ -26,7 +26,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
   /// references.
   private final class WeakBox {
     weak var box: BodyStream?
-    /// The identity of the `BodyStream`, which remains known after the object has been released.
+    /// The identity of the referenced `BodyStream`, which remains available after that object has been released.
     let owner: ObjectIdentifier
 
     init(_ box: BodyStream) {
@@ -41,11 +41,11 @@ package final class BodyStream: Hashable, @unchecked Sendable {
 
   deinit {
     let key = ObjectIdentifier(stream)
-    // A new box of the same stream may have replaced this one, if it was created during this one's deallocation.
+    // While this object was being deallocated, another BodyStream of the same stream may have replaced it in the dictionary.
     Self.boxes.withLock { if $0[key]?.owner == ObjectIdentifier(self) { $0[key] = nil } }
   }
 
-  /// Returns the only `BodyStream` of the given InputStream. When a request is retried with the same stream, it gets the same
+  /// Returns the only `BodyStream` of an InputStream. If a request is retried with the same stream, both attempts share that
   /// `BodyStream`, so that the new attempt reads the stream only after the previous attempt's read has ended.
   package static func box(_ stream: InputStream) -> BodyStream {
     boxes.withLock { boxes in
@@ -57,10 +57,10 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Starts to read the stream from its first byte, and opens the stream unless the application has already opened it. The next
-  /// call to `read` for an earlier reading fails.
+  /// Starts a pass over the stream from its first byte, and opens the stream unless the application has already opened it. Calls to
+  /// `read` for earlier passes then fail.
   ///
-  /// Throws `URLError.requestBodyStreamExhausted` if the stream was already read and can't be opened again.
+  /// Throws `URLError.requestBodyStreamExhausted` if the stream has been read before and can't be opened again.
   func open() async throws -> Reading {
     try await onQueue {
       if self.readingCount > 0 { self.stream.close() }
@@ -75,10 +75,10 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Reads up to `count` bytes. Returns an empty array at the end of the stream.
+  /// Reads up to `count` bytes of the stream. Returns an empty array at the end of the stream.
   ///
-  /// Throws a `BodyStreamFailure` if the stream can't be read, or `CancellationError` if a later call to `open` has started a new
-  /// reading.
+  /// Throws a `BodyStreamFailure` if the stream can't be read, or `CancellationError` if a later call to `open` has started another
+  /// pass over the stream.
   func read(upToCount count: Int, _ reading: inout Reading) async throws -> [UInt8] {
     let (number, byteCount) = (reading.number, reading.byteCount)
     let bytes = try await onQueue {
@@ -93,7 +93,8 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     return bytes
   }
 
-  /// Closes the stream after the read in progress, if any. Has no effect if a later call to `open` has started a new reading.
+  /// Closes the stream after a read in progress has ended. Has no effect if a later call to `open` has started another pass over
+  /// the stream.
   func close(_ reading: Reading) {
     queue.async { if self.readingCount == reading.number { self.stream.close() } }
   }
@@ -104,7 +105,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Whether the stream can't be read because it has been read before. Must not be called while the stream is being read.
+  /// Whether the stream has been read before and therefore can't be read again. Must not be called while the stream is being read.
   var isExhausted: Bool {
     switch stream.streamStatus {
     case .atEnd, .closed, .error: true

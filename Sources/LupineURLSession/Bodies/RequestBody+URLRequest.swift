@@ -4,8 +4,8 @@ import Foundation
 import LupineEngine
 
 extension RequestBody {
-  /// Creates the engine's body from the request's data or stream. The stream can be read only once, and is read no faster than the
-  /// connection sends it.
+  /// Creates the engine's request body from the data or stream of a URLRequest. A stream can be read only once. It is read no
+  /// faster than the connection sends the body.
   init(of request: URLRequest) {
     switch request.body {
     case .none: self.init()
@@ -14,7 +14,7 @@ extension RequestBody {
     }
   }
 
-  /// Creates a body from data, without copying the data.
+  /// Creates a request body from data, without copying the data.
   init(_ data: Data) {
     self.init()
     guard !data.isEmpty else { return }
@@ -26,8 +26,8 @@ extension RequestBody {
         }))
   }
 
-  /// Creates a body from a stream, which is read no faster than the connection sends it. The engine calls `stream` each time it
-  /// sends the body.
+  /// Creates a request body from a stream, which is read no faster than the connection sends the body. The engine calls `stream`
+  /// each time it sends the body.
   init(byteCount: UInt64?, isReplayable: Bool, from stream: @escaping @Sendable () async throws -> BodyStream) {
     self.init(byteCount: byteCount, isReplayable: isReplayable) { writer in
       let stream = try await stream()
@@ -41,7 +41,7 @@ extension RequestBody {
     }
   }
 
-  /// Creates a body from a file. The body's length is the current size of the file. Throws a `URLError` if the file can't be
+  /// Creates a request body from a file. The body's length is the file's current size. Throws a `URLError` if the file can't be
   /// sent.
   init(ofFile url: URL) throws {
     self.init()
@@ -66,7 +66,7 @@ extension RequestBody {
     if size.uint64Value > 0 { append(.file(path: url.path, byteCount: size.uint64Value)) }
   }
 
-  /// The maximum number of bytes read from a stream at once: 64 KiB, the size of one write to the socket.
+  /// The maximum number of bytes to read from a stream at once: 64 KiB, the size of one write to the socket.
   private static let pieceBytes = 65_536
 }
 
@@ -82,8 +82,8 @@ extension URLError {
 }
 
 extension URLRequest {
-  /// The body's length in bytes according to the request's Content-Length field, for the task's progress. Nil if the field is
-  /// missing or malformed.
+  /// The body's length in bytes according to the request's Content-Length field, which the task's progress reports as its total.
+  /// Nil if the field is missing or malformed.
   var declaredBodyByteCount: Int64? { declaredByteCount.map { Int64(clamping: $0) } }
 
   /// The body's length in bytes according to the request's Content-Length field. Nil if the field is missing or malformed.

@@ -5,53 +5,53 @@ import LupineCache
 import LupineEngine
 import Synchronization
 
-/// A request that a `CacheExchange` has sent to the origin, and the decision about its response.
+/// One attempt of a `CacheExchange` to send its request to the origin, and the decision about the origin's response.
 struct NetworkExchange {
-  /// What to do with the origin's response. Decided when the response's head arrives.
+  /// The use of the origin's response by a `CacheExchange`. Decided when the response's head arrives.
   enum Use {
     case undecided
-    /// Passes the response on to the receiver.
+    /// Passes the origin's response on to the receiver.
     case pass(PassedResponse)
-    /// Serves the stored response with this index. Before that, the exchange with the origin must end, and these updates are
-    /// applied to the stored responses.
+    /// Serves the stored response with this index instead of the origin's response. Before that, waits for the end of the origin's
+    /// response, and applies these updates to the stored responses.
     case serve(index: Int, ServedResponse, [StoredUpdate])
-    /// Sends the request again without conditional fields, after the exchange with the origin has ended.
+    /// Sends the request again without conditional fields such as If-None-Match, after the origin's response has ended.
     case resend
   }
 
   struct PassedResponse {
-    /// Whether the receiver wants the body.
+    /// Whether the receiver accepts the body of the origin's response.
     var isWanted: Bool
-    /// The metadata under which the response is stored. Nil if the response isn't stored.
+    /// The metadata with which the origin's response will be stored. Nil if the response won't be stored.
     var response: StoredResponse?
-    /// The part of the body that has been received so far. Empty if the response isn't stored.
+    /// The part of the body that has been received so far, which will be stored. Empty if the response won't be stored.
     var body = Data()
   }
 
-  /// If the receiver doesn't want a redirect's body, the exchange still reads a body of at most this many bytes, to store the
-  /// redirect: 64 KiB. The engine has the same limit for all bodies that the receiver doesn't want
+  /// The maximum size, in bytes, of a redirect's body that is read only so that the redirect can be stored, although the receiver
+  /// doesn't accept the body: 64 KiB. The engine has the same limit for all bodies that it reads and discards
   /// (`EngineConfiguration.drainedBytesMax`).
   static let unwantedBytesMax = 64 * 1024
-  /// If the receiver doesn't want a redirect's body, the exchange still reads it for at most this time in milliseconds, to store
-  /// the redirect: 1,000. Afterward, the engine reads and discards the body for at most another second.
+  /// The maximum time, in milliseconds, for reading a redirect's body only so that the redirect can be stored, although the
+  /// receiver doesn't accept the body: 1,000. Afterward, the engine reads and discards the body for at most another second.
   static let unwantedMillisecondsMax = 1_000
 
   let attempt: Int
   let forwarding: Forwarding
   let found: [FoundResponse]
   let requestTime: Int64
-  /// The handle of the engine's exchange. Nil until `submit` has returned the handle.
+  /// The engine's handle for the request. Nil until `submit` has returned.
   var handle: ExchangeHandle?
   var isCanceled = false
-  /// Whether the rest of the response's body is discarded instead of being passed on or stored.
+  /// Whether the rest of the response's body is discarded, and neither passed on nor stored.
   var isDiscarded = false
-  /// The number of bytes by which the transfer extended the receive window before `submit` returned the handle. The engine's
-  /// exchange gets this extension when the handle exists.
+  /// The number of bytes by which the task has extended the receive window before `submit` returned the handle. The engine's window
+  /// is extended by this number as soon as there is a handle.
   var ungrantedByteCount = 0
   var use = Use.undecided
 
   /// If the response is a redirect that is being stored, and its body has at most `unwantedBytesMax` bytes, stops passing the body
-  /// on to the receiver and returns true. Otherwise returns false, without effect.
+  /// on to the receiver but continues to store it, and returns true. Otherwise returns false, without effect.
   mutating func storesRedirectUnwanted() -> Bool {
     guard case .pass(var passed) = use, let response = passed.response, response.isRedirect,
       max(passed.body.count, response.fields.announcedByteCount) <= Self.unwantedBytesMax
@@ -61,8 +61,8 @@ struct NetworkExchange {
     return true
   }
 
-  /// The stored response that the request validates, with its body. Nil if the request validates none, or if the stored response
-  /// isn't in memory.
+  /// The stored response that this conditional request validates, with its body. Nil if the request isn't conditional, or if the
+  /// stored response isn't in memory.
   var selectedContent: CachedURLResponse? {
     guard let index = forwarding.selected, case .memory(_, let content) = found[index].body else { return nil }
     return content
@@ -75,14 +75,14 @@ struct NetworkExchange {
   }
 }
 
-/// The work that remains after an exchange has stopped storing a response. The caller must call `complete` after it has released
+/// The remaining work after a `CacheExchange` has stopped storing a response. The caller must call `complete` after it has released
 /// the exchange's lock.
 struct StoppedStoring {
   fileprivate let lead: Lead?
-  /// The handle of the exchange whose body is discarded. Nil if the receiver still wants the body.
+  /// The handle of the engine's exchange whose body must be discarded. Nil if the receiver still accepts the body.
   fileprivate let handle: ExchangeHandle?
 
-  /// Notifies the requests that wait for the response that they can't use it, and discards the rest of its body.
+  /// Notifies the requests that wait for this response that it can't answer them, and discards the rest of its body.
   func complete() {
     lead?.end(.failed)
     handle?.discardBody()
@@ -90,13 +90,13 @@ struct StoppedStoring {
 }
 
 extension CacheExchange.State {
-  /// Stops storing the response that is being received. Also discards the rest of its body if `isWanted` is false.
+  /// Stops storing the response that is being received. If `isWanted` is false, the rest of the response's body is also discarded.
   mutating func stopStoring(isWanted: Bool) -> StoppedStoring {
     guard case .forwarding(var network) = phase else { return StoppedStoring(lead: nil, handle: nil) }
     network.stopStoring()
     if !isWanted { network.isDiscarded = true }
     phase = .forwarding(network)
-    // If a stored response will be served instead, it can still serve the waiting requests.
+    // If a stored response will be served instead, that response can still answer the waiting requests.
     let ended = if case .pass = network.use { lead.take() } else { Lead?.none }
     return StoppedStoring(lead: ended, handle: isWanted ? nil : network.handle)
   }
@@ -126,9 +126,10 @@ extension CacheExchange {
     }
   }
 
-  /// Handles the head of an origin's response that isn't passed on. After the end of that response, the exchange serves a stored
-  /// response or sends the request again, as `use` says. If the server fails to prove that it knows the password, the receiver gets
-  /// the origin's head instead, without the body. `served` returns the stored response that will be served, or nil.
+  /// Handles the head of an origin's response that isn't passed on to the receiver. After the end of that response, the exchange
+  /// serves a stored response or sends the request again, as `use` says. If the server fails to prove that it knows the password,
+  /// the receiver gets the origin's head instead, without the body. `served` returns the stored response that will be served, or
+  /// nil.
   private func answer(
     _ head: ResponseHead, with use: NetworkExchange.Use, served: () -> StoredResponse?
   ) -> BodyDisposition {
@@ -150,7 +151,7 @@ extension CacheExchange {
       bodyForm: head.isContentDecoded ? .decoded : .received)
     var passed = NetworkExchange.PassedResponse(isWanted: isWanted)
     if case .store(let response) = decision, isTrusted, isWanted || receiver == nil, response.isWorthStoring {
-      // The delegate decides about the task's final response later, and may make it reusable.
+      // The delegate decides about the task's final response later, and that decision may make the response reusable.
       let isDecidedLater = isWanted && !response.isRedirect
       if !isDecidedLater, !response.isReusable(under: request.policy) {
         stores.removeSuperseded(by: response, to: request)
@@ -172,13 +173,13 @@ extension CacheExchange {
     }
   }
 
-  /// Notifies the requests that wait for this one whether `response` will serve them. Also remembers whether one response of the
-  /// URI can serve several requests.
+  /// Notifies the requests that wait for this one whether `response` will answer them. Also remembers whether one response of this
+  /// URI can answer several requests.
   private func announce(_ response: StoredResponse?, isStored: Bool = false) {
     let lead = state.withLock { $0.lead }
     if isCollapsible {
       let isShared = response.map { request.isServed(by: $0, now: stores.now) } ?? false
-      // A response that isn't stored yet may still turn out to be too long, or be refused by the delegate.
+      // A response that isn't stored yet may turn out to be too long, or the delegate may refuse to store it.
       if isStored || !isShared { cache.note(uri, isShared: isShared) }
     }
     if let response { lead?.announce(response, now: stores.now) } else { lead?.end(.failed) }
@@ -193,7 +194,8 @@ extension CacheExchange {
       guard passed.body.count + bytes.count <= storedBytesMax(of: passed) else {
         return (passed.isWanted, state.stopStoring(isWanted: passed.isWanted))
       }
-      // The state is overwritten first, so that it doesn't share the body, which would otherwise be copied.
+      // The state's reference to the body is removed before the body is changed. Otherwise the body would be copied (copy on
+      // write).
       state.phase = .deciding
       network.use = .undecided
       passed.body.append(copying: bytes, 0..<bytes.count)
@@ -238,8 +240,8 @@ extension CacheExchange {
     }
   }
 
-  /// Ends a request to the origin that failed before the response's head arrived. If permitted, serves a stale stored response
-  /// instead (stale-if-error, RFC 5861 §4).
+  /// Handles a request to the origin that ended before the response's head arrived. After a network failure, serves a stale stored
+  /// response if permitted (stale-if-error, RFC 5861 §4). Otherwise the exchange fails.
   private func finish(
     _ network: NetworkExchange, withoutHead result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics
   ) {
@@ -253,14 +255,14 @@ extension CacheExchange {
     serve(network.found[index], served, [], metrics)
   }
 
-  /// Returns whether a stale stored response may be served after the request to the origin has failed. True if the failure is an
-  /// outage. False if the origin requests a client certificate and the receiver hasn't made its choice yet.
+  /// Returns whether a stale stored response may be served after the request to the origin has failed. True if the origin couldn't
+  /// be reached or failed. False if the origin requests a client certificate and none has been chosen yet.
   private func permitsStale(after failure: EngineError) -> Bool {
     failure.isOutage && (failure.requestedAuthorities == nil || engineRequest.identityChoice != nil)
   }
 
-  /// Stores a complete response. The task's final response isn't stored yet but passed to the receiver, because the task's delegate
-  /// decides whether to store it.
+  /// Stores a complete response. The task's final response is passed to the receiver instead, because the task's delegate decides
+  /// whether to store it.
   private func keep(
     _ response: StoredResponse, _ body: Data, isFinal: Bool, replacing old: CachedURLResponse?
   ) {
@@ -271,7 +273,8 @@ extension CacheExchange {
     if isFinal, let receiver {
       receiver.keep(storable)
     } else {
-      // The delegate isn't asked about this response, so its decision about the earlier version still applies.
+      // The delegate isn't asked about this response. Therefore its decision about the stored response that this one replaces still
+      // applies.
       let proposed = storable.proposed
       let inherited = old.map {
         CachedURLResponse(
@@ -285,7 +288,7 @@ extension CacheExchange {
     _ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics, _ outcome: FlightTable<CacheExchange>.Outcome
   ) {
     let (isOpen, lead) = state.withLock { state -> (Bool, Lead?) in
-      // The transfer may have canceled the exchange since its response ended.
+      // The task may have canceled the exchange after its response ended.
       if case .ended = state.phase { return (false, nil) }
       state.phase = .ended
       return (true, state.lead.take())
@@ -306,8 +309,9 @@ extension StoredUpdate.Change {
 }
 
 extension StoredResponse {
-  /// Whether it is useful to store the response. False for an error response without an explicit freshness lifetime: the cache
-  /// would serve it only to callers who accept a stored response of any age, and these callers want a successful response.
+  /// Whether it is useful to store this response. False for an error response without an explicit freshness lifetime. The cache
+  /// would serve such a response only to requests that accept a stored response of any age, whose callers want a successful
+  /// response.
   fileprivate var isWorthStoring: Bool {
     switch lifetime {
     case .maxAge(let seconds), .expires(let seconds): status < 400 || seconds > 0

@@ -6,11 +6,11 @@ import LupineCacheStore
 import LupineEngine
 import Synchronization
 
-/// The progress of delivering a stored response to the receiver.
+/// The stored response that is being delivered to the receiver, and how much of its body has been delivered.
 struct ServedBody {
   enum Body {
     case data(Data)
-    /// This range of bytes of the body in the file. The range isn't empty.
+    /// The rest of the body is this range of bytes in the body's file. The range isn't empty.
     case file(RecordFile, Range<UInt64>)
   }
 
@@ -18,19 +18,19 @@ struct ServedBody {
   /// Whether a thread is currently delivering the head or a piece of the body.
   var isBusy = true
   var servedByteCount: UInt64 = 0
-  /// The measurements of the exchange with the origin that preceded the delivery, for example to validate the stored response. Nil
-  /// if no request was sent to the origin.
+  /// The metrics of a request that was sent to the origin before the delivery, for example to validate the stored response. Nil if
+  /// no request was sent.
   let metrics: ExchangeMetrics?
 }
 
 extension CacheExchange {
-  /// Updates the metadata of stored responses, then delivers one of the responses to the receiver.
+  /// Delivers a stored response to the receiver, after updating the metadata of stored responses.
   ///
   /// - Parameters:
   ///   - found: The stored response to serve.
-  ///   - served: The status code and fields to deliver, and which part of the body to deliver.
+  ///   - served: The status code and fields to deliver, and the part of the body to deliver.
   ///   - updates: The changes of metadata to make first. Each change refers by index to one of the stored responses in `of`.
-  ///   - metrics: The measurements of the preceding exchange with the origin, or nil if no request was sent to the origin.
+  ///   - metrics: The metrics of a preceding request to the origin, or nil if no request was sent.
   func serve(
     _ found: FoundResponse, _ served: ServedResponse, _ updates: [(StoredUpdate, of: [FoundResponse])] = [],
     _ metrics: ExchangeMetrics? = nil
@@ -51,8 +51,8 @@ extension CacheExchange {
     }
   }
 
-  /// Delivers a stored response whose body is in a file. The file is opened before the updates are made, because an update replaces
-  /// the file.
+  /// Delivers a stored response whose body is in a file. Opens the file before making the updates, because an update replaces the
+  /// file.
   private func serve(
     file id: UInt64, _ head: ResponseHead, _ part: ServedResponse.Body,
     _ updates: [(StoredUpdate, of: [FoundResponse])],
@@ -60,7 +60,7 @@ extension CacheExchange {
   ) {
     guard let url, let file = stores.open(id) else { return decideWithoutStored() }
     guard file.byteCount > CacheStores.loadedBytesMax else {
-      // The entire body is read first, so that damage is noticed before any part is delivered.
+      // The entire body is read first, so that a damaged file is noticed before any part is delivered.
       guard let cached = stores.load(file, for: url) else { return decideWithoutStored() }
       update(updates)
       return deliver(head, .data(cached.data.part(part)), metrics)
@@ -73,13 +73,14 @@ extension CacheExchange {
     }
   }
 
-  /// Updates the metadata of stored responses. Then notifies the requests that wait for this one, which the cache can now serve.
+  /// Updates the metadata of stored responses. Then notifies the requests that wait for this one, so that they look in the cache
+  /// again.
   private func update(_ updates: [(StoredUpdate, of: [FoundResponse])]) {
     if let found = updates.first?.of { stores.apply(updates.map(\.0), to: found, of: uri) }
     state.withLock { $0.lead.take() }?.end(.stored)
   }
 
-  /// Delivers the head of a stored response, then its body.
+  /// Delivers the head of a stored response, and then its body, to the receiver.
   func deliver(_ head: ResponseHead, _ body: ServedBody.Body, _ metrics: ExchangeMetrics?) {
     let isOpen = state.withLock { state in
       if case .ended = state.phase { return false }
@@ -103,8 +104,8 @@ extension CacheExchange {
     case end(ExchangeMetrics)
   }
 
-  /// Delivers the next pieces of the body, as many as the receive window permits. Does nothing while another thread delivers a
-  /// piece.
+  /// Delivers further pieces of the stored response's body, as many as the receive window permits. Does nothing while another
+  /// thread is delivering a piece.
   func advance() {
     var hasDelivered = false
     while let step = state.withLock({ nextStep(&$0) }) {
@@ -153,7 +154,8 @@ extension CacheExchange {
     }
   }
 
-  /// Reads the next piece of the body, of at most `countMax` bytes, from its file and delivers it. Called on the stores' queue.
+  /// Reads the next piece of the body, at most `countMax` bytes, from the file and delivers it. Called on the queue of the cache's
+  /// files.
   private func read(_ file: RecordFile, from offset: UInt64, _ countMax: Int) {
     guard let block = try? file.bytes(from: offset) else {
       stores.remove(file)
@@ -175,8 +177,8 @@ extension CacheExchange {
     advance()
   }
 
-  /// Ends the exchange with an error because the body's file couldn't be read. The head has already been delivered, so the exchange
-  /// can't send the request to the origin instead.
+  /// Ends the exchange with an error because the file of the stored response's body couldn't be read. The exchange can't send the
+  /// request to the origin instead, because the receiver already has the stored response's head.
   private func failReading() {
     let isOpen = state.withLock { state in
       guard case .serving = state.phase else { return false }
@@ -191,7 +193,7 @@ extension CacheExchange {
 }
 
 extension Data {
-  /// Returns the given part of a stored body.
+  /// Returns the given part of the body, of which this is the complete data.
   fileprivate func part(_ part: ServedResponse.Body) -> Data {
     switch part {
     case .none: Data()

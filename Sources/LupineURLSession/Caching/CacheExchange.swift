@@ -5,17 +5,17 @@ import LupineCache
 import LupineEngine
 import Synchronization
 
-/// Performs a GET or HEAD request of a transfer: answers it from the cache, or sends it to the origin. The transfer uses this
-/// object like an exchange of the engine.
+/// Answers a GET or HEAD request of a task from the session's cache, or sends it to the origin. The task uses this object like an
+/// exchange of the engine.
 ///
-/// `CacheDecision`, `StoreDecision` and `ForwardingOutcome` make all decisions, without side effects. This class carries the
-/// decisions out: it reads the stores, submits requests, collects the bodies to store, and serves stored bodies within the
-/// transfer's receive window. A `CacheExchange` without a receiver revalidates a stored response in the background.
+/// `CacheDecision`, `StoreDecision` and `ForwardingOutcome` make all decisions, without side effects. This class acts on the
+/// decisions: it reads the stored responses, submits requests, collects the bodies to store, and delivers stored bodies within the
+/// task's receive window. A `CacheExchange` without a receiver revalidates a stored response in the background.
 final class CacheExchange: ResponseSink, Identifiable, Sendable {
   enum Phase {
     /// The exchange is looking for stored responses in memory and on disk.
     case deciding
-    /// The exchange is about to send the request, or waits for the response to another request that can serve this one too.
+    /// The exchange is about to send the request, or waits because the response to another request may answer this one too.
     case waiting(Forwarding, [FoundResponse])
     case forwarding(NetworkExchange)
     case serving(ServedBody)
@@ -25,27 +25,27 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   struct State {
     var phase = Phase.deciding
     var isPaused = false
-    /// The receive window: the number of body bytes that the receiver still accepts. `Int.max` means no limit.
+    /// The receive window: the number of body bytes that the receiver can currently accept. `Int.max` means no limit.
     var window: Int
-    /// The identifier of the disk lookup in progress, or nil if there is none.
+    /// The number of the lookup on disk that is in progress, or nil if there is none.
     var lookup: Int?
     var lookupCount = 0
-    /// Whether the request has already waited for the response to another request. If true, it doesn't wait again.
+    /// Whether the request has already waited for the response to another request. If true, the request won't wait again.
     var hasWaited = false
     /// The number of times that the request has been sent to the origin.
     var attemptCount = 0
-    /// Notifies the requests that wait for the response to this one. Nil if no request can wait.
+    /// Notifies the other requests that wait for the response to this one. Nil if no request can wait for it.
     var lead: Lead?
   }
 
   private static let count = Atomic<UInt64>(0)
 
   let id = CacheExchange.count.add(1, ordering: .relaxed).newValue
-  /// The cache key: the URI under which responses to the request are stored.
+  /// The cache key: the URI by which responses to the request are stored and found.
   let uri: String
   let request: CacheRequest
   let cache: SessionCache
-  /// The transfer that receives the response, or nil for a revalidation in the background.
+  /// The object that receives the response, usually a task's `Transfer`. Nil for a revalidation in the background.
   let receiver: (any CacheReceiver)?
   let url: URL?
   let start = Instant.now
@@ -55,13 +55,13 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   private let hasWindow: Bool
 
   /// - Parameters:
-  ///   - request: The request in the form on which the cache bases its decisions.
+  ///   - request: The request in the form that the cache's decisions use.
   ///   - engineRequest: The same request in the form that the engine sends.
   ///   - url: The URL of the response.
-  ///   - cache: The session's cache.
+  ///   - cache: The cache of the session.
   ///   - upstream: The session's engine, which sends the request to the origin.
   ///   - windowBytes: The initial receive window in bytes, or nil for no limit.
-  ///   - receiver: The transfer that receives the response, or nil for a revalidation in the background.
+  ///   - receiver: The object that receives the response, or nil for a revalidation in the background.
   init(
     _ request: CacheRequest, _ engineRequest: EngineRequest, url: URL?, cache: SessionCache,
     upstream: any CacheUpstream,
@@ -79,14 +79,14 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
   }
 
   var stores: CacheStores { cache.stores }
-  /// The maximum time for which the request waits for the response to another request. It equals the request's time limit for the
-  /// first byte of a response.
+  /// The maximum time for which this request waits for the response to another request: the request's time limit for the first byte
+  /// of a response, or else 20 seconds.
   var waitMax: Duration { engineRequest.timeouts.firstByte ?? SessionCache.waitMax }
 
   // MARK: Deciding
 
-  /// Serves a stored response or sends the request to the origin, as `CacheDecision` says. First looks up responses in memory, then
-  /// in files.
+  /// Serves a stored response or sends the request to the origin, as `CacheDecision` says. Looks for stored responses in memory
+  /// first, then in files.
   func decide() {
     let found = stores.foundInMemory(uri)
     let decision = CacheDecision(request, stored: found.map(\.response), now: stores.now)
@@ -103,7 +103,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       guard self.endLookup(lookup) else { return }
       self.act(on: CacheDecision(self.request, stored: found.map(\.response), now: self.stores.now), found)
     }
-    // The lookup has no time limit if the request may not be sent to the origin.
+    // The lookup has no time limit if only a stored response may answer the request.
     guard case .forward = decision else { return }
     let limit = DispatchTimeInterval.milliseconds(SessionCache.lookupMillisecondsMax)
     DispatchQueue.global().asyncAfter(deadline: .now() + limit) { [weak self] in
@@ -111,7 +111,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     }
   }
 
-  /// Ends the lookup in files with this identifier. Returns false if that lookup has already ended.
+  /// Ends the lookup in files with this number. Returns false if the lookup has already ended.
   private func endLookup(_ number: Int) -> Bool {
     state.withLock { state in
       guard state.lookup == number else { return false }
@@ -124,8 +124,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     switch decision {
     case .serve(let hit): serve(found[hit.index], hit.response)
     case .serveWhileRevalidating where SessionCache.hasDigestProof(engineRequest.fields):
-      // Digest credentials are valid for only one request. Therefore this request validates the response, not another one in the
-      // background.
+      // Digest credentials are valid for only one request, so the stored response can't be revalidated by a second request in the
+      // background. This request validates the response itself.
       var validated = request
       validated.policy = .validate
       act(on: CacheDecision(validated, stored: found.map(\.response), now: stores.now), found)
@@ -144,8 +144,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     }
   }
 
-  /// Decides again as if there were no stored responses, so that the request is sent without conditional fields. Called if the
-  /// stored response that was chosen can't be read.
+  /// Sends the request to the origin without conditional fields, as if no response were stored. Called if the chosen stored
+  /// response can't be read.
   func decideWithoutStored() {
     state.withLock { state in
       if case .ended = state.phase { return }
@@ -154,8 +154,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     act(on: CacheDecision(request, stored: [], now: stores.now), [])
   }
 
-  /// Fails the request, or answers it with status code 504. Called if only a stored response may answer the request, but the cache
-  /// has none.
+  /// Ends the exchange if only a stored response may answer the request, but none is stored: with an error, or with status code 504
+  /// if the request has Cache-Control: only-if-cached.
   private func refuse() {
     guard request.policy != .storedOnly else {
       let isOpen = state.withLock { state in
@@ -170,7 +170,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     deliver(ResponseHead(status: 504, fields: ["Content-Length": "0"], isContentDecoded: false), .data(Data()), nil)
   }
 
-  /// Starts a request in the background that revalidates a stale stored response, which is served in the meantime.
+  /// Starts a request in the background that revalidates a stale stored response, while the stale response is served.
   private func revalidate(_ forwarding: Forwarding, _ found: [FoundResponse]) {
     var independent = request
     independent.method = "GET"
@@ -188,11 +188,11 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   // MARK: Waiting for another request
 
-  /// Whether the request may wait for the response to another request, and whether other requests may wait for the response to this
-  /// one.
+  /// Whether this request may wait for the response to another request for the same URI, and other requests may wait for the
+  /// response to this one (request collapsing).
   var isCollapsible: Bool { request.isCollapsible && !hasWindow }
 
-  /// Sends the request to the origin. From now on, other requests may wait for its response, and `lead` notifies them.
+  /// Sends the request to the origin. From now on, other requests may wait for the response, and `lead` notifies them.
   func lead(_ lead: Lead) {
     let isOpen = state.withLock { state in
       guard case .waiting = state.phase else { return false }
@@ -202,8 +202,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     if isOpen { forward() } else { lead.end(.canceled) }
   }
 
-  /// Decides again how to answer the request. Called when this request stops waiting for the response to another request, because
-  /// that request has ended or its response can't serve this one.
+  /// Looks for stored responses again. Called when this request stops waiting for the response to another request, because that
+  /// request has ended or because the response can't answer this one.
   func endWaiting() {
     let isOpen = state.withLock { state in
       guard case .waiting = state.phase else { return false }
@@ -247,14 +247,14 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
       guard case .forwarding(let network) = state.phase else { return (nil, nil) }
       return (network.handle, state.lead)
     }
-    // A pause may be arbitrarily long, so the waiting requests are released.
+    // A pause may last indefinitely, so the requests that wait for this response stop waiting.
     if isPaused { lead?.end(.failed) }
     if isPaused { handle?.pause() } else { handle?.resume() }
     if !isPaused { advance() }
   }
 
-  /// Discards the rest of the body, so that the response isn't stored. But if a redirect with a short body is being stored, the
-  /// exchange goes on reading the body for up to `unwantedMillisecondsMax`.
+  /// Discards the rest of the body and doesn't store the response. A redirect with a short body is an exception: the exchange
+  /// continues to read the body for up to `unwantedMillisecondsMax`, so that the redirect can be stored.
   func discardBody() {
     enum Command { case none, limitTime(attempt: Int), stop(StoppedStoring) }
     let command = state.withLock { state -> Command in
@@ -282,8 +282,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     advance()
   }
 
-  /// Stops reading a redirect's body that hasn't arrived completely within `unwantedMillisecondsMax`, so that the redirect isn't
-  /// stored. `attempt` is the number of the request that got the redirect.
+  /// Stops reading and storing a redirect whose body hasn't been received completely within `unwantedMillisecondsMax`. `attempt` is
+  /// the number of the attempt to which the redirect responded.
   private func stopReading(_ attempt: Int) {
     let stopped = state.withLock { state -> StoppedStoring? in
       guard case .forwarding(let network) = state.phase, network.attempt == attempt else { return nil }
@@ -292,7 +292,7 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     stopped?.complete()
   }
 
-  /// Lowers the receive window to at most `byteCount` bytes. Must be called only while the exchange is paused.
+  /// Reduces the receive window to at most `byteCount` bytes. Must be called only while the exchange is paused.
   func limitWindow(to byteCount: Int) {
     let handle = state.withLock { state -> ExchangeHandle? in
       state.window = min(state.window, byteCount)
@@ -315,7 +315,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   // MARK: Sending
 
-  /// Submits the request to the engine. If a stored response must be validated, the request has conditional fields.
+  /// Submits the request to the engine. The request has conditional fields, such as If-None-Match, if it validates a stored
+  /// response.
   func forward() {
     let begun = state.withLock { state -> (NetworkExchange, window: Int)? in
       guard case .waiting(let forwarding, let found) = state.phase else { return nil }
@@ -340,8 +341,8 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
     }
   }
 
-  /// Stores the handle of the engine's exchange, unless that exchange has already ended. Then carries out the commands that the
-  /// transfer gave before the handle existed.
+  /// Stores the engine's handle for the request, unless the request has already ended. Then passes on the commands, such as a pause
+  /// or a cancellation, that were given before the handle existed.
   private func keep(_ handle: ExchangeHandle, of attempt: Int) {
     let pending = state.withLock { state -> (network: NetworkExchange, isPaused: Bool)? in
       guard case .forwarding(var network) = state.phase, network.attempt == attempt else { return nil }
@@ -358,13 +359,13 @@ final class CacheExchange: ResponseSink, Identifiable, Sendable {
 
   /// The maximum size, in bytes, of a response body that the exchange stores.
   var storedBytesMax: Int { min(stores.responseBytesMax, hasWindow ? SessionCache.streamedBytesMax : .max) }
-  /// Whether the exchange can read a body that the transfer doesn't want. False if the receive window is limited, because only the
-  /// transfer extends the window.
+  /// Whether the exchange can read a body that the receiver doesn't accept. False if the receive window is limited, because only
+  /// the receiver extends the window.
   var readsUnwantedBodies: Bool { !hasWindow }
 }
 
 extension CacheDecision {
-  /// Whether a stored response is served without waiting for the origin.
+  /// Whether the cache serves a stored response without waiting for the origin.
   fileprivate var isHit: Bool {
     switch self {
     case .serve, .serveWhileRevalidating: true
@@ -374,11 +375,12 @@ extension CacheDecision {
 }
 
 extension CacheRequest {
-  /// The names of the conditional fields. A caller sets one of them to validate a response that the caller itself has stored.
+  /// The names of the conditional request fields. A caller sets one of them to validate a response that the caller has stored
+  /// itself.
   static let conditionNames = ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"]
 
-  /// Whether the request may wait for the response to another request. True for a GET without conditional fields, Range,
-  /// Cache-Control and Pragma, if its cache policy permits the cache to answer it.
+  /// Whether the request may wait for the response to another request for the same URI. True for a GET without conditional fields,
+  /// Range, Cache-Control and Pragma, if its cache policy permits the cache to answer the request.
   fileprivate var isCollapsible: Bool {
     method == "GET" && (policy == .automatic || policy == .storedElseLoad)
       && !(CacheRequest.conditionNames + ["Range", "Cache-Control", "Pragma"]).contains(where: fields.contains)
@@ -386,8 +388,8 @@ extension CacheRequest {
 }
 
 extension Forwarding {
-  /// Whether the response to another request could make it unnecessary to send this one. False, for example, if a stored response
-  /// must be validated for each request.
+  /// Whether the request may wait, because the response to another request could answer it. False, for example, if a stored
+  /// response must be validated for each request.
   fileprivate var isCollapsible: Bool {
     switch reason {
     case .nothingStored, .noVariant, .stale: true

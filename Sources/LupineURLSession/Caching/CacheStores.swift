@@ -7,7 +7,7 @@ import Synchronization
 
 /// A stored response that a lookup for a URI has found.
 struct FoundResponse: Sendable {
-  /// Where the lookup has found the response: in memory, together with its body, or in a file.
+  /// Where the lookup has found the stored response: in memory, which also contains the body, or in a file.
   enum Body: Sendable {
     case memory(id: UInt64, CachedURLResponse)
     case file(id: UInt64)
@@ -25,14 +25,14 @@ final class RecordFile: Sendable {
 
   var byteCount: UInt64 { reader.response.bodyByteCount }
 
-  /// Reads the file block that contains the body's byte at `offset`. Returns the body's bytes from `offset` to the end of that
-  /// block. `offset` must be less than `byteCount`.
+  /// Reads the block of the file that contains the byte of the body at `offset`. Returns the body's bytes from `offset` to the end
+  /// of that block. `offset` must be less than `byteCount`.
   func bytes(from offset: UInt64) throws(DiskStoreError) -> Data {
     let size = UInt64(RecordFormat.blockByteCount)
     return Data(try reader.block(offset / size).dropFirst(Int(offset % size)))
   }
 
-  /// Reads and returns the entire body.
+  /// Reads the entire body from the file.
   func contents() throws(DiskStoreError) -> Data {
     var data = Data()
     for number in 0..<reader.blockCount { data.append(contentsOf: try reader.block(number)) }
@@ -40,24 +40,25 @@ final class RecordFile: Sendable {
   }
 }
 
-/// The responses that a cache stores, in memory and in the files of a folder.
+/// The stored responses of a cache, in memory and in the files of a folder.
 ///
 /// A change takes effect in memory immediately. Files are read and written later on one serial queue, in the order of the calls, so
-/// that each lookup in files sees all earlier changes. Only callers of `waitForFiles` wait for the disk.
+/// that each lookup in files sees all earlier changes. Only `waitForFiles` blocks the caller until the disk has been read or
+/// written.
 final class CacheStores: Sendable {
-  /// The divisor that limits the size of a response: a response may occupy at most a twentieth of the larger of the two capacities,
-  /// in memory and on disk, as in Foundation.
+  /// The divisor for the maximum size of a stored response: one twentieth of the capacity in memory or on disk, whichever is
+  /// larger, as in Foundation.
   private static let responseDivisor = 20
-  /// The maximum total size, in bytes, of the bodies that wait to be written to files: 32 MiB. While that limit is reached because
-  /// the disk is slow, new responses are stored in memory only.
+  /// The maximum total size, in bytes, of the bodies that wait to be written to files: 32 MiB. A new response that would exceed
+  /// this limit, for example because the disk is slow, is stored in memory only.
   static let unwrittenBytesMax = 32 << 20
-  /// The maximum size, in bytes, of a body that is read from its file at once and then kept in memory: 1 MiB. Longer bodies are
-  /// read block by block.
+  /// The maximum size, in bytes, of a body that is read from its file at once and then also stored in memory: 1 MiB. Longer bodies
+  /// are read block by block.
   static let loadedBytesMax: UInt64 = 1 << 20
 
   /// The state of the folder that contains the files of stored responses.
   private enum Disk {
-    /// The folder hasn't been opened yet. It is opened when a file is first needed, unless the capacity on disk is 0.
+    /// The folder hasn't been opened yet. It is opened when a file is first read or written, unless the capacity on disk is 0.
     case closed
     case open(DiskStore)
     /// The folder can't be created or read, so responses are stored in memory only.
@@ -110,14 +111,14 @@ final class CacheStores: Sendable {
 
   // MARK: The queue
 
-  /// Performs work with files asynchronously on the files' queue, after all earlier work.
+  /// Performs work with the cache's files asynchronously, on their serial queue, after all earlier work.
   func onQueue(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
-  /// Performs work with files on the files' queue, after all earlier work, and waits until it is done.
+  /// Performs work with the cache's files on their serial queue, after all earlier work, and waits until the work is done.
   func waitForFiles<Value>(_ work: () -> Value) -> Value { queue.sync(execute: work) }
 
   /// The store of responses on disk, which is opened on first use. Nil if the capacity on disk is 0 or the folder can't be used.
-  /// Must be used on the files' queue.
+  /// Must be used only on the files' queue.
   var disk: DiskStore? {
     let (current, capacity) = diskState.withLock { ($0.disk, $0.capacity) }
     switch current {
@@ -131,8 +132,8 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Returns whether files may contain responses for the URI. False is certain, whereas true only means that a lookup is necessary.
-  /// Reads no file.
+  /// Returns whether there may be a file with a response for the URI. If false, there is none; if true, a lookup must find out.
+  /// Doesn't read any file.
   func mayHaveFiles(of uri: String) -> Bool {
     let (current, capacity) = diskState.withLock { ($0.disk, $0.capacity) }
     return switch current {
@@ -144,15 +145,15 @@ final class CacheStores: Sendable {
 
   // MARK: Lookup
 
-  /// Returns the responses for the URI that are stored in memory.
+  /// Returns the stored responses for the URI that are in memory.
   func foundInMemory(_ uri: String) -> [FoundResponse] {
     memory.records(for: uri).map {
       FoundResponse(response: $0.record.response, body: .memory(id: $0.id, $0.record.content))
     }
   }
 
-  /// Returns the responses for the URI: all that are in memory, and those in files unless a newer version is in memory. Called on
-  /// the files' queue.
+  /// Returns the stored responses for the URI: all that are in memory, and those in files that aren't older versions of a response
+  /// in memory. Called on the files' queue.
   func found(_ uri: String) -> [FoundResponse] {
     var found = foundInMemory(uri)
     disk?.forEachRecord(of: uri) { record in
@@ -164,18 +165,18 @@ final class CacheStores: Sendable {
     return found
   }
 
-  /// Opens the file of the stored response with this identifier. Returns nil if the response is no longer stored. Called on the
-  /// files' queue.
+  /// Opens the file of the stored response with this identifier. Returns nil if the response is no longer stored. Must be called on
+  /// the files' queue.
   func open(_ id: UInt64) -> RecordFile? {
     guard let reader = disk?.open(id) else { return nil }
     return RecordFile(reader)
   }
 
-  /// Deletes the file of a stored response. Called on the files' queue.
+  /// Deletes the file of a stored response. Must be called on the files' queue.
   func remove(_ file: RecordFile) { disk?.remove(file.reader.id) }
 
-  /// Reads a stored response from its file, and stores it in memory too. If the file is damaged, deletes it and returns nil. Called
-  /// on the files' queue.
+  /// Reads a stored response from its file, and also stores it in memory. If the file is damaged, deletes the file and returns nil.
+  /// Must be called on the files' queue.
   func load(_ file: RecordFile, for url: URL) -> CachedURLResponse? {
     guard let data = try? file.contents() else {
       remove(file)
@@ -192,8 +193,8 @@ final class CacheStores: Sendable {
 
   // MARK: Changes
 
-  /// Changes the responses in memory now, and the files after all earlier work on their queue. Until the files have been changed, a
-  /// response that is read from a file isn't put into memory, because that would undo the change.
+  /// Changes the responses in memory immediately, and the files after all earlier work on their queue. Until the files have been
+  /// changed, no response that is read from a file is put into memory, because that would undo the change in memory.
   private func change(_ inMemory: () -> Void, inFiles work: @escaping @Sendable () -> Void) {
     memory.beginChange()
     inMemory()
@@ -203,8 +204,8 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Stores a response, and replaces an earlier response to the same request. A response that only one session may use is stored
-  /// in memory only.
+  /// Stores a response in place of earlier responses to the same request. A response that belongs to only one session is stored in
+  /// memory but not in a file.
   func store(_ content: CachedURLResponse, as response: StoredResponse, to request: CacheRequest) {
     let uri = request.uri.cacheKey
     let insert = {
@@ -219,7 +220,7 @@ final class CacheStores: Sendable {
         do throws(DiskStoreError) {
           try self.write(content.data, response, to: request)
         } catch {
-          // The disk may be full. Then the response is stored only in memory.
+          // Writing may fail because the disk is full. The response is then stored only in memory.
           self.removeFiles(supersededBy: response, to: request)
         }
         self.diskState.withLock { $0.unwrittenByteCount -= content.data.count }
@@ -229,17 +230,17 @@ final class CacheStores: Sendable {
     }
   }
 
-  /// Removes the stored responses that `response` supersedes. Called if `response` itself isn't stored.
+  /// Removes the stored responses that `response` supersedes. Called if `response` itself won't be stored.
   func removeSuperseded(by response: StoredResponse, to request: CacheRequest) {
     let uri = request.uri.cacheKey
     let remove = { self.memory.update(uri, where: { $0.isSuperseded(by: response, to: request) }, { _ in nil }) }
     guard response.partition == .anonymous, diskCapacity > 0 else { return remove() }
-    // Removes files after all earlier work, because an earlier response may not have been written yet.
+    // The files are removed after all earlier work on the queue, because an earlier response may not have been written yet.
     change(remove) { self.removeFiles(supersededBy: response, to: request) }
   }
 
-  /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve them again once `response`
-  /// has been evicted from memory. Called on the files' queue.
+  /// Deletes the files of stored responses that `response` supersedes. Otherwise the cache would serve these files after `response`
+  /// has been evicted from memory. Must be called on the files' queue.
   private func removeFiles(supersededBy response: StoredResponse, to request: CacheRequest) {
     disk?.removeAll(for: request.uri.cacheKey) { $0.isSuperseded(by: response, to: request) }
   }
@@ -264,8 +265,8 @@ final class CacheStores: Sendable {
     try writer.commit { $0.isSuperseded(by: response, to: request) }
   }
 
-  /// Updates the fields of stored responses, for example after a 304. The index of each update refers to `found`, the result of the
-  /// lookup. A response that was replaced after the lookup isn't changed.
+  /// Updates the metadata of stored responses, for example after a 304 response. The index of each update refers to `found`, the
+  /// result of an earlier lookup. A response that was replaced after the lookup isn't changed.
   func apply(_ updates: [StoredUpdate], to found: [FoundResponse], of uri: String) {
     guard !updates.isEmpty else { return }
     let changes = updates.map {
@@ -290,8 +291,8 @@ final class CacheStores: Sendable {
           do throws(DiskStoreError) {
             try disk.replace(id, with: new, newID: .random(in: .min ... .max))
           } catch {
-            // If the change can't be written, for example because the disk is full, a validated record keeps its old metadata
-            // and is validated again. An invalidated record is removed.
+            // The change can't be written, for example because the disk is full. A validated response then keeps its old metadata
+            // and will be validated again. An invalidated response is removed.
             if change == .invalidate { disk.remove(id) }
           }
         }
@@ -304,7 +305,7 @@ final class CacheStores: Sendable {
     change({ memory.removeAll(for: uri) }, inFiles: { self.disk?.removeAll(for: uri) })
   }
 
-  /// Removes all stored responses, including those that other processes have stored in the folder.
+  /// Removes all responses from memory and from the folder, including those that other processes have stored in the folder.
   func removeAll() {
     change({ memory.removeAll { _ in true } }, inFiles: { try? self.disk?.removeAll() })
   }
@@ -316,12 +317,12 @@ final class CacheStores: Sendable {
 }
 
 extension StoredResponse {
-  /// Whether this response and `other` answer the same requests, so that one supersedes the other.
+  /// Whether this response and `other` answer the same requests, so that the newer one supersedes the older one.
   fileprivate func isVersion(of other: StoredResponse) -> Bool {
     partition == other.partition && selectingFields == other.selectingFields
   }
 
-  /// Returns this response with the change applied, or nil if the change removes the response.
+  /// Returns this stored response with the change applied, or nil if the change removes the response.
   fileprivate func changed(by change: StoredUpdate.Change) -> StoredResponse? {
     switch change {
     case .replace(let new): return new
@@ -335,7 +336,7 @@ extension StoredResponse {
 }
 
 extension MemoryStore<CachedURLResponse>.Record {
-  /// Returns a copy of this record with the metadata and the response head of `response`. The body stays the same.
+  /// Returns a copy of this record with the metadata, status code and fields of `response`. The body stays the same.
   fileprivate func with(_ response: StoredResponse) -> Self {
     let old = content.response
     let head = old.url.map { url in

@@ -2,59 +2,62 @@
 
 import LupineCacheStore
 
-/// The flights of one session, at most one for each URI. A flight consists of a request that was sent and of the requests that wait
-/// for its response.
+/// The requests of one session that are in flight, with the requests that wait for their responses. A flight consists of a request
+/// that was sent and of the requests for the same URI that wait for its response. Each URI has at most one flight.
 ///
-/// The request that was sent is the flight's leader, and the others are its waiters. A waiter is released as soon as the response's
-/// head shows that the response won't serve it. If the leader is canceled, the first waiter becomes the leader, and the others wait
-/// for its response.
+/// The request that was sent is the flight's leader, and the others are its waiters. When the head of the response shows that the
+/// response can't answer a waiter, the waiter is released. If the leader is canceled, the first waiter becomes the leader, and the
+/// other waiters wait for its response.
 struct FlightTable<Member: Identifiable>: Sendable where Member: Sendable, Member.ID: Sendable {
   enum Role {
-    /// The request is the leader of a new flight: the caller must send it now, and call `end` when it has ended.
+    /// The request is the leader of a new flight. The caller must send the request now, and call `end` when the request has ended.
     case leads
-    /// The request is a waiter. It must not be sent until it is released, or becomes the leader.
+    /// The request waits for the leader's response. The caller must not send the request until the request is released or
+    /// becomes the leader.
     case waits
-    /// The request must be sent without waiting and without being a leader: the leader's response can't serve it, or the latest
-    /// response for the URI could serve only one request.
+    /// The request is sent without waiting, and no request waits for its response. Either the leader's response can't answer the
+    /// request, or the latest response for the URI could answer only one request.
     case goesAlone
   }
 
-  /// The way in which a leader's request has ended.
+  /// The way in which a flight's leader has ended. Other requests have waited for the response to this request.
   enum Outcome {
-    /// The stored responses may have changed, so the waiters look them up again.
+    /// The responses stored for the URI may have changed, so the waiting requests look them up again.
     case stored
-    /// The leader got no response that could serve the waiters.
+    /// The leader got no response that could answer the waiting requests.
     case failed
-    /// The caller has canceled the leader's request, so it isn't known whether the response could serve the waiters.
+    /// The caller has canceled the leader's request, so it isn't known whether its response could have answered the waiting
+    /// requests.
     case canceled
   }
 
-  /// The changes for a flight's waiters after the leader's request has ended.
+  /// The changes for the requests that waited for the leader's response, after the leader has ended.
   struct Changes {
-    /// The requests that no longer wait. Each of them looks up the stored responses again, and is sent if none of these can serve
-    /// it.
+    /// The requests that no longer wait. Each of them looks for stored responses again, and is sent to the origin if none can
+    /// answer it.
     var released: [Member] = []
-    /// The waiter that is now the leader and must be sent. Nil if the flight has ended.
+    /// The waiting request that is now the leader and must be sent to the origin. Nil if the flight has ended.
     var promoted: Member?
   }
 
   private struct Flight {
     var leader: Member.ID
     var waiters: [Member] = []
-    /// A closure that returns whether the leader's response can serve a request. Nil until the head of the response has arrived.
+    /// A closure that returns whether the leader's response can answer a given request. Nil until the head of the response has
+    /// arrived.
     var isServed: (@Sendable (Member) -> Bool)?
   }
 
-  /// The maximum number of URIs in `unshared`: 1,000. When it is exceeded, the least recently added URI is removed, so that
-  /// requests for that URI wait for each other again.
+  /// The maximum number of URIs in `unshared`: 1,000. If it is exceeded, the least recently added URI is removed, so that requests
+  /// for that URI wait for each other again.
   static var unsharedURIsMax: Int { 1_000 }
 
   private var flights: [String: Flight] = [:]
-  /// The URIs whose latest response could serve only one request. Requests for these URIs don't wait, because the next response
-  /// could probably serve only one request too.
+  /// The URIs whose latest response could answer only one request. Requests for these URIs don't wait for each other, because the
+  /// next response can probably answer only one request too.
   private var unshared = RecencyList<String, Bool>()
 
-  /// The number of waiters in all flights.
+  /// The number of requests that wait for the response to another request, in all flights.
   var waiterCount: Int { flights.values.reduce(0) { $0 + $1.waiters.count } }
 
   mutating func join(_ uri: String, _ member: Member) -> Role {
@@ -68,14 +71,14 @@ struct FlightTable<Member: Identifiable>: Sendable where Member: Sendable, Membe
     return .waits
   }
 
-  /// Begins a flight that has this leader and no waiters. Returns false if the URI already has a flight.
+  /// Starts a flight with this leader and without waiters. Returns false if the URI already has a flight.
   mutating func begin(_ uri: String, _ id: Member.ID) -> Bool {
     guard flights[uri] == nil else { return false }
     flights[uri] = Flight(leader: id)
     return true
   }
 
-  /// Records that the head of the leader's response has arrived. Removes and returns the waiters that this response can't serve.
+  /// Records that the head of the leader's response has arrived. Removes and returns the waiters that this response can't answer.
   mutating func announce(
     _ uri: String, of leader: Member.ID, isServed: @escaping @Sendable (Member) -> Bool
   ) -> [Member] {
@@ -89,8 +92,8 @@ struct FlightTable<Member: Identifiable>: Sendable where Member: Sendable, Membe
     return released
   }
 
-  /// Remembers whether the latest response for the URI can serve several requests. If it can't, later requests for the URI don't
-  /// wait.
+  /// Remembers whether the latest response for the URI can answer several requests. If it can't, later requests for the URI don't
+  /// wait for each other.
   mutating func note(_ uri: String, isShared: Bool) {
     guard !isShared else {
       unshared.remove(uri)
@@ -114,7 +117,7 @@ struct FlightTable<Member: Identifiable>: Sendable where Member: Sendable, Membe
     return Changes(promoted: next)
   }
 
-  /// Removes the waiter with this identifier from the flight of the URI. Returns false if there is no such waiter.
+  /// Removes the waiting request with this identifier from the URI's flight. Returns false if there is no such request.
   mutating func leave(_ uri: String, _ id: Member.ID) -> Bool {
     guard let position = flights[uri]?.waiters.firstIndex(where: { $0.id == id }) else { return false }
     flights[uri]?.waiters.remove(at: position)

@@ -5,19 +5,19 @@ import LupineCache
 import LupineEngine
 import Synchronization
 
-/// Connects one session with its `URLCache`. Responses that were requested with credentials, or that set cookies, are served only
-/// to the session that received them.
+/// Connects one session with its `URLCache`. A response that was requested with credentials, or that sets cookies, is served only
+/// in the session that received it.
 final class SessionCache: Sendable {
   /// The maximum time for which a request waits for the response to another request: 20 s, as in Chrome. Afterward, the waiting
   /// request is sent too.
   static let waitMax = Duration.seconds(20)
 
-  /// The maximum size, in bytes, of a stored body that the task delivers piece by piece, within a receive window: 1 MiB. Such a
-  /// task doesn't hold the whole body in memory, so the cache shouldn't do so either.
+  /// The maximum size, in bytes, of a body that is stored while the task receives it piece by piece, within a receive window: 1
+  /// MiB. Such a task limits how much of the body is in memory, so the cache must not collect all of a long body in memory.
   static let streamedBytesMax = 1 << 20
 
-  /// The maximum time for a revalidation in the background: one minute. No task can cancel it, so without the limit a server that
-  /// sends the body very slowly could keep it running forever.
+  /// The maximum duration of a revalidation in the background: one minute. No task can cancel the revalidation, so without this
+  /// limit, a server that sends the body very slowly could keep it running forever.
   static let revalidationTimeMax = Duration.seconds(60)
 
   /// The maximum time, in milliseconds, for looking up stored responses in files: 5,000. If the lookup takes longer, for example
@@ -43,7 +43,7 @@ final class SessionCache: Sendable {
     name = "session \(Self.sessionCount.add(1, ordering: .relaxed).newValue)"
   }
 
-  /// Converts a request to the form on which the cache bases its decisions.
+  /// Converts a request to the form that the cache's decisions use.
   ///
   /// - Parameters:
   ///   - request: The request with all fields that the engine sends, including cookies and credentials.
@@ -69,31 +69,31 @@ final class SessionCache: Sendable {
     return cached
   }
 
-  /// Returns the client certificate that a connection for the request may present: the certificate chosen for the request's origin,
-  /// or else the one in the request's TLS settings, or else `identity`, the session's certificate. Returns nil if there is none.
+  /// Returns the client certificate that the request's connection may present: the one chosen for the request's origin, or else the
+  /// one in the request's TLS settings, or else the session's certificate, `identity`. Returns nil if there is none.
   private func identity(of request: EngineRequest, _ identity: TLSIdentity?) -> TLSIdentity? {
     if let choice = request.identityChoice { return choice.identity }
     guard request.presentsIdentity, request.uri.origin.scheme == .https else { return nil }
     return request.connection?.tls.map(\.identity) ?? identity
   }
 
-  /// Returns the part of an Authorization field that stays the same in all requests of a user. For Digest credentials, it consists
-  /// of the user name and the realm, because the rest changes with each request.
+  /// Returns the part of an Authorization field that is the same in all requests of a user. For Digest credentials, these are the
+  /// user name and the realm, because the rest changes with each request.
   private static func credential(_ value: String) -> String {
     guard let proof = digestProof(value) else { return value }
     let user = proof.parameter("username") ?? proof.parameter("username*")
     guard let user, let realm = proof.parameter("realm") else { return value }
-    // No field value contains NUL, so different users and realms can't give the same text.
+    // No field value contains NUL, so different user names and realms never result in the same text.
     return "Digest\0\(user)\0\(realm)"
   }
 
-  /// Parses the Digest credentials in the value of an Authorization field. Returns nil for another authentication scheme. The
-  /// result is a `Challenge`, because the parameters of credentials and challenges have the same syntax.
+  /// Parses the Digest credentials in the value of an Authorization field. Returns nil for other authentication schemes. The result
+  /// is a `Challenge`, because credentials and challenges have the same syntax.
   private static func digestProof(_ value: String) -> Challenge? {
     value.prefix(7).lowercased() == "digest " ? Challenge.parse(value).first : nil
   }
 
-  /// Whether the fields contain Digest credentials, which the server accepts only once.
+  /// Returns whether the fields contain Digest credentials, which are valid for only one request.
   static func hasDigestProof(_ fields: Fields) -> Bool {
     fields.first("Authorization").flatMap(digestProof) != nil
   }
@@ -111,7 +111,8 @@ final class SessionCache: Sendable {
   /// The number of requests that wait for the response to another request.
   var waiterCount: Int { flights.withLock { $0.waiterCount } }
 
-  /// Sends the exchange's request, or lets it wait for the response to another request for the same URI that has already been sent.
+  /// Sends the request of `exchange`, or lets it wait for the response to another request for the same URI that has already been
+  /// sent.
   func join(_ exchange: CacheExchange) {
     switch flights.withLock({ $0.join(exchange.uri, exchange) }) {
     case .leads: exchange.lead(Lead(self, exchange.uri, exchange.id))
@@ -126,17 +127,17 @@ final class SessionCache: Sendable {
     }
   }
 
-  /// Remembers whether the latest response for the URI can serve several requests. If it can't, later requests for the URI don't
+  /// Remembers whether the latest response for the URI can answer several requests. If it can't, later requests for the URI don't
   /// wait for each other.
   func note(_ uri: String, isShared: Bool) { flights.withLock { $0.note(uri, isShared: isShared) } }
 
-  /// Lets later requests for the URI wait for the response to a background revalidation, which the exchange is about to send.
-  /// Returns the object that notifies them. Returns nil if another request for the URI is already in flight.
+  /// Lets later requests for the URI wait for the response to a background revalidation, which the caller is about to send with
+  /// `exchange`. Returns the object that notifies those requests, or nil if another request for the URI is already in flight.
   func begin(_ exchange: CacheExchange) -> Lead? {
     flights.withLock { $0.begin(exchange.uri, exchange.id) } ? Lead(self, exchange.uri, exchange.id) : nil
   }
 
-  /// Removes the exchange from those that wait for another request's response. Returns false if it isn't among them.
+  /// Removes the exchange from the exchanges that wait for the response to another request. Returns false if it isn't one of them.
   func leave(_ exchange: CacheExchange) -> Bool { flights.withLock { $0.leave(exchange.uri, exchange.id) } }
 
   fileprivate func announce(
@@ -153,8 +154,8 @@ final class SessionCache: Sendable {
   }
 }
 
-/// Notifies the requests that wait for the response to one request, the leader. If `end` is never called, the waiting requests are
-/// released when this object is deinitialized.
+/// Notifies the requests that wait for the response to another request, the leader. If `end` is never called, these requests
+/// stop waiting when this object is deinitialized.
 final class Lead: Sendable {
   private let cache: SessionCache
   private let uri: String
@@ -169,8 +170,8 @@ final class Lead: Sendable {
 
   deinit { end(.failed) }
 
-  /// Releases the waiting requests that the leader's response can't serve. From now on, new requests that the response can't serve
-  /// don't wait.
+  /// Releases the waiting requests that the leader's response can't answer. Later requests that the response can't answer don't
+  /// wait.
   func announce(_ response: StoredResponse, now: Int64) {
     cache.announce(uri, of: leader) { waiter in waiter.request.isServed(by: response, now: now) }
   }
@@ -183,15 +184,15 @@ final class Lead: Sendable {
 }
 
 extension CacheRequest {
-  /// Returns whether the stored response may be served to the request without asking the origin.
+  /// Returns whether the cache may answer this request with the stored response without asking the origin.
   func isServed(by response: StoredResponse, now: Int64) -> Bool {
     if case .serve = CacheDecision(self, stored: [response], now: now) { true } else { false }
   }
 }
 
 extension CachePolicy {
-  /// Converts a request's cache policy to a policy of this cache. For caches between client and origin, the request's Cache-Control
-  /// field expresses the policy.
+  /// Converts the cache policy of a URLRequest to the policy for this cache. Caches between client and origin get the policy from
+  /// the request's Cache-Control field.
   init(_ policy: URLRequest.CachePolicy) {
     self =
       switch policy {

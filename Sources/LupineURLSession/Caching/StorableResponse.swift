@@ -4,9 +4,9 @@ import Foundation
 import LupineCache
 import LupineEngine
 
-/// A complete response that the cache stores when `store` is called. If the object is released before, the response isn't stored.
+/// A complete response that the cache stores when `store` is called. If this object is released before, the response isn't stored.
 final class StorableResponse: Sendable {
-  /// The response that the task proposes to its delegate for storing. Its content coding, if any, has been decoded.
+  /// The response that the session proposes to the task's delegate for storing. Its body is decoded (from gzip, for example).
   let proposed: CachedURLResponse
   private let head: HTTPURLResponse
   private let response: StoredResponse
@@ -28,10 +28,11 @@ final class StorableResponse: Sendable {
     proposed = CachedURLResponse(response: head, data: body)
   }
 
-  /// Whether the response is a redirect.
+  /// Whether the response is a redirect (a status code of 300 to 399).
   var isRedirect: Bool { response.isRedirect }
 
-  /// Stores `chosen`, the response that the delegate has returned, which may be `proposed`. Stores nothing if `chosen` is nil.
+  /// Stores `chosen`, the response that the delegate returned in place of `proposed`. Both may be the same. Stores nothing if
+  /// `chosen` is nil.
   func store(_ chosen: CachedURLResponse?) {
     defer { lead?.end(.stored) }
     guard let chosen, chosen.storagePolicy != .notAllowed else {
@@ -45,7 +46,7 @@ final class StorableResponse: Sendable {
     }
   }
 
-  /// Stores a response that the delegate has changed, unless RFC 9111 forbids storing the changed response.
+  /// Stores a response that the delegate has modified, unless RFC 9111 forbids storing the modified response.
   private func store(_ chosen: CachedURLResponse, _ changed: HTTPURLResponse) {
     let isDecoded = changed.isContentDecoded || changed.fields.contains("Content-Encoding")
     var fields = changed.fields
@@ -77,12 +78,12 @@ final class StorableResponse: Sendable {
 }
 
 extension StoredResponse {
-  /// Whether the response is a redirect (a status code of 300 to 399). Callers rarely want the body of a redirect.
+  /// Whether the stored response is a redirect (a status code of 300 to 399). Callers rarely want the body of a redirect.
   var isRedirect: Bool { (300..<400).contains(status) }
 }
 
 extension HTTPURLResponse {
-  /// Creates the response for delegates from the stored status code and fields.
+  /// Creates the response that delegates receive from a stored status code and stored fields.
   convenience init(url: URL, _ stored: StoredResponse) {
     self.init(
       url: url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
@@ -90,7 +91,7 @@ extension HTTPURLResponse {
 }
 
 extension URLError {
-  /// Creates the error for a request that only the cache may answer, although the cache has no response.
+  /// Creates the error for a request that only the cache may answer, if no response is cached.
   init(notCached url: URL?) {
     let text = "\(ReadableText.url(url)) isn't cached, and the cache policy forbids loading it. Use another policy."
     self.init(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: text])

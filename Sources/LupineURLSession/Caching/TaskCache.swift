@@ -5,14 +5,14 @@ import LupineCache
 import LupineEngine
 import Synchronization
 
-/// Connects one task with its session's cache. Tasks of a session without a cache have no such object.
+/// Connects one task with its session's cache. Tasks of a session without a cache don't have this object.
 final class TaskCache: Sendable {
-  /// The ways in which different kinds of tasks use the cache. With every kind of task, a request with an unsafe method invalidates
+  /// Whether the cache answers a task's requests. With either value, a request with an unsafe method, such as POST, invalidates
   /// stored responses.
   enum Scope {
-    /// Data tasks: the cache also answers requests.
+    /// The cache answers the task's requests. Used for data tasks.
     case requests
-    /// Downloads and uploads: the cache answers no requests.
+    /// The cache doesn't answer the task's requests. Used for downloads and uploads.
     case invalidation
   }
 
@@ -30,36 +30,36 @@ final class TaskCache: Sendable {
     self.scope = scope
   }
 
-  /// Whether the task's latest response comes from the cache, not from the origin.
+  /// Whether the task's latest response comes from the cache instead of the origin.
   var isServed: Bool { state.withLock { $0.isServed } }
 
-  /// Records that a response to the task begins, and whether it comes from the cache. Discards the task's previous response if it
-  /// hasn't been stored.
+  /// Records that the task receives a new response, and whether it comes from the cache. Discards the task's previous response if
+  /// that response hasn't been stored.
   func note(isServed: Bool) {
     let old = state.withLock { state in
       defer { state = State(isServed: isServed) }
       return state.storable
     }
-    // The old response is released outside the lock, because its release may wake requests that wait for it.
+    // The previous response is released outside the lock, because its release may wake requests that wait for it.
     _ = old
   }
 
   func keep(_ storable: StorableResponse) { state.withLock { $0.storable = storable } }
 
-  /// Stores the latest response if it is a complete redirect. Called before the task's next request. The delegate has no say,
-  /// because a redirect isn't the task's final response. Other responses that aren't final, such as a 401 after which the task
-  /// sends a credential, aren't stored.
+  /// Stores the latest response if it is a complete redirect. Called before the task sends its next request. The delegate isn't
+  /// asked, because a redirect isn't the task's final response. Other responses that aren't final, such as a 401 after which the
+  /// task sends a credential, aren't stored.
   func storeRedirect() {
     guard let storable = takeStorable(), storable.isRedirect else { return }
     storable.store(storable.proposed)
   }
 
-  /// Returns the complete response that the cache can store, at most once. Returns nil if there is none.
+  /// Returns the complete response that the cache can store, and forgets it. Returns nil if there is none.
   func takeStorable() -> StorableResponse? { state.withLock { $0.storable.take() } }
 
   func invalidate(after head: ResponseHead, to request: EngineRequest) { session.invalidate(after: head, to: request) }
 
-  /// Returns an exchange that uses the cache to answer the request. Returns nil if the request bypasses the cache.
+  /// Returns an exchange that answers the request from the cache if possible. Returns nil if the request bypasses the cache.
   func exchange(
     for request: EngineRequest, from urlRequest: URLRequest, _ settings: URLSessionConfiguration.Snapshot,
     through upstream: any CacheUpstream, windowBytes: Int?, receiver: any CacheReceiver
@@ -78,10 +78,10 @@ final class TaskCache: Sendable {
 }
 
 extension EngineRequest {
-  /// Whether the request's settings or its Host field may send it to a different server than other requests for the same URL.
-  /// Such a request bypasses the cache, which stores responses by URL.
+  /// Whether the request may be sent to a different server than other requests for the same URL, because of its settings or its
+  /// Host field. Such a request bypasses the cache, which finds responses by URL.
   fileprivate var hasOwnServer: Bool {
-    // The engine sends this field in place of the URL's host (RFC 9110 §7.2).
+    // The engine sends the Host field in place of the URL's host (RFC 9110 §7.2).
     if fields.contains("Host") { return true }
     guard let connection else { return false }
     return connection.tls != nil || connection.proxy != nil || !connection.hostOverrides.isEmpty

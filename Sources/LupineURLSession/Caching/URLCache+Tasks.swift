@@ -8,11 +8,11 @@ extension URLCache {
     if let request = dataTask.currentRequest { storeCachedResponse(cachedResponse, for: request) }
   }
 
-  /// Looks up the stored response to the data task's current request. The lookup runs on a global queue, because it may read files.
+  /// Looks up the cached response to the data task's current request. The lookup runs on a global queue, because it may read files.
   ///
   /// - Parameters:
-  ///   - dataTask: The data task whose current request is looked up.
-  ///   - completionHandler: Called on a global queue with the stored response, or with nil if there is none.
+  ///   - dataTask: The data task whose current request is used for the lookup.
+  ///   - completionHandler: Called on a global queue with the cached response, or with nil if there is none.
   public func getCachedResponse(
     for dataTask: URLSessionDataTask, completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
   ) {
@@ -20,7 +20,7 @@ extension URLCache {
     DispatchQueue.global().async { completionHandler(request.flatMap { self.cachedResponse(for: $0) }) }
   }
 
-  /// Removes all stored responses for the URL of the data task's current request.
+  /// Removes all cached responses for the URL of the data task's current request.
   public func removeCachedResponse(for dataTask: URLSessionDataTask) {
     if let request = dataTask.currentRequest { removeCachedResponse(for: request) }
   }

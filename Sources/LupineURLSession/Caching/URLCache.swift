@@ -7,20 +7,21 @@ internal import LupineEngine
 internal import Synchronization
 
 // Unchecked because the class is open. All state is in the stores, which have locks.
-/// A store of responses to requests, in memory and in files.
+/// A cache of responses to requests, in memory and in files.
 ///
-/// The cache is private in the sense of RFC 9111: it belongs to the user of the program. It stores the responses to `GET` that RFC
-/// 9111 §3 allows a private cache to store. If a response has a `Vary` field, its variants are stored separately. When a capacity
-/// is exceeded, the least recently used responses are removed. Several processes can use the same directory.
+/// The cache is a private cache in the sense of RFC 9111: it belongs to the user of the program. It stores the responses to `GET`
+/// that RFC 9111 §3 allows a private cache to store. If a response has a `Vary` field, its variants are stored separately. When the
+/// capacity is exceeded, the least recently used responses are removed. Several processes can use the same directory.
 ///
-/// The files are not encrypted. They contain the responses, and the values of the request fields that `Vary` names. Only this user
-/// can read the files. Sessions write files on a queue of the cache, so that no request waits for a disk. In contrast, the methods
-/// of this class return only after the files have been written.
+/// The files are not encrypted. They contain the responses, and the values of the request fields that `Vary` names. Only the user
+/// that runs the process can read the files. Sessions write files asynchronously, so that no request waits for the disk. In
+/// contrast, the methods of this class return only after the files have been written.
 ///
-/// The data tasks of a session use the cache in ``URLSessionConfiguration/urlCache``. They access the stored responses directly and
-/// don't call a subclass's methods. A delegate decides which responses are stored in `urlSession(_:dataTask:willCacheResponse:)`.
+/// Data tasks use the cache in their session's ``URLSessionConfiguration/urlCache``. They access the stored responses directly and
+/// don't call methods that a subclass overrides. A delegate can decide which responses are stored, in
+/// `urlSession(_:dataTask:willCacheResponse:)`.
 open class URLCache: NSObject, @unchecked Sendable {
-  /// The places in which a cache may store a response.
+  /// Where a cache may store a response: in memory and on disk, in memory only, or not at all.
   public enum StoragePolicy: UInt, Sendable {
     /// The cache may store the response in memory and on disk.
     case allowed = 0
@@ -30,14 +31,15 @@ open class URLCache: NSObject, @unchecked Sendable {
     case notAllowed = 2
   }
 
-  /// The maximum memory for the responses of the shared cache: 4 MiB, as in Foundation on Linux.
+  /// The maximum memory for responses in ``shared``, in bytes: 4 MiB, as in Foundation on Linux.
   static let sharedMemoryCapacity = 4 << 20
-  /// The maximum disk space for the responses of the shared cache: 20 MiB, as in Foundation on Linux.
+  /// The maximum disk space for responses in ``shared``, in bytes: 20 MiB, as in Foundation on Linux.
   private static let sharedDiskCapacity = 20 << 20
 
   private static let sharedCache = Mutex<URLCache?>(nil)
 
-  /// The cache that default session configurations use. To replace it, set this property before it is read for the first time.
+  /// The cache that default session configurations use. To replace this cache, set the property before it is read for the first
+  /// time.
   open class var shared: URLCache {
     get {
       sharedCache.withLock { cache in
@@ -52,8 +54,8 @@ open class URLCache: NSObject, @unchecked Sendable {
 
   /// The stored responses, which sessions access directly. Only initializers set this property.
   ///
-  /// It is a variable because the internal initializers call a public initializer and then replace the stores that it has created.
-  /// The internal initializers must be convenience initializers: if a designated initializer weren't public, programs couldn't
+  /// The property is a variable because the internal initializers call a public initializer and then replace the value that it has
+  /// set. The internal initializers must be convenience initializers: if a designated initializer weren't public, programs couldn't
   /// create subclasses.
   private(set) var stores: CacheStores
 
@@ -87,14 +89,14 @@ open class URLCache: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Creates a cache whose files are in a folder. The cache calls `now` to get the current time.
+  /// Creates a cache whose files are in a folder. `now` returns the current time.
   convenience init(memoryCapacity: Int, diskCapacity: Int, folder: String, now: @escaping @Sendable () -> Date) {
     self.init(memoryCapacity: 0, diskCapacity: 0, directory: nil)
     stores = CacheStores(
       memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, folder: { folder }, clock: now)
   }
 
-  /// Creates a cache that stores nothing on disk.
+  /// Creates a cache that stores responses only in memory.
   convenience init(inMemory memoryCapacity: Int) {
     self.init(memoryCapacity: memoryCapacity, diskCapacity: 0, directory: nil)
   }
@@ -113,24 +115,24 @@ open class URLCache: NSObject, @unchecked Sendable {
     set { stores.memory.capacity = newValue }
   }
 
-  /// The maximum disk space that the files of stored responses occupy, in bytes. A small response occupies a block of 4,096 bytes.
+  /// The maximum disk space for the files of stored responses, in bytes. Even a small response occupies a block of 4,096 bytes.
   /// Setting a lower value removes the least recently used responses that exceed it.
   open var diskCapacity: Int {
     get { stores.diskCapacity }
     set { stores.diskCapacity = newValue }
   }
 
-  /// The estimated memory that the stored responses occupy, in bytes.
+  /// The estimated memory that the cached responses occupy, in bytes.
   open var currentMemoryUsage: Int { stores.memory.byteCount }
 
-  /// The disk space that the files of stored responses occupy, in bytes. A multiple of 4,096.
+  /// The disk space that the files of cached responses occupy, in bytes. A multiple of 4,096.
   open var currentDiskUsage: Int { stores.waitForFiles { stores.disk?.byteCount ?? 0 } }
 
-  /// Returns the stored response to a request, whether or not the response is fresh. Returns nil if none is stored.
+  /// Returns the cached response to a request, whether or not the response is fresh. Returns nil if none is cached.
   ///
-  /// The response must have been stored for the same URL (its fragment is ignored), and for the same values of the request fields
-  /// that its `Vary` names. Responses that were requested with credentials, or that set cookies, aren't returned, because a
-  /// session keeps them for itself.
+  /// The response must have been stored for the same URL (ignoring the fragment), and for the same values of the request fields
+  /// that its `Vary` field names. Responses that were requested with credentials, or that set cookies, aren't returned, because
+  /// they belong to only one session.
   open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
     guard let key = CacheKey(request) else { return nil }
     let found = stores.foundInMemory(key.uri)
@@ -150,11 +152,11 @@ open class URLCache: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Stores a response, and replaces an earlier response to the same request.
+  /// Stores a response in place of an earlier response to the same request.
   ///
   /// Nothing is stored if the request isn't a `GET` without a body, if RFC 9111 §3 forbids storing the response (for example,
-  /// because it is incomplete or has `no-store`), or if the response's storage policy forbids it. A response to a request with
-  /// credentials, or a response that sets cookies, is stored only in memory. The `userInfo` is stored only in memory, too.
+  /// because the response is incomplete or has `no-store`), or if the response's storage policy forbids it. A response to a request
+  /// with credentials, or a response that sets cookies, is stored only in memory. The `userInfo` is also stored only in memory.
   open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
     guard cachedResponse.storagePolicy != .notAllowed, let key = CacheKey(request),
       let response = cachedResponse.response as? HTTPURLResponse
@@ -169,40 +171,40 @@ open class URLCache: NSObject, @unchecked Sendable {
     stores.waitForFiles {}
   }
 
-  /// Removes all stored responses for the request's URL, including those that only one session uses.
+  /// Removes all cached responses for the request's URL, including those that belong to only one session.
   open func removeCachedResponse(for request: URLRequest) {
     guard let key = CacheKey(request) else { return }
     stores.removeAll(for: key.uri)
     stores.waitForFiles {}
   }
 
-  /// Removes all stored responses, including those that other processes have stored in the directory.
+  /// Removes all cached responses, including those that other processes have stored in the cache's directory.
   open func removeAllCachedResponses() {
     stores.removeAll()
     stores.waitForFiles {}
   }
 
-  /// Removes the stored responses that were received at or after the given date. Both times are rounded down to whole seconds.
+  /// Removes the cached responses that were received at or after the given date. Both times are rounded down to whole seconds.
   open func removeCachedResponses(since date: Date) {
     let seconds = date.timeIntervalSince1970.rounded(.down)
     stores.removeAll { Double($0.times.response) >= seconds }
     stores.waitForFiles {}
   }
 
-  /// A textual description: the current usage and the capacities, in memory and on disk.
+  /// A textual description of the cache: the current usage and the capacities, in memory and on disk.
   open override var description: String {
     "\(type(of: self)): \(ReadableText.bytes(Int64(currentMemoryUsage))) of \(ReadableText.bytes(Int64(memoryCapacity)))"
       + " in memory, \(ReadableText.bytes(Int64(currentDiskUsage))) of \(ReadableText.bytes(Int64(diskCapacity))) on disk"
   }
 }
 
-/// The URI under which the responses to a request are stored, and the request in the form on which the cache bases its decisions.
+/// The URI by which the responses to a request are stored, and the request in the form that the cache's decisions use.
 private struct CacheKey {
   let url: URL
   let uri: String
   let request: CacheRequest
 
-  /// Creates the key for a request. Returns nil if the cache never stores responses to the request, because its URL isn't http or
+  /// Creates the key of a request. Returns nil if the cache never stores responses to the request, because its URL isn't http or
   /// https, its method isn't GET or HEAD, or it has a body.
   init?(_ request: URLRequest) {
     guard let url = request.url, let uri = try? URI(url.absoluteString), case .none = request.body,

@@ -13,17 +13,17 @@ extension URLSession.AsyncBytes {
   /// The Unicode scalars of the body. Invalid UTF-8 is replaced by U+FFFD.
   public var unicodeScalars: UnicodeScalars { UnicodeScalars(bytes: self) }
 
-  /// The lines of a response's body.
+  /// The lines of a response's body, as an asynchronous sequence.
   public struct Lines: AsyncSequence, Sendable {
     /// The element of the sequence: a line without its line ending.
     public typealias Element = String
 
     let bytes: URLSession.AsyncBytes
 
-    /// Creates an iterator.
+    /// Creates an iterator over the lines of the body.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
 
-    /// Iterates over the lines.
+    /// An iterator over the lines of a response's body.
     public struct AsyncIterator: AsyncIteratorProtocol {
       var bytes: URLSession.AsyncBytes.AsyncIterator
       private var line: [UInt8] = []
@@ -48,13 +48,13 @@ extension URLSession.AsyncBytes {
         return String(decoding: line, as: UTF8.self)
       }
 
-      /// Returns the length in bytes of the line ending at the end of `line`, or 0 if there is none.
+      /// Returns the length, in bytes, of the line ending with which `line` ends, or 0 if it doesn't end with one.
       private static func endByteCount(of line: [UInt8]) -> Int {
         switch line.last {
         case 0x0A, 0x0B, 0x0C, 0x0D: 1
-        // U+0085 is C2 85.
+        // U+0085 is encoded as C2 85.
         case 0x85: line.suffix(2).elementsEqual([0xC2, 0x85]) ? 2 : 0
-        // U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
+        // U+2028 and U+2029 are encoded as E2 80 A8 and E2 80 A9.
         case 0xA8, 0xA9: line.dropLast().suffix(2).elementsEqual([0xE2, 0x80]) ? 3 : 0
         default: 0
         }
@@ -62,20 +62,20 @@ extension URLSession.AsyncBytes {
     }
   }
 
-  /// The Unicode scalars of a response's body.
+  /// The Unicode scalars of a response's body, as an asynchronous sequence.
   public struct UnicodeScalars: AsyncSequence, Sendable {
     /// The element of the sequence: a Unicode scalar.
     public typealias Element = Unicode.Scalar
 
     let bytes: URLSession.AsyncBytes
 
-    /// Creates an iterator.
+    /// Creates an iterator over the Unicode scalars of the body.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
 
-    /// Iterates over the Unicode scalars.
+    /// An iterator over the Unicode scalars of a response's body.
     public struct AsyncIterator: AsyncIteratorProtocol {
       var bytes: URLSession.AsyncBytes.AsyncIterator
-      /// A byte that was read but doesn't belong to the previous scalar, which was incomplete.
+      /// A byte that was read after an incomplete UTF-8 sequence but doesn't belong to it. The next scalar starts with this byte.
       private var leftover: UInt8?
 
       init(bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
@@ -99,7 +99,7 @@ extension URLSession.AsyncBytes {
           }
           scalar.append(byte)
         }
-        // The bytes may be incomplete at the end of the body, overlong, or a surrogate.
+        // The bytes may be an incomplete sequence at the end of the body, an overlong sequence, or a surrogate.
         return String(validating: scalar, as: UTF8.self)?.unicodeScalars.first ?? "\u{FFFD}"
       }
 
@@ -110,17 +110,17 @@ extension URLSession.AsyncBytes {
     }
   }
 
-  /// The characters of a response's body.
+  /// The characters of a response's body, as an asynchronous sequence.
   public struct Characters: AsyncSequence, Sendable {
     /// The element of the sequence: a character.
     public typealias Element = Character
 
     let scalars: UnicodeScalars
 
-    /// Creates an iterator.
+    /// Creates an iterator over the characters of the body.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(scalars: scalars.makeAsyncIterator()) }
 
-    /// Iterates over the characters.
+    /// An iterator over the characters of a response's body.
     public struct AsyncIterator: AsyncIteratorProtocol {
       var scalars: UnicodeScalars.AsyncIterator
       private var text = ""
@@ -129,7 +129,7 @@ extension URLSession.AsyncBytes {
 
       /// Returns the next character, or nil at the end of the body. Throws a `URLError` if the request fails.
       public mutating func next() async throws -> Character? {
-        // A character is complete when the next one has begun.
+        // A character is known to be complete only when the next one has begun.
         while text.count < 2, let scalar = try await scalars.next() { text.unicodeScalars.append(scalar) }
         return text.isEmpty ? nil : text.removeFirst()
       }

@@ -4,10 +4,10 @@ public import Foundation
 
 extension URLSession {
   /// Sends a request, and returns as soon as the response's head has been received. Returns the body as a sequence of bytes, which
-  /// are received while the caller iterates over it.
+  /// the session receives while the caller iterates over the sequence.
   ///
-  /// Bytes are read from the connection only as fast as the caller consumes them. Cancelling the awaiting Swift task cancels the
-  /// request, and so does releasing the sequence.
+  /// The session reads from the connection only as fast as the caller consumes the bytes. Canceling the awaiting Swift task
+  /// cancels the request, and so does releasing the sequence.
   ///
   /// ```swift
   /// let url = URL(string: "https://example.com/events")!
@@ -20,7 +20,7 @@ extension URLSession {
   ///   - delegate: The delegate of the session task for this request. It is notified of redirects, challenges, sent bytes and
   ///     metrics.
   /// - Returns: The body and the response's head. A status code of 400 or above doesn't throw an error.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled. The sequence throws the same errors.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled. The sequence throws the same errors.
   public func bytes(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (AsyncBytes, URLResponse) {
@@ -45,7 +45,7 @@ extension URLSession {
     return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), try head.get())
   }
 
-  /// Sends a request for a URL, and returns the response's head with the body as a sequence of bytes. See
+  /// Sends a GET request for a URL, and returns the body as a sequence of bytes, with the response's head. See
   /// ``bytes(for:delegate:)``.
   public func bytes(
     from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
@@ -53,13 +53,13 @@ extension URLSession {
     try await bytes(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// The bytes of a response's body, which can be iterated once.
+  /// The bytes of a response's body, as an asynchronous sequence. Iterate over it only once.
   public struct AsyncBytes: AsyncSequence, Sendable {
     /// The element of the sequence: a byte of the body.
     public typealias Element = UInt8
 
-    /// Receives the parts of the body from the session task. Cancels the session task when the last copy of the sequence has been
-    /// released.
+    /// Passes the parts of the body from the session task to the iterators. Cancels the session task when the last copy of the
+    /// sequence has been released.
     final class Source: Sendable {
       let channel: ByteChannel
       let task: URLSessionDataTask
@@ -71,8 +71,8 @@ extension URLSession {
 
       deinit { task.cancel() }
 
-      /// Returns the next part of the body, which has at least one byte, or nil at the end of the body. Throws the session task's
-      /// error if it fails.
+      /// Returns the next part of the body, which has at least one byte, or nil at the end of the body. If the session task fails,
+      /// throws the task's error.
       func nextPart() async throws -> Data? {
         try await withTaskCancellationHandler {
           while case .part(let part) = try await channel.next() {
@@ -94,7 +94,7 @@ extension URLSession {
     /// Creates an iterator over the bytes. If there are several iterators, each byte is returned by only one of them.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
-    /// Iterates over the bytes.
+    /// An iterator over the bytes of a response's body.
     public struct AsyncIterator: AsyncIteratorProtocol {
       let source: Source
       private var part = Data()

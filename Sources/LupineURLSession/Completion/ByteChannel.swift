@@ -6,7 +6,7 @@ import Synchronization
 /// A queue that passes the parts of a response's body to one consumer. The task's receive window limits the number of bytes in the
 /// queue.
 final class ByteChannel: Sendable {
-  /// The next value for the consumer: a part of the body, or the end.
+  /// The next value for the consumer: a part of the body, or the end of the body.
   enum Next {
     case part(Data)
     case end
@@ -14,8 +14,8 @@ final class ByteChannel: Sendable {
 
   private struct State {
     var parts: [Data] = []
-    /// The index of the oldest part in `parts`. With this index, parts needn't be removed from the front of the array one by one,
-    /// which would take quadratic time.
+    /// The index of the oldest unread part in `parts`. Removing each part from the front of the array instead would take quadratic
+    /// time.
     var first = 0
     var end: Result<Void, any Error>?
     var consumer: CheckedContinuation<Void, Never>?
@@ -36,13 +36,13 @@ final class ByteChannel: Sendable {
     wake { state in if state.end == nil { state.parts.append(part) } }
   }
 
-  /// Ends the queue. After all parts added so far, the consumer receives `error` or, if it is nil, the end of the body. Only the
-  /// first call has an effect.
+  /// Ends the queue. After all parts that were added before, the consumer receives `error` or, if `error` is nil, the end of the
+  /// body. Only the first call has an effect.
   func end(_ error: (any Error)?) {
     wake { state in state.end = state.end ?? (error.map { .failure($0) } ?? .success(())) }
   }
 
-  /// Waits until there is a next part of the body or the body has ended, and returns it. Throws the error that was passed to `end`.
+  /// Waits for the next part of the body or the end of the body, and returns it. Throws the error that was passed to `end`.
   func next() async throws -> Next {
     while true {
       let next = try state.withLock { state -> Next? in
@@ -72,14 +72,14 @@ final class ByteChannel: Sendable {
   }
 }
 
-/// The delegate of a task for an async method. Passes the response's head to a function, and then the parts of the body to a
+/// The delegate of a task that an async method awaits. Passes the response's head to a function, and the parts of the body to a
 /// channel.
 final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
   private let channel: ByteChannel
   private let head: Mutex<(@Sendable (Result<URLResponse, any Error>) -> Void)?>
 
   /// - Parameters:
-  ///   - channel: The channel to which the delegate adds the parts of the body.
+  ///   - channel: The queue to which the delegate adds the parts of the body.
   ///   - head: A function that is called once: with the response's head, or with the task's error if the task fails before the head
   ///     arrives.
   init(_ channel: ByteChannel, _ head: @escaping @Sendable (Result<URLResponse, any Error>) -> Void) {

@@ -3,16 +3,16 @@
 import Foundation
 import Synchronization
 
-/// The delegate of a task with a completion handler. Collects the response's body, and calls the handler on the delegate queue when
-/// the task has completed. The task's own delegate, or else the session's, receives all other events.
+/// The delegate of a task with a completion handler. It collects the response's body, and calls the handler on the delegate queue
+/// when the task has completed. All other events go to the task's own delegate or, if there is none, to the session's.
 final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
   typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
   private struct State {
     var body = Data()
     var handler: Handler?
-    /// The error with which the handler is called because the body exceeded the limit and the task was cancelled. Nil if the body
-    /// doesn't exceed the limit.
+    /// The error for a body that exceeds the maximum size, after which the task is canceled. The completion handler is called with
+    /// this error. Nil if the body doesn't exceed the maximum.
     var excess: URLError?
   }
 
@@ -43,7 +43,7 @@ final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelega
         state.body = Data()
         return true
       }
-      // The first part is often the whole body.
+      // The first part of the body is often the whole body. Then it isn't copied.
       if state.body.isEmpty { state.body = data } else { state.body.append(data) }
       return false
     }

@@ -3,8 +3,9 @@
 import Foundation
 import Synchronization
 
-/// The delegate of a download task with a completion handler. Keeps the downloaded file until the task has completed, then calls
-/// the handler with it on the delegate queue. The task's own delegate, or else the session's, receives all other events.
+/// The delegate of a download task with a completion handler. It keeps the downloaded file until the task has completed, and then
+/// passes the file to the handler on the delegate queue. All other events go to the task's own delegate or, if there is none, to
+/// the session's.
 final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
   typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
@@ -13,8 +14,8 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
     var handler: Handler?
   }
 
-  /// Whether the file remains after the completion handler has returned, so that the caller must remove it. If false, this object
-  /// removes the file when the handler returns.
+  /// Whether the downloaded file remains after the completion handler has returned, so that the caller must remove it. If false,
+  /// the file is removed when the handler returns.
   private let keepsFile: Bool
   private let state: Mutex<State>
 
@@ -26,7 +27,8 @@ final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
-    // Moves the file. The task removes it when this method returns, but the handler is called later, when the task has completed.
+    // Moves the file, because the task removes it when this method returns. The handler is called later, when the task has
+    // completed.
     let kept = location.deletingLastPathComponent().appending(path: "lupine-\(UUID().uuidString).download")
     let result = Result { () throws -> URL in
       try FileManager.default.moveItem(at: location, to: kept)

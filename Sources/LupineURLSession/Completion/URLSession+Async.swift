@@ -4,65 +4,65 @@ public import Foundation
 import Synchronization
 
 extension URLSession {
-  /// Sends a request, and returns the response and its whole body.
+  /// Sends a request, and returns the response with its whole body.
   ///
-  /// Cancelling the awaiting Swift task cancels the request. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax``
-  /// limits its size.
+  /// Canceling the awaiting Swift task cancels the request. The body is collected in memory;
+  /// ``URLSessionConfiguration/bodyBytesMax`` limits its size.
   ///
   /// - Parameters:
   ///   - request: The request to send.
   ///   - delegate: The delegate of the session task for this request. It is notified of redirects, challenges, sent bytes and
   ///     metrics.
   /// - Returns: The body and the response's head. A status code of 400 or above doesn't throw an error.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled.
   public func data(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await value(delegate) { self.dataTask(with: request, completionHandler: $0) }
   }
 
-  /// Sends a request for a URL, and returns the response and its whole body. See ``data(for:delegate:)``.
+  /// Sends a GET request for a URL, and returns the response with its whole body. See ``data(for:delegate:)``.
   public func data(
     from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await data(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// Uploads bytes, and returns the response and its whole body.
+  /// Sends a request with bytes as its body, and returns the response with its whole body.
   ///
   /// - Parameters:
   ///   - request: The request to send. Its own body is ignored.
   ///   - bodyData: The body to send instead.
   ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled.
   public func upload(
     for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await value(delegate) { self.uploadTask(with: request, from: bodyData, completionHandler: $0) }
   }
 
-  /// Uploads a file, and returns the response and its whole body.
+  /// Sends a request with a file as its body, and returns the response with its whole body.
   ///
   /// - Parameters:
   ///   - request: The request to send. Its own body is ignored.
   ///   - fileURL: The URL of the file to send, which must be on this machine.
   ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The body and the response's head, as for ``data(for:delegate:)``.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled.
   public func upload(
     for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (Data, URLResponse) {
     try await value(delegate) { self.uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
   }
 
-  /// Sends a request, and downloads the response's body to a temporary file, which the caller must remove or move.
+  /// Sends a request, and downloads the response's body to a temporary file. The caller must move or remove the file.
   ///
   /// - Parameters:
   ///   - request: The request to send.
   ///   - delegate: The delegate of the session task for this request.
   /// - Returns: The URL of the file, and the response's head. A status code of 400 or above doesn't throw an error.
-  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was cancelled.
+  /// - Throws: A `URLError`, which is `.cancelled` if the awaiting Swift task was canceled.
   public func download(
     for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
@@ -76,15 +76,16 @@ extension URLSession {
     try await download(for: URLRequest(url: url), delegate: delegate)
   }
 
-  /// Continues a stopped download to a temporary file. See ``downloadTask(withResumeData:)`` and ``download(for:delegate:)``.
+  /// Resumes a stopped download, and writes it to a temporary file. See ``downloadTask(withResumeData:)`` and
+  /// ``download(for:delegate:)``.
   public func download(
     resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
   ) async throws -> (URL, URLResponse) {
     try await value(delegate) { self.collect(self.downloadTask(withResumeData: resumeData), keepsFile: true, $0) }
   }
 
-  /// Starts the session task that `make` creates, and returns what the task's completion handler receives. Cancels the session task
-  /// if the awaiting Swift task is cancelled.
+  /// Starts the session task that `make` creates, and returns the values that the task's completion handler receives. Cancels the
+  /// session task if the awaiting Swift task is canceled.
   private func value<Value: Sendable>(
     _ delegate: (any URLSessionTaskDelegate)?,
     _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
@@ -113,21 +114,22 @@ extension URLSession {
   }
 }
 
-/// The outcome of a session task that a Swift task awaits. A lock protects it only because of ThreadSanitizer: if the continuation
-/// is resumed before the Swift task waits, ThreadSanitizer doesn't see that the continuation orders the memory accesses.
+/// The result of a session task that a Swift task awaits. The lock is needed only for ThreadSanitizer: if the continuation is
+/// resumed before the Swift task waits, ThreadSanitizer doesn't notice that the continuation orders the memory accesses.
 final class AsyncOutcome<Value: Sendable>: Sendable {
   private let result = Mutex<Result<Value, any Error>?>(nil)
 
   func set(_ new: Result<Value, any Error>) { result.withLock { $0 = new } }
 
-  /// Returns the value, or throws the error, with which the session task has completed. The outcome must have been set before.
+  /// Returns the value, or throws the error, with which the session task has completed. Must be called only after the outcome has
+  /// been set.
   func get() throws -> Value {
     guard let result = result.withLock({ $0 }) else { preconditionFailure("read before the task has completed") }
     return try result.get()
   }
 }
 
-/// Cancels a session task when the Swift task that awaits it is cancelled, which may happen before the session task exists.
+/// Cancels a session task when the Swift task that awaits it is canceled. This may happen before the session task has been created.
 final class TaskCancellation: Sendable {
   private enum State {
     case unstarted

@@ -3,7 +3,7 @@
 import Foundation
 
 extension URLSession {
-  /// Makes the session call `handler` with the task's response and whole body. Returns the task.
+  /// Makes the session call `handler` with the task's response and whole body. Returns `task`.
   func collect<Task: URLSessionTask>(_ task: Task, _ handler: @escaping DataCollector.Handler) -> Task {
     let collector = DataCollector(bodyBytesMax: client.settings.bodyBytesMax, handler)
     task.makeOptions().setCollector(collector, session: self)
@@ -11,8 +11,8 @@ extension URLSession {
     return task
   }
 
-  /// Makes the session call `handler` with the downloaded file. Returns the task. If `keepsFile` is false, the file is removed when
-  /// the handler returns.
+  /// Makes the session call `handler` with the downloaded file. Returns the task. If `keepsFile` is false, the session removes the
+  /// file when the handler returns.
   func collect(
     _ task: URLSessionDownloadTask, keepsFile: Bool, _ handler: @escaping DownloadCollector.Handler
   ) -> URLSessionDownloadTask {

@@ -4,14 +4,14 @@ package import Foundation
 import Glibc
 import LupineEngine
 
-/// The destination of a downloaded file, and the options for moving it there.
+/// The destination of a downloaded file, and the options for moving the file there.
 ///
-/// A move either succeeds completely or leaves the file where it was, so the destination never contains a partial file. Within
-/// one file system, the file is renamed. Otherwise it is copied to a temporary file next to the destination, and the copy is
-/// renamed.
+/// A move either succeeds completely or leaves the downloaded file where it was, so the destination never contains a partial file.
+/// Within one file system, the file is renamed. Otherwise it is copied to a temporary file next to the destination, and that copy
+/// is renamed.
 package struct DownloadDestination: Sendable {
   package let url: URL
-  /// Whether missing directories in the destination's path are created.
+  /// Whether missing parent directories of the destination are created.
   package let createsIntermediateDirectories: Bool
   /// Whether an existing file or link at the destination is replaced. If the downloaded file can't be moved, the existing file
   /// remains. A directory is never replaced.
@@ -25,8 +25,9 @@ package struct DownloadDestination: Sendable {
 
   /// Moves a downloaded file to the destination. The file keeps its permissions: only its owner can read and write it.
   ///
-  /// If the destination is the source file itself, this method throws, as `FileManager` does, even if existing files may be
-  /// replaced. Otherwise the caller would take the file for moved, but the session would remove it as a temporary file.
+  /// If the destination is the downloaded file itself, this method throws an error, as `FileManager` does, even if existing files
+  /// may be replaced. Otherwise the caller would believe that the file has been moved, but the session would remove it as a
+  /// temporary file.
   ///
   /// - Throws: `CocoaError` with Foundation's code for the failure, such as `.fileWriteFileExists`,
   ///   `.fileNoSuchFile` for a missing directory, `.fileWriteNoPermission`, `.fileWriteOutOfSpace` or
@@ -47,7 +48,7 @@ package struct DownloadDestination: Sendable {
         try File.move(source.path, to: url.path, replaces: removesPreviousFile)
       } catch  where error.code == EXDEV {
         try copy(from: source)
-        // The copy is complete. If the source can't be removed, the system cleans up the temporary directory.
+        // The copy is complete. If the original can't be removed, the system eventually cleans up the temporary directory.
         try? File.remove(source.path)
       }
     } catch {
@@ -55,15 +56,15 @@ package struct DownloadDestination: Sendable {
     }
   }
 
-  // Resolves links in the path's directories. A link at the destination itself isn't followed, so it doesn't count as the
-  // source file.
+  // Resolves symbolic links in the paths' directories. A link at the destination itself isn't followed, so it doesn't count as the
+  // downloaded file.
   private func isPlace(of source: URL) -> Bool {
     url.lastPathComponent == source.lastPathComponent
       && url.deletingLastPathComponent().resolvingSymlinksInPath().path
         == source.deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
-  /// Copies the source to a temporary file next to the destination, then renames that file to the destination's name.
+  /// Copies the downloaded file to a temporary file next to the destination, and renames that file to the destination's name.
   private func copy(from source: URL) throws(SystemError) {
     // Without this check, renaming the copy would fail too, but only after the entire file has been copied.
     guard removesPreviousFile || !File.exists(url.path) else { throw SystemError(call: "rename", code: EEXIST) }
@@ -117,7 +118,7 @@ package struct DownloadDestination: Sendable {
 extension WritableFile {
   /// Copies the entire content of `input` to this file.
   fileprivate func write(contentsOf input: borrowing File) throws(SystemError) {
-    // 64 KiB, the amount that the loop reads from a socket at once. Larger pieces gain little.
+    // 64 KiB, the maximum that the engine reads from a socket at once. Larger pieces are hardly faster.
     let pieceBytes = 64 * 1024
     var piece: [UInt8] = []
     var offset: UInt64 = 0

@@ -4,28 +4,28 @@ import Foundation
 import LupineEngine
 import Synchronization
 
-/// A file to which a response's body is written piece by piece. The owner must end the download with `finish`, `keep` or `abandon`.
-/// Otherwise the file is removed when the object is released.
+/// The file to which a download's body is written piece by piece. The owner must end the download with `finish`, `keep` or
+/// `abandon`. Otherwise the file is removed when this object is released.
 ///
-/// The first failure removes the file, and later pieces of the body are ignored. The methods may be called on any thread, but only
-/// one at a time. They may block the thread on disk I/O.
+/// After the first failure, the file is removed, and later pieces of the body are ignored. The methods may be called on any thread,
+/// but only one at a time. They may block the thread on disk I/O.
 final class DownloadFile: Sendable {
   private struct State: ~Copyable {
-    /// The open file. Nil after `finish`, `keep` or `abandon`, and after a failure.
+    /// The open file on disk. Nil after `finish`, `keep` or `abandon`, and after a failure.
     var file: WritableFile?
     var byteCount: UInt64
     var failure: URLError?
   }
 
-  /// The URL of this file on disk.
+  /// The `file:` URL of this file on disk.
   let url: URL
-  /// The URL of the resource that is downloaded, for error messages.
+  /// The URL from which the file is downloaded, for error messages.
   private let source: URL?
   /// The length of the complete file in bytes, or nil if it is unknown.
   private let total: Mutex<UInt64?>
   private let state: Mutex<State>
 
-  /// Creates a download file from an open file that already contains `byteCount` bytes.
+  /// Creates a download file from an open file on disk that already contains `byteCount` bytes of the body.
   init(_ file: consuming WritableFile, holding byteCount: UInt64 = 0, from source: URL?, total: UInt64? = nil) {
     url = URL(filePath: file.path)
     self.source = source
@@ -35,7 +35,7 @@ final class DownloadFile: Sendable {
 
   deinit { abandon() }
 
-  /// Creates an empty file with a random name in a directory. Only its owner can read it.
+  /// Creates an empty file with a random name in a directory. Only the file's owner can read the file.
   ///
   /// - Throws: `URLError.cannotCreateFile`.
   static func create(
@@ -44,7 +44,7 @@ final class DownloadFile: Sendable {
     try create(at: folder.appending(path: DownloadFileName.random()).path, from: source, total: total)
   }
 
-  /// Creates an empty file at a path. Only its owner can read it.
+  /// Creates an empty file at a path. Only the file's owner can read the file.
   ///
   /// - Throws: `URLError.cannotCreateFile`, also if a file already exists at the path.
   static func create(at path: String, from source: URL?, total: UInt64? = nil) throws(URLError) -> DownloadFile {
@@ -56,7 +56,7 @@ final class DownloadFile: Sendable {
   }
 
   /// Opens the partial file of an earlier download, so that the rest of the body can be appended. Truncates the file to the number
-  /// of bytes that the resume data says were received.
+  /// of bytes that the resume data states.
   ///
   /// Returns nil if the file no longer exists, or can't be the earlier download's file because it is shorter, a link, or owned by
   /// another user. The download then starts from the beginning.
@@ -78,7 +78,7 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// The number of bytes written to the file, including those of an earlier download.
+  /// The number of bytes in the file, including those that an earlier download has written.
   var byteCount: UInt64 { state.withLock { $0.byteCount } }
 
   /// Appends a piece of the body to the file.
@@ -104,7 +104,7 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotWriteToFile, .written, error) }
   }
 
-  /// Empties the file. Called if the server sends the entire body again instead of the rest. `total` is the new length of the
+  /// Empties the file. Called if the server sends the entire body again instead of only the rest. `total` is the new length of the
   /// complete file in bytes, or nil if it is unknown.
   ///
   /// - Throws: `URLError.cannotWriteToFile`, after removing the file.
@@ -122,8 +122,8 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotWriteToFile, .written, error) }
   }
 
-  /// Closes the file after the last piece of the body, and returns the file's URL. Afterward, the file belongs to the caller, who
-  /// must remove it.
+  /// Closes the file after the last piece of the body, and returns the file's URL. Afterward, the caller owns the file and must
+  /// remove it.
   ///
   /// - Parameter byteCountDue: The number of bytes that the file must have, or nil to accept any number because the framing of the
   ///   body determines its end. For a resumed download, pass the `total` of ``ResumeAnswer/append(at:total:)``: a server may answer
@@ -146,7 +146,7 @@ final class DownloadFile: Sendable {
 
   /// Closes and removes the file. Has no effect after `finish` or `keep`, or after a failure.
   func abandon() {
-    // The state's file is set to nil under the lock, so that only one call removes the file from its directory.
+    // The file in the state is set to nil under the lock, so that only one call removes the file from its directory.
     let wasOpen = state.withLock { state in state.file.take() != nil }
     if wasOpen { try? File.remove(url.path) }
   }
@@ -181,7 +181,7 @@ final class DownloadFile: Sendable {
     return fail(URLError(code, failure, url: source))
   }
 
-  /// Removes the file, and stores the error, which later calls of `finish` and `keep` throw. Returns the error.
+  /// Removes the file, and stores the error, which later calls of `finish` and `keep` will throw. Returns the error.
   private func fail(_ error: URLError) -> URLError {
     state.withLock { state in
       _ = state.file.take()
@@ -192,7 +192,7 @@ final class DownloadFile: Sendable {
   }
 }
 
-/// The names of downloads' temporary files.
+/// Creates and recognizes the random names of downloads' temporary files.
 enum DownloadFileName {
   private static let prefix = "lupine-download-"
   private static let suffix = ".tmp"
@@ -205,8 +205,8 @@ enum DownloadFileName {
     return prefix + digits.joined() + suffix
   }
 
-  /// Returns whether `random` could have created this file name. Used to check resume data, which comes from the caller's storage
-  /// and must not refer to other files.
+  /// Returns whether `name` could be a result of `random()`. Used to check the path in resume data, because resume data comes from
+  /// the caller and must not refer to other files.
   static func matches(_ name: some StringProtocol) -> Bool {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
     let digits = name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import LupineEngine
 
-/// A system call on a download's file that has failed.
+/// A failed system call on the file of a download.
 struct DownloadFileFailure {
   enum Action: String {
     case created, opened, written
@@ -13,8 +13,8 @@ struct DownloadFileFailure {
   let action: Action
   let path: String
   let error: SystemError
-  /// The number of bytes received before the failure, and the expected total number (nil if unknown). The whole property is nil if
-  /// the file has never been open.
+  /// The number of bytes that were received before the failure, and the expected total, which is nil if unknown. The whole property
+  /// is nil if the file was never open.
   var received: (count: UInt64, total: UInt64?)?
 
   var description: String {
@@ -27,7 +27,7 @@ struct DownloadFileFailure {
     return " after \(grouped(received.count))\(total) bytes"
   }
 
-  /// The system's error message without the name of the system call, because `description` already says what failed.
+  /// The system's error message without the name of the system call, because `description` already says which action failed.
   private var reason: String {
     let text = error.description
     return text.hasPrefix("\(error.call): ") ? String(text.dropFirst(error.call.count + 2)) : text
@@ -43,7 +43,7 @@ struct DownloadFileFailure {
     }
   }
 
-  /// Formats a number with its digits in groups of three, such as 1,234,567.
+  /// Formats a number with a comma between groups of three digits, such as 1,234,567.
   private func grouped(_ number: UInt64) -> String {
     let digits = String(number)
     return digits.enumerated().reduce(into: "") { text, digit in
@@ -54,7 +54,7 @@ struct DownloadFileFailure {
 }
 
 extension URLError {
-  /// Creates the error for a failure of a download's file, whose underlying error is the system's error.
+  /// Creates the error for a failed system call on the file of a download. The system's error becomes the underlying error.
   init(_ code: Code, _ failure: DownloadFileFailure, url: URL?) {
     var info: [String: Any] = [
       NSLocalizedDescriptionKey: failure.description, NSUnderlyingErrorKey: failure.error.posixError,
@@ -66,11 +66,11 @@ extension URLError {
 }
 
 extension SystemError {
-  /// The `POSIXError` with the same code, for callers that check for it. If there is none, the error itself.
+  /// The `POSIXError` with the same code, which callers may check for. If there is none, this error itself.
   var posixError: any Error {
     POSIXErrorCode(rawValue: code).map { POSIXError($0) as any Error } ?? self
   }
 
-  /// Whether the error of opening a file means that the file doesn't exist, isn't a regular file, or belongs to another user.
+  /// Whether a file couldn't be opened because it doesn't exist, isn't a regular file, or belongs to another user.
   var isMissingOrForeignFile: Bool { [ENOENT, ENOTDIR, ELOOP, EISDIR, EINVAL, EPERM, ENXIO].contains(code) }
 }

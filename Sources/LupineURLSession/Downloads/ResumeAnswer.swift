@@ -3,25 +3,25 @@
 import Foundation
 import LupineEngine
 
-/// What to do with the partial file of a stopped download, and with the body of the response to the request for the rest of the
+/// The decision about the partial file of a resumed download, and about the body of the response to the request for the rest of the
 /// resource.
 enum ResumeAnswer: Sendable, Equatable {
-  /// Append the body, which is the rest of the resource, to the file, whose length is `at` bytes. `total` is the length of the
-  /// complete file in bytes.
+  /// Append the body, which is the rest of the resource, to the partial file, whose length is `at` bytes. `total` is the length of
+  /// the complete file in bytes.
   case append(at: UInt64, total: UInt64)
-  /// Empty the file, and write the body to it. The body is the entire resource, because the resource has changed or the server
-  /// doesn't support ranges.
+  /// Empty the partial file, and write the body to it. The body is the entire resource, because the resource has changed or the
+  /// server doesn't support ranges.
   case startAfresh
-  /// Discard the body, because the file is already complete.
+  /// Discard the body, because the partial file is already complete.
   case complete
-  /// Remove the partial file, discard the body, and request the entire resource, because the response isn't a continuation of the
+  /// Remove the partial file, discard the body, and request the entire resource, because the 206 or 416 response doesn't match the
   /// partial file.
   case askAgain
-  /// Write the body to another file, and keep the partial file for another attempt. The body isn't part of the resource, as with a
-  /// 503 or a 401.
+  /// Write the body to another file, and keep the partial file for another attempt. The body isn't part of the resource, for
+  /// example because the status code is 503 or 401.
   case unrelated
 
-  /// Returns what to do, according to the head of the final response to the request from ``ResumeData/makeRequest()``.
+  /// Returns what to do after the final response to the request from ``ResumeData/makeRequest()``.
   static func interpret(_ response: HTTPURLResponse, to resumeData: ResumeData) -> ResumeAnswer {
     switch response.statusCode {
     case 200: .startAfresh
@@ -32,12 +32,12 @@ enum ResumeAnswer: Sendable, Equatable {
   }
 
   private static func partial(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> ResumeAnswer {
-    // A response with several parts (multipart/byteranges), which weren't requested, has no Content-Range.
+    // A response with several parts (multipart/byteranges) has no Content-Range. Several parts weren't requested.
     guard case .bytes(let first, let last, let completeLength) = response.contentRange,
       first == resumeData.receivedByteCount, !response.isContentDecoded, isSame(response, resumeData),
       repeatsTag(response, resumeData)
     else { return .askAgain }
-    // A server may send less than was requested. Without the total length, this can't be detected.
+    // A server may send a shorter range than was requested. This can be detected only if the total length is known.
     guard let total = completeLength ?? resumeData.totalByteCount,
       total == resumeData.totalByteCount ?? total, last + 1 == total
     else { return .askAgain }
@@ -53,32 +53,33 @@ enum ResumeAnswer: Sendable, Equatable {
     return .complete
   }
 
-  /// Returns whether a 206 response has the ETag field that it must have. It needn't have one if the request's If-Range contained a
-  /// date.
+  /// Returns whether a 206 response has the ETag field that is required. The field isn't required if the request's If-Range
+  /// contained a date.
   ///
-  /// A 206 must have the ETag that the 200 would have, but not its Last-Modified (RFC 9110 §15.3.7). Without an ETag, a server
-  /// that supports ranges but not If-Range might have sent the rest of another representation.
+  /// A 206 must have the ETag that a 200 would have, but not the Last-Modified (RFC 9110 §15.3.7). Without the ETag, the response
+  /// might come from a server that supports ranges but not If-Range, and contain the rest of another representation.
   private static func repeatsTag(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> Bool {
     guard case .entityTag = resumeData.validator else { return true }
     return response.fields.contains("ETag")
   }
 
-  /// Returns false if the response's validator differs from the one in the request's If-Range. Returns true if it is equal or
-  /// missing.
+  /// Returns false if the response's validator (ETag or Last-Modified) differs from the one in the request's If-Range. Returns true
+  /// if it is equal or missing.
   private static func isSame(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> Bool {
     switch resumeData.validator {
     case .entityTag(let tag):
       return response.value(forHTTPHeaderField: "ETag").map { $0 == tag } ?? true
     case .lastModified(let text):
       guard let other = response.value(forHTTPHeaderField: "Last-Modified") else { return true }
-      // The values are compared as dates, because HTTP has three formats. Only equality matters, so any time will do as `now`.
+      // The values are compared as dates, because HTTP has three date formats. Any time will do as `now`, because only equality
+      // matters.
       return other == text || HTTPDate(other, now: 0).map { $0 == HTTPDate(text, now: 0) } ?? false
     }
   }
 }
 
 extension HTTPURLResponse {
-  /// The range of the representation that the body contains, from the Content-Range field. Nil if that field is missing or
+  /// The range of the representation that the body contains, from the Content-Range field. Nil if the field is missing or
   /// malformed.
   fileprivate var contentRange: ContentRange? {
     value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)

@@ -5,12 +5,12 @@ import Foundation
 import LupineEngine
 
 extension ResumeData {
-  /// The maximum length of serialized resume data in bytes: 256 KiB. That is four times the maximum size of a request's head,
-  /// because JSON may need more bytes for a field than HTTP.
+  /// The maximum length, in bytes, of serialized resume data: 256 KiB. That is four times the maximum size of a request's head,
+  /// because a field may need more bytes in JSON than in HTTP.
   private static let serializedBytesMax = 256 * 1024
   private static let version = 1
 
-  /// The JSON object that contains resume data. Its keys must not change, so that resume data of earlier versions can be read.
+  /// The JSON object for resume data. Its keys must not change, so that resume data from earlier versions can be read.
   private struct Record: Codable {
     let version: Int
     let url: String
@@ -25,7 +25,7 @@ extension ResumeData {
     let total: UInt64?
   }
 
-  /// The resume data as JSON, for the caller to store. Nil if the JSON would exceed the maximum length.
+  /// The resume data as JSON, which the caller can store. Nil if the JSON would exceed the maximum length.
   var serialized: Data? {
     let (tag, date): (String?, String?) =
       switch validator {
@@ -40,10 +40,10 @@ extension ResumeData {
     return data
   }
 
-  /// Reads serialized resume data.
+  /// Decodes serialized resume data.
   ///
-  /// The data is untrusted, so it is validated: neither its path nor a `file:` URL can name
-  /// a file other than those that downloads create.
+  /// The data is untrusted, so it is validated: neither its path nor a `file:` URL can refer to files other than those that
+  /// downloads create.
   ///
   /// - Throws: `URLError.unsupportedURL` if the data isn't valid, as in Foundation.
   init(_ data: Data) throws(URLError) {

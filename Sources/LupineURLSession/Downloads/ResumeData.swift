@@ -5,37 +5,37 @@ import LupineEngine
 
 /// The information needed to resume a stopped download. The caller can store it, even on disk across restarts of the program.
 ///
-/// The data contains the request's own fields, including `Authorization` and `Cookie`, because the download can't be resumed
-/// without these fields. Fields that the session adds, such as stored cookies, aren't included.
+/// Resume data contains the request fields that the caller has set, including `Authorization` and `Cookie`, because the download
+/// can't be resumed without these fields. Fields that the session adds, such as stored cookies, aren't included.
 struct ResumeData: Sendable, Equatable {
-  /// The URL of the original request. The resumed download follows redirects again, because their targets may have changed or
-  /// expired, and because the request's credentials are meant only for this origin.
+  /// The URL of the original request. The resumed download follows redirects again, because the targets of the redirects may have
+  /// changed or expired, and because the request's credentials are meant only for this URL's origin.
   let url: URL
-  /// The request's own fields, without Range, If-Range and the fields that the session adds.
+  /// The request fields that the caller has set, without Range and If-Range.
   var fields: Fields
-  /// The request's timeout in seconds, or nil if it had none.
+  /// The request's timeout in seconds, or nil if the caller has set none.
   let timeoutInterval: TimeInterval?
   let handlesCookies: Bool
   let mainDocumentURL: URL?
 
-  /// The resource's validator. The server must confirm that the validator is still the same, so that the bytes in the file and the
-  /// new bytes belong to the same representation.
+  /// The resource's validator, such as its ETag. The server must confirm that the validator is unchanged, so that the bytes in
+  /// the partial file and the new bytes belong to the same representation.
   let validator: Validator
-  /// The path of the partial file.
+  /// The path of the file that contains the part of the body received so far.
   var path: String
-  /// The number of bytes of the partial file that the resumed download keeps, at least 1. The download continues after these bytes.
+  /// The number of bytes of the partial file after which the download continues, at least 1. Further bytes in the file are ignored.
   let receivedByteCount: UInt64
   /// The length of the complete file in bytes, or nil if it is unknown.
   let totalByteCount: UInt64?
 
-  /// A strong validator of a resource. It changes whenever the content changes (RFC 9110 §8.8.1).
+  /// A strong validator of a resource, which changes whenever the content changes (RFC 9110 §8.8.1).
   enum Validator: Sendable, Equatable {
-    /// A strong entity tag, with its quotation marks.
+    /// A strong entity tag with its quotation marks, such as `"33a64df5"`.
     case entityTag(String)
-    /// The value of the Last-Modified field, as received.
+    /// The value of the Last-Modified field, exactly as received.
     case lastModified(String)
 
-    /// The validator as the value of the request's If-Range field (RFC 9110 §13.1.5).
+    /// The validator in the form in which it is sent in the If-Range field (RFC 9110 §13.1.5).
     var text: String {
       switch self {
       case .entityTag(let text), .lastModified(let text): text
@@ -43,17 +43,18 @@ struct ResumeData: Sendable, Equatable {
     }
   }
 
-  /// Returns the request for the rest of the resource. The caller must send it unchanged; ``ResumeAnswer`` interprets the response.
+  /// Returns the request for the rest of the resource. The caller must send it unchanged, and pass the response to
+  /// ``ResumeAnswer``.
   func makeRequest() -> URLRequest {
     var request = makeFreshRequest()
     request.fields.set(name: "Range", value: "bytes=\(receivedByteCount)-")
     request.fields.set(name: "If-Range", value: validator.text)
-    // Offsets in a coded body count coded bytes, but the file has decoded bytes.
+    // With a content coding, the offsets of a range would count encoded bytes, but the file contains decoded bytes.
     request.fields.set(name: "Accept-Encoding", value: "identity")
     return request
   }
 
-  /// Returns the original request, which is for the entire resource.
+  /// Returns the request for the entire resource, which is the original request.
   func makeFreshRequest() -> URLRequest {
     var request = URLRequest(url: url)
     if let timeoutInterval { request.timeoutInterval = timeoutInterval }
@@ -68,9 +69,9 @@ extension ResumeData {
   /// Creates the resume data of a stopped download. Returns nil if the download can't be resumed.
   ///
   /// A download can be resumed if all of the following is true. The request was a GET without a body and without a Range field. The
-  /// response is a 200 of a server that supports ranges, or a 206 that continues `earlier`. The response has a strong validator. At
-  /// least one byte was received. The body had no content coding that was decoded, because offsets in a coded body don't match
-  /// offsets in the file.
+  /// response is a 200 from a server that supports ranges, or a 206 that continues `earlier`. The response has a strong validator.
+  /// At least one byte was received. The body had no content coding that was decoded, because offsets in an encoded body don't
+  /// match offsets in the file.
   ///
   /// - Parameters:
   ///   - request: The task's original request.
@@ -78,8 +79,8 @@ extension ResumeData {
   ///   - file: The URL of the file to which the body was written.
   ///   - receivedByteCount: The number of bytes in the file.
   ///   - earlier: The resume data with which the task was created. Nil if the task was created without resume data, or if the
-  ///     data's file was removed. The data remains valid until a response changes the file.
-  ///   - now: The current time in seconds since 1970. It is used if the response has no Date field.
+  ///     partial file was removed. This resume data remains valid until a response changes the file.
+  ///   - now: The current time in seconds since 1970, which is used if the response has no Date field.
   static func make(
     request: URLRequest, response: HTTPURLResponse?, file: URL, receivedByteCount: UInt64,
     earlier: ResumeData? = nil, now: Int64 = Int64(Date().timeIntervalSince1970)
@@ -95,13 +96,14 @@ extension ResumeData {
     let total: UInt64?
     switch answer {
     case .append(_, let sum):
-      // A 206 may omit Last-Modified. Its validator is then the one in the request's If-Range (RFC 9110 §15.3.7).
+      // A 206 may omit Last-Modified. In this case, its validator is the one in the request's If-Range (RFC 9110 §15.3.7).
       (validator, total) = (earlier?.validator, sum)
     default:
       guard response.statusCode == 200, response.servesRanges else { return nil }
       (validator, total) = (Validator(response, now: now), UInt64(exactly: response.expectedContentLength))
     }
-    // If the file may already be complete, its last byte is requested again, because a request for an empty range fails (416).
+    // If the file may already be complete, its last byte is requested again. Otherwise the range would be empty, and the server
+    // would respond with a 416.
     let mayBeComplete = total.map { $0 <= receivedByteCount } ?? true
     let keptByteCount = mayBeComplete ? receivedByteCount - 1 : receivedByteCount
     guard let validator, keptByteCount > 0 else { return nil }
@@ -109,12 +111,12 @@ extension ResumeData {
     fields.remove("If-Range")
     let resumeData = ResumeData(
       url: url, fields: fields,
-      // A timeout that isn't finite can't be written as JSON. It is written as 0, which also means no limit.
+      // JSON can't represent a timeout that isn't finite. It is written as 0, which also means no limit.
       timeoutInterval: original.explicitTimeoutInterval.map { $0.isFinite ? $0 : 0 },
       handlesCookies: original.httpShouldHandleCookies,
       mainDocumentURL: original.mainDocumentURL, validator: validator, path: file.path,
       receivedByteCount: keptByteCount, totalByteCount: total)
-    // Returns nil if the resume data couldn't be read again, for example because it has a megabyte of fields.
+    // Returns nil if the serialized resume data couldn't be decoded again, for example because it has a megabyte of fields.
     guard let data = resumeData.serialized, (try? ResumeData(data)) == resumeData else { return nil }
     return resumeData
   }
@@ -144,8 +146,8 @@ extension ResumeData.Validator {
     self = .entityTag(text)
   }
 
-  /// The minimum time in seconds between Last-Modified and Date for Last-Modified to be a strong validator: 1 (RFC 9110 §8.8.2.2).
-  /// Within that second, the resource may change again without a new date.
+  /// The minimum time, in seconds, between Last-Modified and Date for Last-Modified to be a strong validator: 1 (RFC 9110
+  /// §8.8.2.2). Within the same second, the resource may change again without getting a new date.
   private static let ageSecondsMin: Int64 = 1
   /// The minimum time in seconds between Last-Modified and the local time for Last-Modified to be a strong validator, if the
   /// response has no Date field: 60, the value of RFC 7232 §2.2.2, which allows for slightly different clocks.

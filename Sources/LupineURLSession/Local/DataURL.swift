@@ -5,7 +5,7 @@ import LupineEngine
 
 /// The decoded content of a `data:` URL, and its media type.
 ///
-/// The size isn't limited, because the content is never longer than the URL, which is already in memory.
+/// The size of the content isn't limited, because the content is never longer than the URL, which is already in memory.
 struct DataURL: Equatable {
   /// The media type without parameters, in lowercase.
   let mediaType: String
@@ -13,7 +13,7 @@ struct DataURL: Equatable {
   let charset: String?
   let content: Data
 
-  /// The media type of a `data:` URL that names none (RFC 2397 §2).
+  /// The media type of a `data:` URL that states none (RFC 2397 §2).
   private static let defaultMediaType = "text/plain"
   private static let defaultCharset = "us-ascii"
 
@@ -33,7 +33,7 @@ struct DataURL: Equatable {
     content = Data(isBase64 ? try Self.base64Decoded(data) : data)
   }
 
-  /// Converts ASCII bytes to lowercase text.
+  /// Converts ASCII bytes to a lowercase string.
   private static func text(_ bytes: some Collection<UInt8>) -> String {
     String(decoding: bytes, as: UTF8.self).lowercased()
   }
@@ -121,8 +121,8 @@ struct DataURL: Equatable {
     }
   }
 
-  /// Decodes base64 (RFC 4648 §4). White space, such as line breaks, is skipped, and the padding may be missing, as in browsers
-  /// (Infra standard, "forgiving-base64 decode"). Foundation's decoder isn't used, because it decodes "====" to a byte.
+  /// Decodes base64 (RFC 4648 §4). Skips white space, such as line breaks, and accepts missing padding, as browsers do (Infra
+  /// standard, "forgiving-base64 decode"). Foundation's decoder isn't used, because it decodes "====" to a byte.
   private static func base64Decoded(_ bytes: [UInt8]) throws(DataURLError) -> [UInt8] {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count / 4 * 3 + 3)

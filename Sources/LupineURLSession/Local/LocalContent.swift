@@ -4,29 +4,29 @@ import Foundation
 import Glibc
 import LupineEngine
 
-/// The content of a file: or data: URL. The methods may block the thread on disk I/O.
+/// The content of a file: or data: URL, which a task reads in pieces. The methods may block the thread on disk I/O.
 struct LocalContent: ~Copyable {
   private enum Source: ~Copyable {
     case file(File)
     case bytes(Data)
-    /// No content, for the response to HEAD.
+    /// No content, because the request method is HEAD.
     case nothing
   }
 
   private let url: URL
   private let mediaType: String
-  /// The text encoding that the data: URL names. Nil if it names none, or for a file, whose encoding is unknown.
+  /// The charset that a data: URL states. Nil if the URL states none, and for a file, whose charset is unknown.
   private let charset: String?
-  /// The length of the entire content in bytes. Nil if the length is unknown, because a file reports the length 0 but has content,
-  /// as files in /proc do.
+  /// The length of the entire content in bytes. Nil if the length is unknown because the file reports the length 0 but has content,
+  /// like the files in /proc.
   private let byteCount: UInt64?
   private let source: Source
   private var offset: UInt64 = 0
 
-  /// The maximum number of content bytes read at once: 256 KiB, the amount that the engine reads from a socket.
+  /// The maximum number of bytes to read from the content at once: 256 KiB, the maximum that the engine reads from a socket.
   private static let pieceBytesMax = 256 * 1024
 
-  /// Returns whether `LocalContent` can read the URL: its scheme is `file` or `data`.
+  /// Returns whether `LocalContent` supports the URL's scheme, which must be `file` or `data`.
   static func serves(_ url: URL) -> Bool {
     let scheme = url.scheme?.lowercased()
     return scheme == "file" || scheme == "data"
@@ -100,13 +100,13 @@ struct LocalContent: ~Copyable {
       textEncodingName: charset)
   }
 
-  /// Whether the entire content has been read.
+  /// Whether the entire content has been read. Always false if the content's length is unknown.
   private var isAtEnd: Bool { offset == byteCount }
 
   /// Reads the next piece of the content. Returns the piece, which has at most `countMax` bytes and may be empty, and whether it is
   /// the last piece.
   ///
-  /// If a file has become longer since it was opened, the added bytes aren't read.
+  /// Bytes that were added to a file since it was opened aren't read.
   ///
   /// - Throws: `URLError.resourceUnavailable` if the file can't be read or has become shorter.
   mutating func read(_ countMax: Int) throws(URLError) -> (piece: Data, isLast: Bool) {
@@ -145,7 +145,7 @@ struct LocalContent: ~Copyable {
 }
 
 extension File {
-  /// Returns the file's length in bytes. Returns nil if the file reports the length 0 but has content.
+  /// Returns the file's length in bytes. Returns nil if the file reports the length 0 but has content, like the files in /proc.
   fileprivate func contentByteCount() throws(SystemError) -> UInt64? {
     let count = try byteCount()
     guard count == 0 else { return count }
@@ -158,7 +158,7 @@ extension URLError {
   /// The maximum number of characters of a URL that an error message quotes: 4,096, enough for a path (PATH_MAX is 4,096 bytes).
   private static let quotedCharactersMax = 4_096
 
-  /// Creates the error for a file: or data: URL that can't be read. In the error message, `explanation` follows the URL.
+  /// Creates the error for a file: or data: URL that can't be read. The error message consists of the URL and `explanation`.
   fileprivate init(_ code: Code, local url: URL, _ explanation: String, _ underlying: (any Error)? = nil) {
     let text = url.scheme?.lowercased() == "data" ? "The data URL" : url.absoluteString
     var info: [String: Any] = [
@@ -176,7 +176,7 @@ extension URLError {
       case ENOENT, ENOTDIR: (.fileDoesNotExist, "doesn't exist. Check the path.")
       case EISDIR: (.fileIsDirectory, "is a directory. Request one of its files.")
       case EACCES, EPERM: (.noPermissionsToReadFile, "isn't readable by this user. Change its permissions.")
-      // ENXIO means a socket, or a device that doesn't exist.
+      // ENXIO means that the file is a socket, or a device that doesn't exist.
       case EINVAL, ENXIO: (.cannotOpenFile, "isn't a regular file, so reading it might block. Read it with FileHandle.")
       case EMFILE, ENFILE: (.cannotOpenFile, "can't be opened: \(error). Raise the descriptor limit (ulimit -n).")
       default: (.cannotOpenFile, "can't be opened: \(error). Check the path.")

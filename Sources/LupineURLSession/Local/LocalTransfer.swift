@@ -3,19 +3,20 @@
 import Foundation
 import Synchronization
 
-/// Reads the content of a file: or data: URL for a task. It calls its observer in the same way as a ``Transfer``, which receives an
-/// HTTP response.
+/// Reads the content of a file: or data: URL for a task. It calls its observer in the same way as a ``Transfer``, which sends an
+/// HTTP request.
 ///
-/// The transfer performs one step at a time. It reads a piece on the session's file queue, where a slow disk delays only files,
-/// and delivers the piece on the delivery queue. Then it reads the next piece, if the receive window permits and the task isn't
-/// suspended. A cancellation takes effect between two steps. There are no time limits.
+/// The transfer performs one step at a time. It reads a piece of the content on the session's file queue, where a slow disk delays
+/// only files, and delivers the piece on the delivery queue. Then it reads the next piece, if the receive window permits and the
+/// task isn't suspended. A cancellation takes effect between two steps. There are no time limits.
 final class LocalTransfer: TaskTransfer {
   private enum Phase {
     case unopened
-    /// The observer is deciding whether to accept the content, after it has received the response's head.
+    /// The observer has received the response's head, and is deciding whether to accept the content.
     case deciding
     case reading
-    /// The transfer delivers no more content: it has delivered all of it, failed with this error, or was cancelled.
+    /// The transfer delivers no more content. It has delivered the entire content (nil), has failed with this error, or was
+    /// canceled.
     case ended(URLError?)
   }
 
@@ -28,13 +29,13 @@ final class LocalTransfer: TaskTransfer {
   private struct State {
     var observer: (any TransferObserver)?
     var phase = Phase.unopened
-    /// Whether a step (opening, reading and delivering a piece, or ending) is in progress.
+    /// Whether the transfer is performing a step: opening the content, reading and delivering a piece, or ending.
     var isBusy = false
     var isSuspended = false
-    /// The highest `change` number that was passed to `setSuspended`. A call with a lower number comes too late and has no effect.
+    /// The highest value of `change` that was passed to `setSuspended`. Calls with a lower value are outdated and have no effect.
     var latestChange = 0
     var isCancelled = false
-    /// The number of bytes that may still be delivered before the receive window is extended. Nil if the window isn't limited.
+    /// The number of bytes that the transfer may deliver before the receive window is extended. Nil if there is no limit.
     var windowRemaining: Int?
     var response: URLResponse?
     var receivedByteCount: Int64 = 0
@@ -47,14 +48,14 @@ final class LocalTransfer: TaskTransfer {
   private let files: SerialQueue
   private let delivery: SerialQueue
   private let windowBytes: Int?
-  /// The content after it has been opened. It is read on the file queue and released on the delivery queue.
+  /// The opened content, or nil. It is read on the file queue and released on the delivery queue.
   private let content = Mutex<LocalContent?>(nil)
   private let state: Mutex<State>
 
-  /// Creates a transfer for a request whose URL ``LocalContent`` can read. The transfer opens nothing until `send` is called.
+  /// Creates a transfer for a request whose URL ``LocalContent`` supports. The URL isn't opened until `send` is called.
   ///
   /// - Parameters:
-  ///   - request: The request for the content.
+  ///   - request: The request with the file: or data: URL.
   ///   - files: The queue on which the content is opened and read.
   ///   - delivery: The queue on which the observer is called.
   ///   - windowBytes: The receive window: the maximum number of bytes to deliver before `extendWindow(by:)` permits more, or nil
@@ -112,8 +113,8 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Steps
 
-  /// Performs the next step, unless another step is in progress, or unless the transfer must wait for the receive window to be
-  /// extended, for the task to be resumed, or for the observer's decision.
+  /// Performs the next step. Does nothing while another step is in progress, while the task is suspended, while the observer is
+  /// deciding whether to accept the content, and while the receive window is exhausted.
   private func advance() {
     let step = state.withLock { state -> Step? in
       guard !state.isBusy, state.startDate != nil, let step = nextStep(state) else { return nil }
@@ -137,13 +138,14 @@ final class LocalTransfer: TaskTransfer {
     case .reading:
       guard !state.isSuspended else { return nil }
       guard let windowRemaining = state.windowRemaining, let windowBytes else { return .read(countMax: .max) }
-      // Waits until half of the receive window is free. If each extension were followed by a read, the pieces would become ever
+      // Waits until half of the receive window is free. If one read followed each extension, the pieces would become smaller and
       // smaller.
       return windowRemaining > 0 && windowRemaining >= windowBytes / 2 ? .read(countMax: windowRemaining) : nil
     }
   }
 
-  /// Ends the current step. Applies `change` unless the transfer was cancelled during the step. Then performs the next step.
+  /// Ends the current step, and performs the next one. Applies `change` to the state unless the transfer was canceled during the
+  /// step.
   private func endStep(_ change: (inout State) -> Void = { _ in }) {
     state.withLock { state in
       if !state.isCancelled { change(&state) }
@@ -187,11 +189,11 @@ final class LocalTransfer: TaskTransfer {
       return state.isCancelled ? nil : state.observer
     }
     guard let observer, observer.decidesOnResponse else { return endStep { $0.phase = .reading } }
-    // The step ends before the observer answers, so that a cancellation doesn't have to wait for the answer.
+    // The step ends before the observer decides, so that a cancellation doesn't have to wait for the decision.
     endStep { $0.phase = .deciding }
     observer.transfer(didReceive: response) { isWanted in
       self.state.withLock { state in
-        // Only the first answer has an effect.
+        // Only the observer's first decision has an effect.
         guard case .deciding = state.phase else { return }
         state.phase = isWanted ? .reading : .ended(URLError(.cancelled))
       }
@@ -222,8 +224,8 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// The values from which the task creates its metrics. They contain one transaction without a connection. If the transfer wasn't
-  /// started, they contain no transaction.
+  /// The values from which the task creates its metrics: one transaction without a connection, or no transaction if the transfer
+  /// wasn't started.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()

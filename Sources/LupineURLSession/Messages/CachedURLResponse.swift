@@ -3,31 +3,32 @@
 public import Foundation
 
 // Unchecked because the class is open. All state is constant.
-/// A response's head and its entire body, for storing in a cache. The object is immutable.
+/// A response's head with its entire body, as stored in a cache. The object is immutable.
 ///
-/// Two objects are equal if their heads, bodies and storage policies are equal. Comparisons ignore ``userInfo``.
+/// Two objects are equal if their heads, bodies and storage policies are equal, even if their ``userInfo`` differs.
 open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
   private let storedResponse: URLResponse
   private let storedData: Data
   private let storedUserInfo: [AnyHashable: Any]?
   private let storedPolicy: URLCache.StoragePolicy
 
-  /// The response's head.
+  /// The head of the cached response: its URL, status code and fields.
   open var response: URLResponse { storedResponse }
-  /// The body, after its content coding has been decoded.
+  /// The body of the cached response, after its content coding, such as gzip, has been decoded.
   open var data: Data { storedData }
-  /// The values that the program has attached to the response, or nil if there are none. A ``URLCache`` stores them in memory only.
+  /// Values that the program has attached to the cached response, or nil if there are none. A ``URLCache`` stores them only in
+  /// memory.
   open var userInfo: [AnyHashable: Any]? { storedUserInfo }
-  /// The places (memory, disk or none) in which a ``URLCache`` may store the response.
+  /// Where a ``URLCache`` may store the response: in memory and on disk, in memory only, or not at all.
   open var storagePolicy: URLCache.StoragePolicy { storedPolicy }
 
-  /// Creates an object with a response's head and body.
+  /// Creates a cached response from a head and a body.
   ///
   /// - Parameters:
   ///   - response: The response's head.
-  ///   - data: The entire body, after its content coding has been decoded.
-  ///   - userInfo: Values to attach to the response, or nil.
-  ///   - storagePolicy: The places in which a ``URLCache`` may store the response.
+  ///   - data: The entire body, after its content coding, such as gzip, has been decoded.
+  ///   - userInfo: Values to attach to the cached response, or nil.
+  ///   - storagePolicy: Where a ``URLCache`` may store the response.
   public init(
     response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
     storagePolicy: URLCache.StoragePolicy = .allowed
@@ -39,17 +40,17 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
     super.init()
   }
 
-  /// Returns the object itself, which is immutable.
+  /// Returns this object itself, because cached responses are immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// Returns whether `object` has an equal head, body and storage policy.
+  /// Returns whether `object` is a cached response with an equal head, body and storage policy.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CachedURLResponse else { return false }
     return self === other
       || response == other.response && data == other.data && storagePolicy == other.storagePolicy
   }
 
-  /// A hash of the head and the body.
+  /// A hash of the response's head and its body.
   open override var hash: Int {
     var hasher = Hasher()
     hasher.combine(response)
@@ -57,15 +58,15 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {
     return hasher.finalize()
   }
 
-  /// A textual description of the response, with the size of its body.
+  /// A textual description of the cached response: its head and the size of its body.
   open override var description: String {
     "\(type(of: self)) with a body of \(ReadableText.bytes(Int64(data.count))): \(response)"
   }
 }
 
 extension HTTPURLResponse {
-  /// Whether the session calls its delegate to decide about caching the response, even if the session's cache won't store it. True
-  /// if the status code is 200...299 and Cache-Control has no `no-store` (RFC 9111 §5.2.2.5).
+  /// Whether the session asks its delegate about caching this response, even if the session's cache won't store it. True if the
+  /// status code is 200...299 and Cache-Control has no `no-store` (RFC 9111 §5.2.2.5).
   var isStorable: Bool {
     (200..<300).contains(statusCode) && !members(of: "Cache-Control").contains("no-store")
   }

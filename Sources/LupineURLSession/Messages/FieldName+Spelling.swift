@@ -1,8 +1,8 @@
 // FieldName+Spelling: the usual spelling of field names, which responses use.
 
 extension String {
-  /// The usual spelling of this field name: the registered one, such as `ETag`, if the name is in `registeredSpellings`. For other
-  /// names in lowercase that don't begin with `x-`, the name with each part capitalized. Otherwise, the name itself.
+  /// The usual spelling of this field name: the registered one, such as `ETag`, if the name is in `registeredSpellings`. Any other
+  /// name in lowercase is capitalized, such as `Request-Id`, unless it begins with `x-`. All other names stay unchanged.
   var usualSpelling: String {
     let name = lowercased()
     if let registered = Self.registeredSpellings[name] { return registered }
@@ -11,7 +11,7 @@ extension String {
       .joined(separator: "-")
   }
 
-  /// The common field names in IANA's registry of HTTP field names, keyed by the same names in lowercase.
+  /// Common field names from IANA's registry of HTTP field names. The keys are the same names in lowercase.
   private static let registeredSpellings = Dictionary(
     uniqueKeysWithValues: [
       "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Patch", "Accept-Ranges",

@@ -2,8 +2,8 @@
 // RFC 9110 §15 and IANA's status code registry.
 
 extension HTTPURLResponse {
-  /// Returns a short English description of a status code, such as `not found` for 404. For an unknown code, returns a description
-  /// of the code's class, such as 4xx.
+  /// Returns a short English description of a status code, such as `not found` for 404. For an unknown code, describes its class,
+  /// such as 4xx.
   public class func localizedString(forStatusCode statusCode: Int) -> String {
     if let text = statusTexts[statusCode] { return text }
     return switch statusCode {

@@ -5,11 +5,11 @@ public import Foundation
 package import LupineEngine
 
 // Unchecked because the class is open. All state is constant.
-/// An HTTP response's head: its status code and its fields. The object is immutable.
+/// The head of an HTTP response: its URL, status code and fields. The object is immutable.
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// The header section as received. A name may occur several times.
   package let fields: Fields
-  /// Whether the body is delivered after its content codings have been decoded.
+  /// Whether the session decodes the body's content codings, such as gzip, before it delivers the body.
   let isContentDecoded: Bool
   private let storedStatusCode: Int
 
@@ -29,7 +29,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
   }
 
-  /// Creates a response with a received header section.
+  /// Creates a response with a header section that the client has received.
   init(url: URL, statusCode: Int, fields: Fields, isContentDecoded: Bool = false) {
     self.fields = fields
     self.isContentDecoded = isContentDecoded
@@ -37,7 +37,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
   }
 
-  /// Decodes an archived response.
+  /// Decodes an archived response. Returns nil if the archive doesn't contain a valid response.
   public required init?(coder: NSCoder) {
     let decodedLines = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: Self.fieldsKey)
     guard let lines = decodedLines as? [String], lines.count.isMultiple(of: 2) else { return nil }
@@ -52,7 +52,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     super.init(coder: coder)
   }
 
-  /// Archives the response.
+  /// Encodes the URL, the status code and the header fields of the response.
   open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     coder.encode(storedStatusCode, forKey: Self.statusKey)
@@ -61,13 +61,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     coder.encode(NSArray(array: lines), forKey: Self.fieldsKey)
   }
 
-  /// True: the class supports secure coding.
+  /// Always true, because `HTTPURLResponse` supports secure coding.
   public override class var supportsSecureCoding: Bool { true }
 
   private static let statusKey = "statusCode"
   private static let isContentDecodedKey = "isContentDecoded"
-  /// The key under which an archive contains the header fields. They are an array of each name followed by its value, because a
-  /// name may occur several times.
+  /// The key of the header fields in an archive. The fields are archived as an array in which each name is followed by its value,
+  /// because a name may occur several times.
   private static let fieldsKey = "fields"
 
   /// Returns whether `object` is a response that equals this one in all properties.
@@ -99,15 +99,16 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     fields.list(field)
   }
 
-  /// Returns the elements of a header field whose value is a comma-separated list (RFC 9110 §5.6.1), in lowercase and without
-  /// surrounding whitespace.
+  /// Returns the elements of a field whose value is a comma-separated list (RFC 9110 §5.6.1). The elements are in lowercase and
+  /// without surrounding whitespace.
   func members(of field: String) -> [String] {
     (value(forHTTPHeaderField: field) ?? "").split(separator: ",").map { $0.trimmingBlanks.lowercased() }
   }
 
-  /// The header fields in the order received. If a name occurs several times, its values are joined with ", ".
+  /// The header fields in the order in which they were received. If a name occurs several times, its values are joined with ", ".
   package var joinedFields: [(name: String, value: String)] {
-    // The dictionary finds a repeated name in constant time, so that joining takes linear time even if a peer sends many fields.
+    // The dictionary finds an earlier field of the same name in constant time. Joining then takes linear time, even if a peer sends
+    // many fields.
     var positions: [String: Int] = [:]
     var joined: [(name: String, value: String)] = []
     for header in fields {
@@ -122,29 +123,30 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     return joined
   }
 
-  /// The status code and the URL, then each header field on a separate line.
+  /// A textual description of the response: the status code and the URL, then each header field on a separate line.
   open override var description: String {
     (["\(type(of: self)): \(statusCode) \(ReadableText.url(url))"] + ReadableText.fields(joinedFields))
       .joined(separator: "\n")
   }
 
-  /// The media type in `Content-Type` (RFC 9110 §8.3.1), in lowercase and without parameters, or nil if there is none.
+  /// The media type in `Content-Type` (RFC 9110 §8.3.1), in lowercase and without parameters. Nil if the response has none.
   open override var mimeType: String? {
     contentType.flatMap { $0.item.isEmpty ? nil : $0.item }
   }
 
-  /// The charset parameter of `Content-Type` (RFC 9110 §8.3.2), in lowercase, or nil if there is none.
+  /// The charset parameter of `Content-Type` (RFC 9110 §8.3.2), in lowercase. Nil if the response has none.
   open override var textEncodingName: String? {
     contentType?.parameter("charset").flatMap { $0.isEmpty ? nil : $0.lowercased() }
   }
 
-  /// The length of the delivered body in bytes according to `Content-Length`, or -1 if it is unknown.
+  /// The length in bytes of the body as it is delivered, according to `Content-Length`, or -1 if the length is unknown.
   ///
-  /// If the body's content coding is decoded, the length is unknown, because `Content-Length` counts the bytes before decoding.
+  /// If the session decodes the body's content coding, the length is unknown, because `Content-Length` counts the bytes before
+  /// decoding.
   open override var expectedContentLength: Int64 {
     guard !isContentDecoded, isIdentity("Transfer-Encoding"),
       let length = value(forHTTPHeaderField: "Content-Length"),
-      // Content-Length = 1*DIGIT (RFC 9110 §8.6), without a sign, which Int64 would accept.
+      // Int64 would also accept a sign, but Content-Length = 1*DIGIT (RFC 9110 §8.6).
       length.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
     else { return -1 }
     return Int64(length) ?? -1
@@ -170,8 +172,8 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     value(forHTTPHeaderField: field).map { $0.lowercased() == "identity" } ?? true
   }
 
-  /// Returns the value of the last field line with this name, or nil if there is none. Used for fields that may occur only once: if
-  /// such a field occurs several times, other clients use the last line too.
+  /// Returns the value of the last field line with this name, or nil if there is none. Used for a field that may occur only once,
+  /// because other clients also use the last line if such a field occurs several times.
   private func last(_ field: String) -> String? {
     fields.all(field).last
   }

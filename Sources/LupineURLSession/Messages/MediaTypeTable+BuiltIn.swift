@@ -2,7 +2,8 @@
 // registry where the registry has the extension.
 
 extension MediaTypeTable {
-  /// The media types by file extension, for systems without `/etc/mime.types`, and for extensions that this file doesn't list.
+  /// The media types for common file extensions, for systems without `/etc/mime.types` and for extensions that `/etc/mime.types`
+  /// doesn't list.
   static let builtIn: [String: String] = [
     // Documents.
     "epub": "application/epub+zip",

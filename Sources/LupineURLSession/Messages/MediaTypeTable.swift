@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// A table that maps file extensions to media types.
+/// A table that maps file extensions, such as `html`, to media types, such as `text/html`.
 package struct MediaTypeTable: Sendable {
-  /// The system's table in `/etc/mime.types`, which is read on first use, and the built-in table. If that file can't be read, only
-  /// the built-in table is used.
+  /// The media types in `/etc/mime.types`, which is read on first use, and in the built-in table. If `/etc/mime.types` can't be
+  /// read, only the built-in table is used.
   package static let system = MediaTypeTable(
     mimeTypes: (try? String(contentsOfFile: "/etc/mime.types", encoding: .utf8)) ?? "")
 
-  /// The media type for files whose extension is unknown (RFC 2046 §4.5.1).
+  /// The media type of files whose extension is unknown (RFC 2046 §4.5.1).
   package static let unknownType = "application/octet-stream"
 
   private let types: [String: String]
@@ -28,7 +28,7 @@ package struct MediaTypeTable: Sendable {
     self.types = types
   }
 
-  /// Returns the media type for a file extension, which is passed without its dot. Upper and lower case are equivalent.
+  /// Returns the media type for a file extension without its dot, such as `html`. The case of the extension is ignored.
   package func type(forExtension fileExtension: String) -> String {
     let key = fileExtension.lowercased()
     return types[key] ?? Self.builtIn[key] ?? Self.unknownType

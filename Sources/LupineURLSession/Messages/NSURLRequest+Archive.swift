@@ -7,8 +7,8 @@ extension URLRequest {
   private enum Key {
     static let url = "url"
     static let method = "method"
-    /// The key for the header fields. They are archived as an array of each name followed by its value, which preserves the order
-    /// of the fields.
+    /// The key of the header fields. They are archived as an array in which each name is followed by its value, so that their order
+    /// is preserved.
     static let fields = "fields"
     static let body = "body"
     static let timeout = "timeoutInterval"
@@ -22,8 +22,8 @@ extension URLRequest {
     static let pipelining = "usesPipelining"
   }
 
-  /// Decodes an archived request. Returns nil if the archive doesn't contain a request. A property that was never set isn't in the
-  /// archive, so that the session's configuration applies to the decoded request as to the original one.
+  /// Decodes an archived request. Returns nil if the archive doesn't contain a request. An archive contains only the properties
+  /// that were set, so that the session's configuration applies to the decoded request as to the original one.
   init?(_ coder: NSCoder) {
     func text(_ key: String) -> String? { coder.decodeObject(of: NSString.self, forKey: key).map { "\($0)" } }
     func flag(_ key: String) -> Bool? { coder.containsValue(forKey: key) ? coder.decodeBool(forKey: key) : nil }
@@ -52,7 +52,7 @@ extension URLRequest {
     if let value = flag(Key.pipelining) { httpShouldUsePipelining = value }
   }
 
-  /// Archives those properties of the request that have been set.
+  /// Encodes the properties of the request that have been set.
   func encode(with coder: NSCoder) {
     func write(_ text: String?, _ key: String) { coder.encode(text.map { NSString(string: $0) }, forKey: key) }
     func write(flag: Bool?, _ key: String) { if let flag { coder.encode(flag, forKey: key) } }

@@ -4,16 +4,16 @@ public import Foundation
 import Synchronization
 
 // Unchecked because the class is open. All state is protected by the Mutex.
-/// A request as an object. To change its properties, use the subclass ``NSMutableURLRequest``.
+/// A request as an object of a class. To change its properties, use the subclass ``NSMutableURLRequest``.
 ///
 /// ``URLRequest`` is the corresponding value type. Each of the two types has an initializer that converts an instance of the other.
 ///
 /// An archive contains all properties except ``httpBodyStream``, the values that a ``URLProtocol`` has attached, and
 /// ``URLRequest/lupine``.
 open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, @unchecked Sendable {
-  /// The same as ``URLRequest/CachePolicy``.
+  /// A type alias for ``URLRequest/CachePolicy``.
   public typealias CachePolicy = URLRequest.CachePolicy
-  /// The same as ``URLRequest/NetworkServiceType``.
+  /// A type alias for ``URLRequest/NetworkServiceType``.
   public typealias NetworkServiceType = URLRequest.NetworkServiceType
 
   private let state: Mutex<URLRequest>
@@ -33,20 +33,21 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     super.init()
   }
 
-  /// Decodes an archived request.
+  /// Decodes an archived request. Returns nil if the archive doesn't contain a request.
   public required init?(coder: NSCoder) {
     guard let request = URLRequest(coder) else { return nil }
     state = Mutex(request)
     super.init()
   }
 
-  /// Archives the request.
+  /// Encodes the properties of the request that have been set, except ``httpBodyStream``, ``URLRequest/lupine``, and the values
+  /// that a ``URLProtocol`` has attached.
   open func encode(with coder: NSCoder) { value.encode(with: coder) }
 
-  /// True: the class supports secure coding.
+  /// Always true, because `NSURLRequest` supports secure coding.
   open class var supportsSecureCoding: Bool { true }
 
-  /// The request as a ``URLRequest``.
+  /// The same request as a ``URLRequest`` value.
   final var value: URLRequest { state.withLock { $0 } }
 
   fileprivate final func change(_ change: (inout URLRequest) -> Void) { state.withLock { change(&$0) } }
@@ -78,17 +79,17 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
   /// Whether the request may use a network in low data mode. The property has no effect. See
   /// ``URLRequest/allowsConstrainedNetworkAccess``.
   open var allowsConstrainedNetworkAccess: Bool { value.allowsConstrainedNetworkAccess }
-  /// The kind of the request's traffic. See ``URLRequest/networkServiceType``.
+  /// The kind of the request's traffic, such as video. See ``URLRequest/networkServiceType``.
   open var networkServiceType: NetworkServiceType { value.networkServiceType }
 
   /// Returns the value of a header field, or nil if the request doesn't have the field. See
   /// ``URLRequest/value(forHTTPHeaderField:)``.
   open func value(forHTTPHeaderField field: String) -> String? { value.value(forHTTPHeaderField: field) }
 
-  /// Returns an immutable copy of the request, or the object itself if it is immutable.
+  /// Returns an immutable copy of the request. If the request is already immutable, returns the request itself.
   open override func copy() -> Any { copy(with: nil) }
 
-  /// Returns an immutable copy of the request, or the object itself if it is immutable.
+  /// Returns an immutable copy of the request. If the request is already immutable, returns the request itself.
   open func copy(with zone: NSZone? = nil) -> Any { type(of: self) == NSURLRequest.self ? self : NSURLRequest(value) }
 
   /// Returns an ``NSMutableURLRequest`` with the same properties.
@@ -109,12 +110,12 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
   /// A hash of the request's properties.
   open override var hash: Int { value.hashValue }
 
-  /// The URL as a string, without its user information.
+  /// A textual description of the request: the URL without a user name and password.
   open override var description: String { value.description }
 }
 
 // Unchecked for the same reason as its superclass.
-/// A request as an object whose properties can be changed.
+/// A request as an object of a class whose properties can be changed.
 open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
   /// The URL to request. See ``URLRequest/url``.
   open override var url: URL? {
@@ -185,7 +186,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
     get { value.allowsConstrainedNetworkAccess }
     set { change { $0.allowsConstrainedNetworkAccess = newValue } }
   }
-  /// The kind of the request's traffic. See ``URLRequest/networkServiceType``.
+  /// The kind of the request's traffic, such as video. See ``URLRequest/networkServiceType``.
   open override var networkServiceType: NetworkServiceType {
     get { value.networkServiceType }
     set { change { $0.networkServiceType = newValue } }
@@ -202,7 +203,7 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {
     change { $0.addValue(value, forHTTPHeaderField: field) }
   }
 
-  /// Changes the values that a ``URLProtocol`` has attached to the request.
+  /// Changes the values that a ``URLProtocol`` has attached to the request under its keys.
   final func changeProperties(_ change: (inout [String: Any]) -> Void) {
     self.change { request in
       var values = request.properties?.values ?? [:]

@@ -6,13 +6,13 @@ import LupineEngine
 /// A parsed field value that consists of an item and its parameters: `item *( OWS ";" OWS [ name "=" ( token / quoted-string ) ]
 /// )`.
 struct ParameterizedValue {
-  /// The part before the first parameter, in lowercase, such as the media type of Content-Type.
+  /// The part of the value before the first parameter, in lowercase, such as the media type in Content-Type.
   let item: String
 
   private var parameters: [(name: String, value: String)] = []
 
-  // The value is parsed by Unicode scalars, because a quotation mark followed by a combining mark is one
-  // Character, which doesn't equal a quotation mark.
+  // The value is parsed by Unicode scalars. A quotation mark followed by a combining mark is one Character, which doesn't equal a
+  // quotation mark.
   private typealias Scalars = Substring.UnicodeScalarView
 
   init(_ field: String) {
@@ -28,14 +28,13 @@ struct ParameterizedValue {
     }
   }
 
-  /// Returns the value of the first parameter with this name. The case of the name is ignored. Returns nil if there is no such
-  /// parameter.
+  /// Returns the value of the first parameter with this name, or nil if there is none. The case of the name is ignored.
   func parameter(_ name: String) -> String? {
     parameters.first { $0.name.isSameFieldName(as: name) }?.value
   }
 
-  /// Returns the decoded value of the extended parameter `name*`. Returns nil if there is no such parameter, or if its value is
-  /// malformed.
+  /// Returns the decoded value of the extended parameter `name*`, such as `filename*`. Returns nil if there is no such parameter,
+  /// or if its value is malformed.
   ///
   /// ext-value = charset "'" [ language ] "'" value-chars (RFC 8187 §3.2.1); charset is UTF-8 or ISO-8859-1.
   func extendedParameter(_ name: String) -> String? {
@@ -59,13 +58,13 @@ struct ParameterizedValue {
     return Substring(value).trimmingBlanks
   }
 
-  /// Removes a quoted-string (RFC 9110 §5.6.4) from the beginning of `rest`, and the text after it up to the next ";". Returns the
-  /// content of the quoted-string. Tolerates a missing closing quote.
+  /// Removes a quoted-string (RFC 9110 §5.6.4) from the beginning of `rest`, and everything after it up to the next ";". Returns
+  /// the content of the quoted-string. Accepts a missing closing quote.
   private static func takeQuoted(_ rest: inout Scalars) -> String {
     var value = String.UnicodeScalarView()
     rest.removeFirst()
     while let scalar = rest.popFirst(), scalar != "\"" {
-      // A quoted-pair means its second character. A backslash at the end is a literal backslash.
+      // A quoted-pair represents its second character. A backslash at the end of the value is a literal backslash.
       value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
     }
     rest = rest.drop { $0 != ";" }

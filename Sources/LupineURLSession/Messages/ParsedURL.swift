@@ -4,15 +4,15 @@ package import Foundation
 import LupineEngine
 import Synchronization
 
-/// A URL, parsed by Foundation and by the engine.
+/// A URL that has been parsed by Foundation and by the engine.
 ///
-/// This type keeps the last few parsed URLs, because most programs request few URLs many times, and parsing takes a tenth of a
-/// request's time. It doesn't keep URLs with user information or a query, because these may contain secrets, and usually differ
-/// from request to request.
+/// A cache contains the most recently parsed URLs, because most programs request few URLs many times, and parsing takes a tenth of
+/// a request's time. URLs with user information or a query aren't cached, because they may contain secrets and usually differ from
+/// request to request.
 package final class ParsedURL: Sendable {
-  /// The URL, parsed by Foundation.
+  /// The URL as parsed by Foundation.
   package let url: URL
-  /// The URL in the engine's form, which requests use.
+  /// The URL as parsed by the engine, in the form that the engine's requests use.
   let uri: URI
   /// The text from which the URL was parsed.
   private let text: String
@@ -23,8 +23,8 @@ package final class ParsedURL: Sendable {
     self.uri = uri
   }
 
-  /// Returns the parsed URL. Keeps the result, so that later calls with the same text needn't parse it again. Returns nil if the
-  /// engine can't request the URL, or if URLs of this form aren't kept.
+  /// Parses a URL, or returns it from the cache of parsed URLs. Adds the parsed URL to the cache. Returns nil if the engine can't
+  /// request the URL, or if URLs of this form aren't cached.
   package static func kept(_ text: String) -> ParsedURL? {
     let slot = slots[slotIndex(of: text)]
     if let kept = slot.latest, kept.text == text { return kept }
@@ -36,20 +36,20 @@ package final class ParsedURL: Sendable {
     return parsed
   }
 
-  // MARK: The kept URLs
+  // MARK: The cache of parsed URLs
 
-  /// The maximum number of URLs that are kept: 64, about 500 bytes each. Each URL has one slot, in which it replaces an earlier
-  /// URL.
+  /// The number of slots in the cache of parsed URLs: 64. Each slot contains one URL (about 500 bytes), which a later URL with the
+  /// same slot replaces.
   private static let slotCount = 64
-  /// The maximum length, in bytes, of a URL that is kept: 256.
+  /// Only URLs of at most 256 bytes are added to the cache of parsed URLs.
   private static let textBytesMax = 256
-  /// The number of bytes at a URL's end from which its slot is computed: 8. The end distinguishes URLs better than the beginning,
-  /// which many URLs share.
+  /// The number of bytes, at the end of a URL, whose hash determines the URL's slot in the cache: 8. The end distinguishes URLs
+  /// better than the beginning, which many URLs share.
   private static let hashedBytesMax = 8
 
   private static let slots = (0..<slotCount).map { _ in Slot() }
 
-  /// The place for one kept URL. Of the URLs with this slot, it contains the one that was parsed last.
+  /// A slot in the cache of parsed URLs. It contains the most recently parsed of all URLs that belong to this slot.
   private final class Slot: Sendable {
     private let parsed = Mutex<ParsedURL?>(nil)
 
@@ -60,7 +60,7 @@ package final class ParsedURL: Sendable {
         defer { parsed = new }
         return parsed
       }
-      // The old URL is released outside the lock.
+      // The previous URL is released outside the lock.
       _ = old
     }
   }

@@ -1,6 +1,6 @@
 // RequestOptions: settings that few requests have, stored separately so that other requests don't pay for them.
 
-/// The settings of a request that most requests don't set. A setting that was never set is nil.
+/// The settings of a URLRequest that most requests don't set. A setting that was never set is nil.
 struct RequestOptions: Hashable, Sendable {
   var allowsCellularAccess: Bool?
   var allowsExpensiveNetworkAccess: Bool?
@@ -9,7 +9,7 @@ struct RequestOptions: Hashable, Sendable {
   var usesPipelining: Bool?
   var own = RequestSettings()
 
-  /// The place of a request's options: none if no option was set, or else separate memory to which the request has a reference.
+  /// The storage of a request's options. Only a request for which an option has been set allocates memory for its options.
   enum Place: Hashable, Sendable {
     case none
     indirect case own(RequestOptions)

@@ -2,8 +2,8 @@
 
 public import LupineEngine
 
-/// Lupine's settings for one request, which replace the session's settings: the time limits, the maximum size of the body, and the
-/// connection's settings. See ``URLRequest/lupine``.
+/// Lupine's settings for one request, which override the session's settings: the time limits, the maximum size of the body, the
+/// priority, and the settings of the connection. See ``URLRequest/lupine``.
 ///
 /// ```swift
 /// import LupineEngine
@@ -13,33 +13,33 @@ public import LupineEngine
 /// slow.lupine.bodyBytesMax = 50_000_000
 /// ```
 ///
-/// If a setting is nil (the default), the session's setting is used. Connections aren't shared between different settings: a
-/// request uses only connections that were opened with equal connection settings.
+/// If a setting is nil (the default), the session's setting is used. A request uses only connections that were opened with equal
+/// connection settings, so requests with different settings don't share connections.
 public struct RequestSettings: Hashable, Sendable {
-  /// The time limits of the request's phases, and of the whole request with its redirects (`total`). They replace
-  /// ``URLRequest/timeoutInterval`` and the session's timeouts.
+  /// The time limits for each phase of the request, such as connecting, and for the whole request with its redirects (`total`).
+  /// They override ``URLRequest/timeoutInterval`` and the session's timeouts.
   public var timeouts: Timeouts?
-  /// The maximum length of the response's body in bytes, after decoding. If the body exceeds it, the task fails with
+  /// The maximum length of the response's body in bytes, after decoding. If the body is longer, the task fails with
   /// `URLError.dataLengthExceedsMaximum`, whatever kind of task it is.
   public var bodyBytesMax: Int?
-  /// The request's priority among the requests that wait for a connection, from 0 to 1. A task's own ``URLSessionTask/priority``
-  /// takes precedence.
+  /// The request's priority among the requests that wait for a connection, from 0 to 1. The ``URLSessionTask/priority`` of the
+  /// task, if set, takes precedence.
   public var priority: Float?
-  /// The TLS settings of the connection that serves the request. In addition, the session's server trust evaluation applies.
+  /// The TLS settings for the request's connection. The session's server trust evaluation applies as well.
   public var tls: TLSConfiguration?
   /// The proxy settings for the request. With `ProxySettings.none`, the client sends the request directly to the origin.
   public var proxy: ProxySettings?
-  /// Fixed addresses for some hosts, which the client uses instead of looking up their names. Empty by default. The engine's
-  /// address policy applies to these addresses too.
+  /// Fixed addresses for some hosts. The client connects to these addresses instead of looking up the hosts' names. Empty by
+  /// default. The engine's address policy also applies to these addresses.
   public var hostOverrides: [HostOverride] = []
 
-  /// Creates settings with their default values, so that all of the session's settings apply.
+  /// Creates settings without any value, so that all of the session's settings apply.
   public init() {}
 }
 
 extension URLRequest {
-  /// Lupine's settings for this request, which make a separate session for it unnecessary. By default, none is set. Foundation has
-  /// no such property.
+  /// Lupine's settings for this request, which override the session's settings. By default, none is set. Foundation has no such
+  /// property.
   ///
   /// The settings also apply to the requests that follow redirects. Requests with different settings aren't equal.
   public var lupine: RequestSettings {

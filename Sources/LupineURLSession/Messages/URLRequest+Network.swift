@@ -1,29 +1,29 @@
 // URLRequest+Network: the networks that a request may use, and the kind of its traffic.
 
 extension URLRequest {
-  /// The kind of a request's traffic, which sets the traffic class of its connection's packets (`IP_TOS`, `IPV6_TCLASS`).
+  /// The kind of a request's traffic. It determines the traffic class of the connection's IP packets (`IP_TOS`, `IPV6_TCLASS`).
   ///
   /// Routers treat packets by their class only if the network's owner has configured them so. Except for `default` and `video`,
   /// the classes are those that RFC 4594 and RFC 8622 recommend.
   public enum NetworkServiceType: UInt, Sendable {
-    /// Ordinary traffic, in the kernel's default class.
+    /// Ordinary traffic. The packets have the kernel's default traffic class.
     case `default` = 0
-    /// The control traffic of calls: traffic class CS5.
+    /// The control traffic of voice calls: traffic class CS5.
     case voip = 1
-    /// The video of conferences: traffic class AF41.
+    /// The video of video conferences: traffic class AF41.
     case video = 2
-    /// Transfers for which no user waits: traffic class LE, which yields to all other traffic.
+    /// Transfers that no user is waiting for: traffic class LE (lower effort), which yields to all other traffic.
     case background = 3
-    /// Voice: traffic class EF, expedited forwarding.
+    /// The audio of voice calls: traffic class EF (expedited forwarding).
     case voice = 4
-    /// The control traffic of calls: traffic class CS5.
+    /// The signaling of voice calls, such as call setup: traffic class CS5.
     case networkServiceTypeCallSignaling = 11
 
     /// The name of ``networkServiceTypeCallSignaling`` on Apple's systems.
     public static let callSignaling = networkServiceTypeCallSignaling
 
-    /// The traffic-class byte of the IP header for this kind of traffic (six DSCP bits, then two ECN bits). Nil to leave the
-    /// kernel's default.
+    /// The traffic-class byte of the IP header for this kind of traffic: six DSCP bits, then two ECN bits. Nil if the kernel's
+    /// default applies.
     var trafficClass: UInt8? {
       switch self {
       case .default: nil
@@ -64,8 +64,8 @@ extension URLRequest {
     set { changeOptions { $0.allowsConstrainedNetworkAccess = newValue } }
   }
 
-  /// The kind of the request's traffic. If it was never set, reading it returns `.default`, but the session's
-  /// ``URLSessionConfiguration/networkServiceType`` applies.
+  /// The kind of the request's traffic. If the property was never set, its value is `.default`, but the session's
+  /// ``URLSessionConfiguration/networkServiceType`` applies to the request.
   ///
   /// Requests of different kinds don't share connections.
   public var networkServiceType: NetworkServiceType {
@@ -75,8 +75,8 @@ extension URLRequest {
 
   /// Whether the request may be sent before the responses to earlier requests on its connection have arrived. False by default.
   ///
-  /// The property has no effect: requests are never pipelined, because servers and proxies often fail to serve pipelined requests,
-  /// and because after a lost connection the client couldn't know which of them the server has processed. The value is stored so
+  /// The property has no effect, because requests are never pipelined. Servers and proxies often fail to serve pipelined requests,
+  /// and after a lost connection, the client couldn't know which of the requests the server has processed. The value is stored so
   /// that programs can read it.
   public var httpShouldUsePipelining: Bool {
     get { options?.usesPipelining ?? false }

@@ -5,14 +5,13 @@ package import LupineEngine
 
 /// A request for the resource at a URL.
 ///
-/// Two requests are equal if the following are equal: the data that is sent, including the order of the header fields; the
-/// timeout; the cache policy; the handling of cookies; the main document's URL; and the settings of the network and of
-/// ``URLRequest/lupine``. A timeout or cache policy that was set explicitly isn't equal to one that wasn't set, even if the
-/// values are the same.
+/// Two requests are equal if the following are equal: the data that is sent, including the order of the header fields; the timeout;
+/// the cache policy; the handling of cookies; the main document's URL; the network settings; and ``URLRequest/lupine``. A timeout
+/// or cache policy that was set explicitly isn't equal to one that wasn't set, even if the values are the same.
 public struct URLRequest: Hashable, Sendable {
   private struct Parts: Hashable, Sendable {
     var url: URL? { didSet { parsedURL = nil } }
-    /// The URL, parsed by Foundation and by the engine. Nil if the engine hasn't parsed it yet.
+    /// The URL as parsed by Foundation and by the engine. Nil if the engine hasn't parsed the URL yet.
     private(set) var parsedURL: ParsedURL?
     var fields: Fields
     var methodName: String
@@ -21,9 +20,9 @@ public struct URLRequest: Hashable, Sendable {
     var cachePolicy: CachePolicy?
     var handlesCookies = true
     var mainDocumentURL: URL?
-    /// The settings of the request that most requests don't set.
+    /// The settings of this request that most requests don't set.
     var options = RequestOptions.Place.none
-    /// The values that a URLProtocol has attached to the request. The values aren't sent, and comparisons of requests ignore them.
+    /// The values that a URLProtocol has attached to this request. The values aren't sent, and comparisons of requests ignore them.
     var properties: ProtocolProperties?
 
     init(
@@ -54,13 +53,13 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// The request's body.
+  /// The body of a URLRequest: no body, data, or a stream.
   enum Body: Hashable, Sendable {
     case none
     case data(Data)
     case stream(BodyStream)
 
-    /// Whether the body is known to have no bytes. False for a stream, whose length is unknown.
+    /// Whether the body certainly has no bytes. False for a stream, whose length is unknown.
     var isEmpty: Bool {
       switch self {
       case .none: true
@@ -70,7 +69,8 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// The storage of a request's properties. Copies of a request share it, because requests are often copied and seldom changed.
+  /// The storage of a URLRequest's properties. Copies of a request share it (copy on write), because requests are often copied and
+  /// seldom changed.
   private final class Storage: Hashable, Sendable {
     let parts: Parts
 
@@ -91,7 +91,7 @@ public struct URLRequest: Hashable, Sendable {
     storage = Storage(parts)
   }
 
-  /// Creates a request that uses the session's timeout and cache policy.
+  /// Creates a request without a timeout and cache policy, so that those of the session apply.
   package init(url: URL, method: String, fields: Fields) {
     self.init(Parts(url: url, fields: fields, methodName: Self.normalized(method)))
   }
@@ -102,12 +102,12 @@ public struct URLRequest: Hashable, Sendable {
       Parts(url: parsedURL.url, parsedURL: parsedURL, fields: fields, methodName: Self.normalized(method)))
   }
 
-  /// Creates a GET request that uses the session's timeout and cache policy.
+  /// Creates a GET request, to which the session's timeout and cache policy apply.
   public init(url: URL) {
     self.init(Parts(url: url))
   }
 
-  /// Creates a GET request with a timeout and the session's cache policy.
+  /// Creates a GET request with a timeout. The session's cache policy applies.
   ///
   /// - Parameters:
   ///   - url: The URL to request.
@@ -116,7 +116,7 @@ public struct URLRequest: Hashable, Sendable {
     self.init(Parts(url: url, timeoutInterval: timeoutInterval))
   }
 
-  /// Creates a GET request with a cache policy and the session's timeout.
+  /// Creates a GET request with a cache policy. The session's timeout applies.
   public init(url: URL, cachePolicy: CachePolicy) {
     self.init(Parts(url: url, cachePolicy: cachePolicy))
   }
@@ -125,7 +125,7 @@ public struct URLRequest: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - url: The URL to request.
-  ///   - cachePolicy: The way in which the request uses caches. It takes precedence over the session's policy.
+  ///   - cachePolicy: How the request uses caches. It takes precedence over the session's policy.
   ///   - timeoutInterval: The time to wait for data from the server, in seconds, 60 by default. It takes precedence over the
   ///     session's timeout.
   public init(
@@ -140,13 +140,13 @@ public struct URLRequest: Hashable, Sendable {
     set { change { $0.url = newValue } }
   }
 
-  /// The header fields, in the order in which the client sends them.
+  /// The header fields, in the order in which they will be sent.
   package var fields: Fields {
     get { storage.parts.fields }
     set { change { $0.fields = newValue } }
   }
 
-  /// The URL, parsed by Foundation and by the engine. Nil if the engine hasn't parsed it yet.
+  /// The URL as parsed by Foundation and by the engine. Nil if the engine hasn't parsed the URL yet.
   var parsedURL: ParsedURL? { storage.parts.parsedURL }
 
   var body: Body { storage.parts.body }
@@ -159,10 +159,10 @@ public struct URLRequest: Hashable, Sendable {
 
   /// The body as a stream that isn't open yet. Nil if there is no body, or if the body is data. Setting a stream replaces data.
   ///
-  /// When the request is sent, a private queue opens, reads and closes the stream. Don't use the stream from then on. A stream can
-  /// be read only once, so give each request a separate stream. If the request has a Content-Length field, the stream must have
-  /// exactly that many bytes, or the request fails. Without the field, the body is sent with the chunked transfer coding. Copies of
-  /// a request share the stream. Requests with different streams aren't equal.
+  /// When the request is sent, the session opens, reads and closes the stream on a private queue. Don't use the stream from then
+  /// on. A stream can be read only once, so give each request a separate stream. If the request has a Content-Length field, the
+  /// stream must have exactly that many bytes, or the request fails. Without that field, the body is sent with the chunked transfer
+  /// coding. Copies of a request share the stream. Requests with different streams aren't equal.
   public var httpBodyStream: InputStream? {
     get { if case .stream(let stream) = body { stream.stream } else { nil } }
     set {
@@ -171,20 +171,20 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// Whether the session adds cookies to the request and stores the response's cookies. True by default.
+  /// Whether the session adds stored cookies to the request, and stores the cookies in the response. True by default.
   public var httpShouldHandleCookies: Bool {
     get { storage.parts.handlesCookies }
     set { change { $0.handlesCookies = newValue } }
   }
 
-  /// The URL of the document for which the request is made, or nil if there is none. With the cookie policy
-  /// `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain`, the session compares it with the request's URL.
+  /// The URL of the document for which the request is made, or nil if there is none. If the cookie policy is
+  /// `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain`, the session compares this URL with the request's URL.
   public var mainDocumentURL: URL? {
     get { storage.parts.mainDocumentURL }
     set { change { $0.mainDocumentURL = newValue } }
   }
 
-  /// The settings that most requests don't set. Nil if this request has set none of them.
+  /// The settings that most requests don't set. Nil if this request doesn't set any of them.
   var options: RequestOptions? { storage.parts.options.options }
 
   mutating func changeOptions(_ change: (inout RequestOptions) -> Void) {
@@ -193,36 +193,36 @@ public struct URLRequest: Hashable, Sendable {
     self.change { $0.options = .own(options) }
   }
 
-  /// The values that a ``URLProtocol`` has attached to the request. Nil if there are none.
+  /// The values that a ``URLProtocol`` has attached to this request. Nil if there are none.
   var properties: ProtocolProperties? {
     get { storage.parts.properties }
     set { change { $0.properties = newValue } }
   }
 
-  /// The timeout, in seconds, that was set for this request. Nil if none was set, so that the session's timeout applies.
+  /// The timeout, in seconds, that was set for this request. If it is nil, the session's timeout applies.
   var explicitTimeoutInterval: TimeInterval? { storage.parts.timeoutInterval }
 
-  /// The cache policy that was set for this request. Nil if none was set, so that the session's policy applies.
+  /// The cache policy that was set for this request. If it is nil, the session's policy applies.
   var explicitCachePolicy: CachePolicy? { storage.parts.cachePolicy }
 
-  /// The request method. It is never nil: setting nil sets `GET`.
+  /// The request method, such as `POST`. It is never nil: setting nil sets `GET`.
   ///
-  /// As in Foundation, the names of the six methods that Foundation knows are converted to uppercase. Other names are sent
+  /// As in Foundation, GET, HEAD, POST, PUT, DELETE and CONNECT are converted to uppercase. All other method names are sent
   /// unchanged.
   public var httpMethod: String? {
     get { storage.parts.methodName }
     set { change { $0.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault } }
   }
 
-  /// The time to wait for data from the server, in seconds. If the property was never set, reading it returns 60, but the session's
-  /// timeout applies.
+  /// The time to wait for data from the server, in seconds. If the property was never set, its value is 60, but the session's
+  /// timeout applies to the request.
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
     set { change { $0.timeoutInterval = newValue } }
   }
 
-  /// The way in which the request uses caches. If the property was never set, reading it returns `.useProtocolCachePolicy`, but the
-  /// session's policy applies.
+  /// How the request uses caches. If the property was never set, its value is `.useProtocolCachePolicy`, but the session's policy
+  /// applies to the request.
   public var cachePolicy: CachePolicy {
     get { explicitCachePolicy ?? .useProtocolCachePolicy }
     set { change { $0.cachePolicy = newValue } }
@@ -230,7 +230,7 @@ public struct URLRequest: Hashable, Sendable {
 
   /// The header fields as a dictionary from names to values, or nil if there are none. The dictionary is created on each access.
   ///
-  /// Setting a dictionary replaces all header fields. The new fields are sent in the order of their names.
+  /// Setting a dictionary replaces all header fields. The new fields are sent in alphabetical order.
   public var allHTTPHeaderFields: [String: String]? {
     get { fields.isEmpty ? nil : fields.dictionary }
     set { fields = Fields(newValue ?? [:]) }
@@ -241,23 +241,24 @@ public struct URLRequest: Hashable, Sendable {
     fields.first(field)
   }
 
-  /// Sets a header field to `value`, replacing earlier values. If `value` is nil, removes the field. An existing field keeps the
-  /// spelling of its name. A value that contains CR, LF or NUL is ignored (RFC 9110 §5.5).
+  /// Sets a header field to `value`, in place of earlier values. If `value` is nil, removes the field. If the request already has
+  /// the field, its name keeps its spelling. Has no effect if the value contains CR, LF or NUL (RFC 9110 §5.5).
   public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
     guard let value else { return fields.remove(field) }
     guard Self.isFieldValue(value) else { return }
     fields.set(name: spelling(of: field), value: value)
   }
 
-  /// Appends a value to a header field, after a comma if the field already has a value (RFC 9110 §5.3). A value that contains CR,
-  /// LF or NUL is ignored.
+  /// Appends a value to a header field, after a comma if the field already has a value (RFC 9110 §5.3). Has no effect if the value
+  /// contains CR, LF or NUL.
   public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
     guard Self.isFieldValue(value) else { return }
     let field = spelling(of: field)
     fields.set(name: field, value: fields.first(field).map { "\($0),\(value)" } ?? value)
   }
 
-  /// Returns the name of the header field as the request spells it, or `name` itself if the request doesn't have the field.
+  /// Returns the name of a header field in the spelling that the request already uses, or `name` itself if the request doesn't have
+  /// the field.
   private func spelling(of name: String) -> String {
     guard fields.contains(name) else { return name }
     return fields.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.name
@@ -268,7 +269,7 @@ public struct URLRequest: Hashable, Sendable {
     value.utf8.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0x00 }
   }
 
-  /// Foundation's default timeout: 60 seconds.
+  /// The timeout of a request in Foundation if none was set: 60 seconds.
   static let timeoutIntervalDefault: TimeInterval = 60
 
   private static let methodNameDefault = "GET"
@@ -282,17 +283,18 @@ public struct URLRequest: Hashable, Sendable {
 }
 
 extension URLRequest: CustomStringConvertible {
-  /// The URL as a string, without its user information.
+  /// A textual description of the request: the URL without a user name and password.
   public var description: String {
     url == nil ? "url: nil" : ReadableText.url(url)
   }
 }
 
 extension URLRequest: CustomDebugStringConvertible, CustomReflectable {
-  /// The same as ``description``.
+  /// A textual description of the request, which is equal to ``description``.
   public var debugDescription: String { description }
 
-  /// The request's properties by name. The values of header fields are omitted, because they may contain credentials.
+  /// A mirror of the request's properties. It contains the names of the header fields but not their values, which may be
+  /// credentials.
   public var customMirror: Mirror {
     Mirror(
       self,

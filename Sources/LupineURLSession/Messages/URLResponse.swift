@@ -3,14 +3,14 @@
 public import Foundation
 
 // Unchecked because the class is open. All state is constant.
-/// The head of a response, without its body.
+/// The head of a response, without the body: its URL, and the type and length of its content.
 open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   private let storedURL: URL?
   private let storedMIMEType: String?
   private let storedContentLength: Int64
   private let storedTextEncodingName: String?
 
-  /// Creates a response head.
+  /// Creates a response head, for example for a test.
   ///
   /// - Parameters:
   ///   - url: The URL from which the response comes.
@@ -37,7 +37,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     super.init()
   }
 
-  /// Archives the response.
+  /// Encodes the properties of the response.
   open func encode(with coder: NSCoder) {
     coder.encode(storedURL.map { NSString(string: $0.absoluteString) }, forKey: Self.urlKey)
     coder.encode(storedMIMEType.map { NSString(string: $0) }, forKey: Self.mimeTypeKey)
@@ -45,7 +45,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     coder.encode(storedTextEncodingName.map { NSString(string: $0) }, forKey: Self.encodingKey)
   }
 
-  /// True: the class supports secure coding.
+  /// Always true, because `URLResponse` supports secure coding.
   public class var supportsSecureCoding: Bool { true }
 
   private static let urlKey = "url"
@@ -53,7 +53,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
   private static let lengthKey = "expectedContentLength"
   private static let encodingKey = "textEncodingName"
 
-  /// Returns the response itself, which is immutable.
+  /// Returns this response itself, because responses are immutable.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// Returns whether `object` is a response that equals this one in all properties.
@@ -74,12 +74,13 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     return hasher.finalize()
   }
 
-  /// The URL from which the response comes, after redirects.
+  /// The URL from which the response comes. After redirects, this is the last URL.
   open var url: URL? {
     storedURL
   }
 
-  /// The content's media type without parameters, or nil if it is unknown. For HTTP responses, it is in lowercase.
+  /// The content's media type without parameters, such as `text/html`, or nil if it is unknown. For HTTP responses, it is in
+  /// lowercase.
   open var mimeType: String? {
     storedMIMEType
   }
@@ -89,13 +90,13 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     storedContentLength
   }
 
-  /// The name of the content's character encoding, or nil if it is unknown. For HTTP responses and `data:` URLs, it is in
-  /// lowercase.
+  /// The name of the content's character encoding, such as `utf-8`, or nil if it is unknown. For HTTP responses and `data:` URLs,
+  /// the name is in lowercase.
   open var textEncodingName: String? {
     storedTextEncodingName
   }
 
-  /// A textual description: the URL, the media type and the length, as far as they are known.
+  /// A textual description of the response: the URL, the media type and the length, if known.
   open override var description: String {
     "\(type(of: self)): \(ReadableText.url(url)), \(mimeType ?? "no media type"), "
       + ReadableText.bytes(expectedContentLength)
@@ -103,7 +104,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
   /// A file name for the content: the name that the server suggests, or else the URL's last path component, or else `Unknown`.
   ///
-  /// The name is a single path component of at most 255 bytes, and never `.` or `..`.
+  /// The file name is always a single path component of at most 255 bytes, and never `.` or `..`.
   open var suggestedFilename: String? {
     url.flatMap { FileName(suggested: $0.lastPathComponent)?.string } ?? "Unknown"
   }

@@ -16,14 +16,14 @@ extension URLSessionTaskMetrics.Values {
     self.init(
       transactionMetrics: attempts.map { URLSessionTaskTransactionMetrics($0, clock) },
       taskInterval: DateInterval(start: start, end: max(start, end)),
-      // Each attempt with a 3xx status code was a redirect that was followed, except for the last attempt. An attempt that was
+      // Each attempt with a 3xx status code, except for the last attempt, was a redirect that was followed. An attempt that was
       // repeated after a challenge has another status code.
       redirectCount: attempts.dropLast().count { (300..<400).contains($0.response?.statusCode ?? 0) })
   }
 }
 
-/// Converts instants of the monotonic clock to dates. It reads the monotonic clock and the calendar clock only once, so that the
-/// intervals between dates are exact.
+/// Converts instants of the monotonic clock to dates. Each converter reads the monotonic clock and the system clock only once, so
+/// that the intervals between dates are exact.
 private struct WallClock {
   private let reference = Instant.now
   private let referenceDate = Date()
@@ -66,7 +66,7 @@ extension URLSessionTaskTransactionMetrics {
       countOfResponseHeaderBytesReceived: Int64(metrics.responseHeadBytes),
       countOfResponseBodyBytesReceived: Int64(clamping: metrics.responseBodyBytes),
       countOfResponseBodyBytesAfterDecoding: Int64(clamping: metrics.decodedBodyBytes),
-      // Only a response from the cache has no connection.
+      // If there is no connection, the response comes from the cache.
       isServed: metrics.connectionID == nil)
   }
 }

@@ -27,7 +27,7 @@ extension URLSessionTaskTransactionMetrics {
   }
 
   private var phases: [String] {
-    // The TLS handshake is part of opening the connection, but is shown separately.
+    // The TLS handshake is part of opening the connection, but is listed separately.
     let connected = secureConnectionStartDate ?? connectEndDate
     let all: [(name: String, start: Date?, end: Date?)] = [
       ("lookup", domainLookupStartDate, domainLookupEndDate), ("connect", connectStartDate, connected),
@@ -36,7 +36,8 @@ extension URLSessionTaskTransactionMetrics {
     ]
     return all.compactMap { phase in
       guard let start = phase.start, let end = phase.end else { return nil }
-      // The duration is negative if the server responded before it had the whole request. In that case, there was no wait.
+      // The duration is negative if the server responded before it had received the whole request. In that case, the client didn't
+      // wait.
       return "\(phase.name) \(ReadableText.duration(max(0, end.timeIntervalSince(start))))"
     }
   }

@@ -2,17 +2,17 @@
 
 public import Foundation
 
-/// The measurements of one request that a task sent, and of its response.
+/// The metrics of one request that a task sent, and of the response: times, sizes and addresses.
 ///
 /// The start date of a phase is nil if the phase didn't begin, and its end date is nil if the phase didn't end.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
-  /// The request as it was sent. After a redirect, this is the redirected request.
+  /// The request that was sent. After a redirect, this is the request to the redirect's target.
   public let request: URLRequest
 
-  /// The response, or nil if no response arrived.
+  /// The response to the request, or nil if none was received.
   public let response: URLResponse?
 
-  /// The time when the request was started.
+  /// The time when the task started to perform the request.
   public let fetchStartDate: Date?
 
   /// The time when the lookup of the host name began. Nil if the connection was reused.
@@ -21,10 +21,10 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// The time when the lookup of the host name ended. Nil if the connection was reused.
   public let domainLookupEndDate: Date?
 
-  /// The time when the client began to connect. Nil if the connection was reused.
+  /// The time when the client began to open the connection. Nil if the connection was reused.
   public let connectStartDate: Date?
 
-  /// The time when the connection was ready, including its TLS handshake. Nil if the connection was reused.
+  /// The time when the connection was open and its TLS handshake, if any, had ended. Nil if the connection was reused.
   public let connectEndDate: Date?
 
   /// The time when the TLS handshake began. Nil if the connection was reused or doesn't use TLS.
@@ -33,25 +33,25 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// The time when the TLS handshake ended. Nil if the connection was reused or doesn't use TLS.
   public let secureConnectionEndDate: Date?
 
-  /// The time when the first byte of the request was written, or nil if none was written.
+  /// The time when the client wrote the first byte of the request. Nil if no byte was written.
   public let requestStartDate: Date?
 
-  /// The time when the last byte of the request was written, or nil if it was never written.
+  /// The time when the client wrote the last byte of the request. Nil if the request wasn't written completely.
   public let requestEndDate: Date?
 
-  /// The time when the first byte of the response was received, or nil if none was received.
+  /// The time when the client received the first byte of the response. Nil if no byte was received.
   public let responseStartDate: Date?
 
-  /// The time when the last byte of the response was received, or nil if it was never received.
+  /// The time when the client received the last byte of the response. Nil if the response wasn't received completely.
   public let responseEndDate: Date?
 
   /// The ALPN name of the protocol (RFC 7301 §6), such as `http/1.1`. Nil if no response was received.
   public let networkProtocolName: String?
 
-  /// Whether the connection had served an earlier request, or had been idle after it was opened for another request.
+  /// Whether the connection was reused: it had served an earlier request, or was idle after it had been opened for another request.
   public let isReusedConnection: Bool
 
-  /// Whether the request went through a proxy.
+  /// Whether the request was sent through a proxy.
   public let isProxyConnection: Bool
 
   /// The connection's local IP address. Nil if the request used no connection.
@@ -72,45 +72,48 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// The negotiated cipher suite. Nil if the connection doesn't use TLS.
   public let negotiatedTLSCipherSuite: tls_ciphersuite_t?
 
-  /// The length of the request line and the header section that were sent, in bytes.
+  /// The number of bytes of the request line and the header section that were sent.
   public let countOfRequestHeaderBytesSent: Int64
 
-  /// The number of bytes of the request's body that were sent, not counting the framing of chunks.
+  /// The number of bytes of the request's body that were sent, without the framing of the chunked transfer coding.
   public let countOfRequestBodyBytesSent: Int64
 
-  /// The number of bytes of the request's body that the application provided and that were sent. It always equals
+  /// The number of bytes of the request's body that were sent, counted before encoding. It always equals
   /// ``countOfRequestBodyBytesSent``, because sessions don't encode request bodies.
   public let countOfRequestBodyBytesBeforeEncoding: Int64
 
-  /// The length of the received status line and header section, in bytes.
+  /// The number of bytes of the status line and the header section that were received.
   public let countOfResponseHeaderBytesReceived: Int64
 
-  /// The number of bytes of the response's body that were received, before content decoding and not counting the framing of chunks.
+  /// The number of bytes of the response's body that were received, before content decoding and without the framing of the chunked
+  /// transfer coding.
   public let countOfResponseBodyBytesReceived: Int64
 
   /// The number of bytes of the response's body after content decoding.
   public let countOfResponseBodyBytesAfterDecoding: Int64
 
-  /// The source of the response: the cache if no connection was used, or else the network. `unknown` if there was no response, or
-  /// for a `file:` or `data:` URL.
+  /// The source of the response: the cache if no connection was used, and otherwise the network. `unknown` if there is no response,
+  /// and for a `file:` or `data:` URL.
   public let resourceFetchType: URLSessionTaskMetrics.ResourceFetchType
 
-  /// The protocol with which the host name was looked up. Always `unknown`, because getaddrinfo doesn't report the protocol.
+  /// The DNS transport protocol with which the host name was looked up. Always `unknown`, because getaddrinfo doesn't report it.
   public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { .unknown }
 
-  /// Whether the connection used a cellular network interface. Always false, because the interface of a connection isn't recorded.
+  /// Whether the connection used a cellular network. Always false, because the network interface of a connection isn't recorded.
   public var isCellular: Bool { false }
 
-  /// Whether the connection used an expensive network. Always false, because the interface of a connection isn't recorded.
+  /// Whether the connection used an expensive network. Always false, because the network interface of a connection isn't recorded.
   public var isExpensive: Bool { false }
 
-  /// Whether the connection used a network in low data mode. Always false, because Linux has no such mode.
+  /// Whether the connection used a network in low data mode. Always false, because Linux has no low data mode.
   public var isConstrained: Bool { false }
 
-  /// Whether the connection used several paths. Always false, because its socket is TCP or a Unix socket, never MPTCP (RFC 8684).
+  /// Whether the connection used several network paths (MPTCP, RFC 8684). Always false, because connections use TCP or Unix
+  /// sockets.
   public var isMultipath: Bool { false }
 
-  /// A textual description: the request, its connection, the duration of each phase, and the numbers of bytes sent and received.
+  /// A textual description of the request's metrics: the connection, the duration of each phase, and the numbers of bytes sent and
+  /// received.
   public override var description: String { summary }
 
   init(

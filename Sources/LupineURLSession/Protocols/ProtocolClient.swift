@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// The client of a ``URLProtocol``, which passes the protocol's reports to the task's transfer. It references the transfer weakly,
-/// because the transfer retains the protocol.
+/// The client of a ``URLProtocol``, which passes the events that the URL protocol reports to the task's transfer. It references the
+/// transfer weakly, because the transfer retains the URL protocol.
 final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
   private let add: @Sendable (ProtocolTransfer.Event) -> Void
 
@@ -13,7 +13,7 @@ final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
     report(ProtocolTransfer.Redirect(request: request, response: redirectResponse))
   }
 
-  /// Reports a redirect that has a body, or that the session's redirect rule refuses.
+  /// Reports a redirect with its body and, if the session's redirect rule refuses the redirect, the rule's error.
   func report(_ redirect: ProtocolTransfer.Redirect) { add(.redirect(redirect)) }
 
   func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {

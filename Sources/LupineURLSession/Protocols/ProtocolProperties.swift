@@ -3,7 +3,7 @@
 
 import Foundation
 
-// Unchecked because the values may be of any type. Only URLProtocol's class methods read and write them, and the protocol that
+// Unchecked because the values may be of any type. Only URLProtocol's class methods read and write them, and the URL protocol that
 // attaches a value chooses its type.
 /// The values that a ``URLProtocol`` has attached to a request, by key. The object is immutable.
 final class ProtocolProperties: @unchecked Sendable {

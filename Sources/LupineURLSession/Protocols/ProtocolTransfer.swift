@@ -4,12 +4,13 @@ import Foundation
 import LupineEngine
 import Synchronization
 
-/// Lets a ``URLProtocol`` answer a task's request, and reports the protocol's events to the task in the same way as ``Transfer``,
-/// which reports a server's response.
+/// Lets a ``URLProtocol`` answer a task's request, and reports the response to the task in the same way as ``Transfer``, which
+/// receives the response of a server.
 ///
-/// The protocol may report events on any thread. The transfer queues them, and delivers them one at a time on the delivery queue.
-/// An event waits while the task is suspended, or while an earlier question to the task is unanswered. After a redirect, the
-/// transfer stops the protocol. Another transfer then performs the redirected request, over HTTP or with another URL protocol.
+/// The URL protocol may report events on any thread. The transfer queues the events, and delivers them one at a time on the
+/// delivery queue. An event waits while the task is suspended, and while the task hasn't answered an earlier event. After a
+/// redirect, the transfer stops the URL protocol. Another transfer then performs the redirected request, over HTTP or with another
+/// URL protocol.
 final class ProtocolTransfer: TaskTransfer {
   enum Event {
     case response(URLResponse)
@@ -22,7 +23,7 @@ final class ProtocolTransfer: TaskTransfer {
   private enum Phase {
     case unanswered
     case answered
-    /// The protocol has reported a redirect. The associated transfer performs the redirected request.
+    /// The URL protocol has reported a redirect. The associated transfer performs the redirected request.
     case redirected(any TaskTransfer)
     case ended
   }
@@ -34,21 +35,21 @@ final class ProtocolTransfer: TaskTransfer {
   }
 
   private struct State {
-    /// The request that the protocol answers.
+    /// The request that the URL protocol answers.
     var request: URLRequest
-    /// Whether this transfer has asked the delegate for the request's body stream and is waiting for the stream.
+    /// Whether the transfer has asked the session's delegate for the request's body stream and hasn't received the stream yet.
     var awaitsStream: Bool
     var phase = Phase.unanswered
-    /// The task that receives the events. Nil after this transfer has ended or was redirected.
+    /// The task to which events are delivered. Nil after the transfer has ended or was redirected.
     var task: URLSessionTask?
     var loader: Loader?
     var events: [Event] = []
-    /// Whether an event is being delivered to the task, or is about to be delivered.
+    /// Whether an event is being delivered to the task, or its delivery has been scheduled.
     var isDelivering = false
-    /// Whether the transfer waits for the task's answer to an event.
+    /// Whether the transfer waits for the task's answer to an event, such as a redirect.
     var isWaiting = false
     var isSuspended = false
-    /// The highest `change` number that was passed to `setSuspended`. A call with a lower number comes too late and has no effect.
+    /// The highest value of `change` that was passed to `setSuspended`. Calls with a lower value are outdated and have no effect.
     var latestChange = 0
     var isCancelled = false
     var response: URLResponse?
@@ -60,7 +61,7 @@ final class ProtocolTransfer: TaskTransfer {
 
     var successor: (any TaskTransfer)? { if case .redirected(let next) = phase { next } else { nil } }
 
-    /// Removes and returns the next event to deliver to the task. Returns nil if no event may be delivered now.
+    /// Removes and returns the next event to deliver to the task. Returns nil if no event can be delivered now.
     mutating func takeEvent() -> Event? {
       if case .ended = phase { return nil }
       if successor != nil { return nil }
@@ -74,19 +75,19 @@ final class ProtocolTransfer: TaskTransfer {
   private let delivery: SerialQueue
   private let windowBytes: Int?
   private let history: RedirectHistory
-  /// The transfer over HTTP that ended with a redirect to this request. Nil if no server has redirected to this request.
+  /// The transfer over HTTP that ended with a redirect to this transfer's request. Nil if no server redirected to the request.
   private let predecessor: (any TaskTransfer)?
   private let state: Mutex<State>
   /// The queue on which the URL protocol is started and stopped. The protocol may block this queue.
   private let loading = DispatchQueue(label: "lupine.protocol")
 
   /// - Parameters:
-  ///   - request: The request that the protocol answers, with the session's fields and the task's body.
+  ///   - request: The request that the URL protocol answers, with the session's fields and the task's body.
   ///   - type: The URL protocol class that answers the request.
   ///   - history: The redirects that led to the request.
-  ///   - predecessor: The transfer over HTTP that ended with a redirect to the request, or nil. The task's metrics include its
-  ///     transactions.
-  ///   - awaitsStream: Whether the delegate must provide the request's body stream first.
+  ///   - predecessor: The transfer over HTTP that ended with a redirect to the request, or nil. The task's metrics include the
+  ///     transactions of this transfer.
+  ///   - awaitsStream: Whether the session's delegate must provide the request's body stream first.
   ///   - delivery: The queue on which the task's methods are called.
   init(
     _ request: URLRequest, by type: URLProtocol.Type, history: RedirectHistory, after predecessor: (any TaskTransfer)?,
@@ -111,7 +112,7 @@ final class ProtocolTransfer: TaskTransfer {
     task.askForBodyStream { self.receive($0) }
   }
 
-  /// Receives the body stream that the delegate has provided, and starts the protocol. Only the first call has an effect.
+  /// Receives the body stream from the session's delegate, and starts the URL protocol. Only the first call has an effect.
   private func receive(_ stream: Result<BodyStream, any Error>) {
     let awaited = state.withLock { state -> URLRequest? in
       guard state.awaitsStream else { return nil }
@@ -161,7 +162,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   func setObserver(_ observer: any TransferObserver, windowBytes: Int) {
     guard let task = observer as? URLSessionTask else { return }
-    // The earlier task is released outside the lock.
+    // The previous task is released outside the lock.
     _ = state.withLock { state in
       defer { state.task = task }
       return state.task
@@ -194,7 +195,7 @@ final class ProtocolTransfer: TaskTransfer {
     case .stream: return nil
     }
   }
-  /// The error that the protocol has reported, which may be of any type. Nil if it has reported none.
+  /// The error that the URL protocol has reported, which may be of any type. Nil if there is none.
   var failure: (any Error)? {
     let (successor, failure) = state.withLock { ($0.successor, $0.failure) }
     return (successor as? ProtocolTransfer)?.failure ?? failure
@@ -205,7 +206,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   // MARK: Events
 
-  /// Queues an event that the protocol has reported. Has no effect after the protocol has been stopped.
+  /// Queues an event that the URL protocol has reported. Has no effect after a redirect or the end of the transfer.
   func add(_ event: Event) {
     state.withLock { state in
       switch state.phase {
@@ -216,7 +217,7 @@ final class ProtocolTransfer: TaskTransfer {
     advance()
   }
 
-  /// Delivers the next event to the task, unless an event is already being delivered, or the next event must wait.
+  /// Delivers the next event to the task, unless another event is being delivered or the next event must wait.
   private func advance() {
     let event = state.withLock { state -> Event? in
       guard !state.isDelivering, let event = state.takeEvent() else { return nil }
@@ -248,7 +249,7 @@ final class ProtocolTransfer: TaskTransfer {
     }
   }
 
-  /// Reports the protocol's first response to the task. Returns whether the transfer waits for the task's decision about it.
+  /// Passes the first response to the task. Returns whether the transfer must wait until the task accepts or refuses the response.
   @discardableResult
   private func present(_ response: URLResponse, to task: URLSessionTask) -> Bool {
     let isFirst = state.withLock { state in
@@ -265,8 +266,8 @@ final class ProtocolTransfer: TaskTransfer {
     return true
   }
 
-  /// Continues after the task has answered an event: applies `change` to the state, then delivers the next event. Only the first
-  /// answer has an effect.
+  /// Continues after the task has answered an event: applies `change` to the state, and delivers the next event. Only the first
+  /// answer to an event has an effect.
   private func answer(_ change: (inout State) -> Void) {
     state.withLock { state in
       guard state.isWaiting else { return }
@@ -291,8 +292,8 @@ final class ProtocolTransfer: TaskTransfer {
     }
   }
 
-  /// Continues with the request that the task has chosen for a redirect, or delivers the redirect's response if the task has chosen
-  /// none. The transfer keeps waiting until its state is consistent again, so that no event of the protocol is delivered meanwhile.
+  /// Continues with the request that the task has chosen after a redirect. If the task has chosen none, delivers the redirect's
+  /// response instead. Until the state is consistent again, the transfer counts as waiting, so that no other event is delivered.
   private func follow(_ chosen: URLRequest?, _ redirect: Redirect, _ head: HTTPURLResponse) {
     let (answered, sent) = state.withLock { state -> (URLSessionTask?, URLRequest) in
       guard state.isWaiting, !state.isCancelled else { return (nil, state.request) }
@@ -357,7 +358,7 @@ final class ProtocolTransfer: TaskTransfer {
       error.map { $0 as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: $0]) })
   }
 
-  /// Stops the protocol, as soon as the call that starts it has returned.
+  /// Stops the URL protocol, but not before the call that starts it has returned.
   private func stop() {
     loading.async { self.state.withLock { $0.loader.take() }?.urlProtocol.stopLoading() }
   }
@@ -369,8 +370,8 @@ final class ProtocolTransfer: TaskTransfer {
 
   // MARK: Metrics
 
-  /// The values from which the task creates its metrics: the transactions of the predecessor, one transaction without a connection
-  /// for the protocol's response, and the transactions of the transfer that has taken over after a redirect.
+  /// The values from which the task creates its metrics. They contain the transactions of the predecessor, one transaction without
+  /// a connection for the URL protocol's response and, after a redirect, the transactions of the next transfer.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()
@@ -388,8 +389,8 @@ final class ProtocolTransfer: TaskTransfer {
 }
 
 extension URLSessionTaskMetrics.Values {
-  /// Returns the combined values of two transfers. The first one, with these values, ended with a redirect. The second one, with
-  /// the values `next`, performed the redirected request.
+  /// Combines the metrics of two transfers. The first one, with these values, ended with a redirect. The second one, with the
+  /// values `next`, performed the redirected request.
   fileprivate func redirected(to next: Self) -> Self {
     Self(
       transactionMetrics: transactionMetrics + next.transactionMetrics,

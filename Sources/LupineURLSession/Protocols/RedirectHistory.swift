@@ -4,22 +4,22 @@
 import Foundation
 import LupineEngine
 
-/// A summary of the redirects that led to a task's request. It is recorded if a ``URLProtocol`` has reported one of the redirects
-/// or answers the request. By default, there are no redirects.
+/// The redirects that led to a task's request, in summary. Recorded if a ``URLProtocol`` has reported one of the redirects or
+/// answers the request. By default, there are no redirects.
 struct RedirectHistory: Sendable {
-  /// The number of redirects that led to the request.
+  /// The number of redirects that led to the task's request.
   var count = 0
-  /// Whether any redirect has led to another origin. If so, the session doesn't add the fields that its redirect rule binds to an
-  /// origin.
+  /// Whether any redirect has led to another origin. If true, the session doesn't add the fields that its redirect rule binds to an
+  /// origin, such as Authorization.
   var hasLeftOrigin = false
-  /// Whether any earlier request was for an `http` or `https` URL. If so, redirects to a local file are refused.
+  /// Whether any earlier request was for an `http` or `https` URL. If true, redirects to a local file are refused.
   var hasUsedHTTP = false
   /// Whether the session's client certificate may be presented to the request's origin.
   var presentsIdentity = true
-  /// Whether the task's body must still be sent. False if a redirect has dropped it.
+  /// Whether the redirected request must have the task's body. False if a redirect has removed or replaced the body.
   var keepsBody = true
 
-  /// Adds the redirect from the request `sent` to the request `next`.
+  /// Adds a redirect to the history. `sent` is the request that was redirected, and `next` the request that follows.
   mutating func add(from sent: URLRequest, to next: URLRequest) {
     count += 1
     let (origin, nextOrigin) = (sent.origin, next.origin)
@@ -35,9 +35,9 @@ struct RedirectHistory: Sendable {
 }
 
 extension RedirectRule {
-  /// Limits the fields of `request`, to which `earlier` was redirected. If the two requests are for different origins, returns
-  /// `request` without the fields that only the origin of `earlier` may receive, but keeps those whose values differ from the
-  /// values in `earlier`. Otherwise returns `request` unchanged.
+  /// Returns `request`, which follows a redirect of `earlier`, without the fields that must not be sent to another origin. If the
+  /// two requests have different origins, removes the fields that this rule binds to an origin, unless their values differ from
+  /// those in `earlier`. Otherwise returns `request` unchanged.
   func limited(_ request: URLRequest, after earlier: URLRequest) -> URLRequest {
     guard !request.hasSameOrigin(as: earlier) else { return request }
     var limited = request
@@ -53,11 +53,11 @@ extension URLRequest {
   /// The origin of the request's URL. Nil if the URL's scheme isn't `http` or `https`, or if the URL is malformed.
   fileprivate var origin: Origin? { url.flatMap { try? URI($0.absoluteString) }?.origin }
 
-  /// Whether the URL's scheme begins with `http`, as in `https` or `http+unix`, even if no request can be sent to the URL.
+  /// Whether the scheme of the request's URL begins with `http`, as in `https` or `http+unix`, even if the URL is invalid.
   fileprivate var isForHTTP: Bool { url?.scheme?.lowercased().hasPrefix("http") ?? false }
 
-  /// Returns whether the URLs of the two requests have the same origin. URLs of schemes other than `http` and `https` have the same
-  /// origin if their schemes, hosts and ports are equal.
+  /// Returns whether the URLs of the two requests have the same origin. Two URLs with a scheme other than `http` and `https` have
+  /// the same origin if their schemes, hosts and ports are equal.
   fileprivate func hasSameOrigin(as other: URLRequest) -> Bool {
     if let origin { return origin == other.origin }
     return url?.scheme?.lowercased() == other.url?.scheme?.lowercased()

@@ -4,19 +4,19 @@ package import Foundation
 import LupineEngine
 
 extension ProtocolTransfer {
-  /// A redirect that a URL protocol has reported.
+  /// A redirect that a URLProtocol has reported.
   struct Redirect {
-    /// The request to which the response redirects, as the protocol proposes it.
+    /// The redirected request that the URL protocol proposes.
     var request: URLRequest
     let response: URLResponse
     /// The body of the redirect response, which the task receives if it doesn't follow the redirect.
     var body = Data()
-    /// The error because of which the session's redirect rule refuses the redirect. Nil if the rule permits it.
+    /// The error if the session's redirect rule refuses the redirect. Nil if the rule permits the redirect.
     var refusal: URLError?
 
-    /// Returns nil if the task may send `chosen`, the request that its delegate has chosen for the redirect. Otherwise returns the
-    /// error with which the task fails: the redirect rule refuses `chosen` for the same reason as the proposed request. This is the
-    /// case if their URLs are equal, or if both lead from https to http.
+    /// Returns the error with which the task fails because the redirect rule refuses `chosen`, the request that the session's
+    /// delegate has chosen for the redirect. The rule refuses it for the same reason as the proposed request, if their URLs are
+    /// equal or if both lead from https to http. Returns nil if the task may send `chosen`.
     func refusal(of chosen: URLRequest) -> URLError? {
       guard let refusal else { return nil }
       let isForItsScheme =
@@ -28,15 +28,15 @@ extension ProtocolTransfer {
 }
 
 extension URLProtocol {
-  /// Reports to the client that the response redirects, as if a server had sent the response. The session's redirect rule
-  /// determines the next request. If the rule refuses the redirect, the task fails, unless its delegate chooses another request or
-  /// the response itself.
+  /// Reports to the client that `response` is a redirect, as if a server had sent it. The session's redirect rule determines the
+  /// next request. If the rule refuses the redirect, the task fails, unless the session's delegate chooses another request or the
+  /// response itself.
   ///
   /// - Parameters:
-  ///   - request: The request that the response answers. Its body, if any, must be data.
-  ///   - response: The response that may redirect.
+  ///   - request: The request to which `response` belongs. Its body, if any, must be data.
+  ///   - response: The response that may be a redirect.
   ///   - body: The body of the response, which the task receives if it doesn't follow the redirect.
-  /// - Returns: True if the response redirects. Returns false and reports nothing if it doesn't, or if the request isn't for an
+  /// - Returns: True if the response is a redirect. Returns false and reports nothing if it isn't, or if the request isn't for an
   ///   `http` or `https` URL.
   package func reportRedirect(of request: URLRequest, by response: HTTPURLResponse, body: Data) -> Bool {
     guard let client, let rule = task?.redirectRule, let url = request.url, let uri = try? URI(url.absoluteString)
@@ -71,8 +71,8 @@ extension URLProtocol {
 }
 
 extension URLRequest {
-  /// Returns the request to which a redirect leads. If the redirect's URL has user information, the returned request has that
-  /// credential in its Authorization field and not in its URL.
+  /// Returns the request that follows a redirect. If the redirect's URL has user information, the returned request has this
+  /// credential in its Authorization field instead of its URL.
   fileprivate func redirectedWithCredential(to next: EngineRequest) -> URLRequest {
     var request = redirected(to: next)
     if !request.fields.contains("Authorization"), let value = next.fields.first("Authorization") {

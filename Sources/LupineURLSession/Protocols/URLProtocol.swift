@@ -3,7 +3,7 @@
 public import Foundation
 import Synchronization
 
-/// An object that answers a request in place of a server. Subclasses implement custom URL schemes, or stub servers in tests.
+/// An object that answers a request in place of a server. Subclasses implement custom URL schemes, or replace servers in tests.
 ///
 /// A session asks the classes of its configuration's ``URLSessionConfiguration/protocolClasses`` in order, then the classes that
 /// ``registerClass(_:)`` has registered, starting with the class that was registered last. The first class whose `canInit(with:)`
@@ -27,24 +27,24 @@ import Synchronization
 /// }
 /// ```
 ///
-/// If a request is redirected, by a server or by a protocol, the session asks all classes again whether they answer the new
+/// If a request is redirected, by a server or by a URL protocol, the session asks all classes again whether they answer the new
 /// request.
 ///
-/// As in Foundation, the class isn't `Sendable`: a session uses each object on one queue. A subclass that reports from other
-/// threads may declare `@unchecked Sendable`. The reports themselves, and ``client``, are thread-safe.
+/// As in Foundation, the class isn't `Sendable`: a session uses each object only on one queue. A subclass that reports events on
+/// other threads may declare `@unchecked Sendable`, because the methods of ``client`` are thread-safe.
 open class URLProtocol: NSObject {
   private struct State {
     var client: (any URLProtocolClient)?
     var task: URLSessionTask?
   }
 
-  /// The request that the protocol answers.
+  /// The request that this object answers.
   public let request: URLRequest
-  /// The response that a cache has stored for the request. Nil if none is stored.
+  /// The cached response to the request. Nil if none is cached.
   public let cachedResponse: CachedURLResponse?
   private let state: Mutex<State>
 
-  /// Creates an object that answers a request and reports to `client`.
+  /// Creates an object that answers `request` and reports the response to `client`.
   public required init(
     request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
   ) {
@@ -53,7 +53,7 @@ open class URLProtocol: NSObject {
     state = Mutex(State(client: client))
   }
 
-  /// Creates an object that answers a task's request and reports to `client`.
+  /// Creates an object that answers the request of `task` and reports the response to `client`.
   public required convenience init(
     task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
   ) {
@@ -62,45 +62,46 @@ open class URLProtocol: NSObject {
     state.withLock { $0.task = task }
   }
 
-  /// A URL that identifies no resource, for a task without a request.
+  /// A placeholder URL for a task without a request. It identifies no resource.
   private static let noURL = URL(filePath: "/dev/null")
 
-  /// The object to which the protocol reports its response. Nil if none was passed. The client's methods may be called on any
-  /// thread.
+  /// The object to which this URL protocol reports the response. Nil if none was passed to the initializer. The client's methods
+  /// may be called on any thread.
   open var client: (any URLProtocolClient)? { state.withLock { $0.client } }
 
-  /// The task whose request the protocol answers. Nil if the object was created without a task.
+  /// The task whose request this object answers. Nil if the object was created without a task.
   open var task: URLSessionTask? { state.withLock { $0.task } }
 
-  /// A textual description: the name of the protocol's class, followed by the request.
+  /// A textual description of the object: the name of its class, followed by the request.
   open override var description: String { "\(type(of: self)): \(request)" }
 
   // MARK: Implemented by subclasses
 
-  /// Returns whether this class answers the request. The default implementation returns false. Called on the thread that resumes
-  /// the task, or on any thread if the request was redirected or delayed.
+  /// Returns whether objects of this class answer the request. The default implementation returns false. Called on the thread that
+  /// resumes the task, or on any thread if the request was redirected or delayed.
   open class func canInit(with request: URLRequest) -> Bool { false }
 
-  /// Returns whether this class answers the task's request. The default implementation passes the request to the other
-  /// `canInit(with:)`.
+  /// Returns whether objects of this class answer the task's request. The default implementation passes the task's request to the
+  /// `canInit(with:)` that takes a request.
   open class func canInit(with task: URLSessionTask) -> Bool {
     (task.protocolRequest ?? task.currentRequest).map { canInit(with: $0) } ?? false
   }
 
-  /// Returns the standard form of a request. The default implementation returns the request itself.
+  /// Returns a canonical form of the request, such as with a normalized URL. The default implementation returns the request
+  /// unchanged.
   open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-  /// Returns whether a cache may answer one of two requests with the response to the other. The default implementation returns
-  /// whether the standard forms of the requests are equal.
+  /// Returns whether the cached response to one request may answer the other request. The default implementation returns whether
+  /// the canonical forms of the requests are equal.
   open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool {
     canonicalRequest(for: a) == canonicalRequest(for: b)
   }
 
-  /// Starts answering the request. Called once, on a queue that belongs to the task.
+  /// Starts to answer the request. Called once, on a dispatch queue for this task.
   open func startLoading() {}
 
   /// Stops answering the request, because the task has ended or the request was redirected. Called once, after ``startLoading()``,
-  /// on the same queue. The client ignores reports after this call.
+  /// on the same queue. Afterward, calls to the client have no effect.
   open func stopLoading() {}
 
   // MARK: Values attached to requests
@@ -108,7 +109,7 @@ open class URLProtocol: NSObject {
   /// Returns the value that is attached to a request under `key`, or nil if there is none.
   open class func property(forKey key: String, in request: URLRequest) -> Any? { request.properties?.values[key] }
 
-  /// Attaches a value to a request under `key`, for example so that the class recognizes a request that it has sent itself.
+  /// Attaches a value to a request under `key`. With such a value, a class can recognize a request that it has sent itself.
   open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
     request.changeProperties { $0[key] = value }
   }
@@ -120,11 +121,11 @@ open class URLProtocol: NSObject {
 
   // MARK: Registration
 
-  /// The registered classes, in the order of their registration.
+  /// The classes that were passed to `registerClass(_:)`, in the order of their registration.
   private static let registered = Mutex<[URLProtocol.Type]>([])
 
-  /// Registers a class that may answer the requests of all sessions. Sessions ask it before the classes that were registered
-  /// earlier. Returns false, without effect, if `protocolClass` isn't a subclass of `URLProtocol`.
+  /// Registers a class that may answer the requests of all sessions. Sessions ask this class before the classes that were
+  /// registered earlier. Returns false, without effect, if `protocolClass` isn't a subclass of `URLProtocol`.
   @discardableResult
   open class func registerClass(_ protocolClass: AnyClass) -> Bool {
     guard let type = protocolClass as? URLProtocol.Type else { return false }
@@ -135,15 +136,15 @@ open class URLProtocol: NSObject {
     return true
   }
 
-  /// Removes a registered class, so that it answers no new requests. It continues to answer requests that it has already accepted.
+  /// Removes a registered class, so that it answers no new requests. Its existing objects continue to answer their requests.
   open class func unregisterClass(_ protocolClass: AnyClass) {
     registered.withLock { types in types.removeAll { $0 == protocolClass } }
   }
 
-  /// Whether any class is registered.
+  /// Whether at least one class is registered.
   static var hasRegisteredClass: Bool { registered.withLock { !$0.isEmpty } }
 
-  /// Returns the class that answers the task's request. Returns nil if none does, so that the request is sent over the network.
+  /// Returns the class that answers the task's request. Returns nil if no class does, so that the request is sent over the network.
   static func answering(_ task: URLSessionTask, among types: [URLProtocol.Type]) -> URLProtocol.Type? {
     let registered = registered.withLock { $0 }
     if types.isEmpty, registered.isEmpty { return nil }
@@ -151,57 +152,58 @@ open class URLProtocol: NSObject {
   }
 }
 
-/// The object to which a ``URLProtocol`` reports its response. A session creates such an object for each task that a protocol
-/// answers.
+/// The object to which a ``URLProtocol`` reports its response. A session creates a client for each task whose request a URL
+/// protocol answers.
 public protocol URLProtocolClient: NSObjectProtocol, Sendable {
-  /// Reports a redirect to `request`. The session's delegate decides whether to follow it. If it does, the session stops the
-  /// protocol, and asks all protocol classes again whether they answer the new request.
+  /// Reports that the response redirects to `request`. The session's delegate decides whether to follow the redirect. If it does,
+  /// the session stops the URL protocol, and asks all URL protocol classes whether they answer the new request.
   ///
-  /// The new request has the method and the body of `request`. If that body is still the body of the protocol's own request, the
-  /// task's body is sent again, unless the method has become GET or HEAD. If the new request is for another origin, it doesn't have
-  /// the fields that ``URLSessionConfiguration/redirectRule`` binds to their origin, unless `request` has other values for them. A
+  /// The new request has the method and the body of `request`. If this body is still the body of the redirected request, the task's
+  /// body is sent again, unless the method has become GET or HEAD. If the new request is for another origin, it doesn't have the
+  /// fields that ``URLSessionConfiguration/redirectRule`` binds to their origin, unless `request` has other values for them. A
   /// request for an `http` or `https` URL can't be redirected to a local file.
   func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
-  /// Reports that the cached response may be used. The task receives this response, and completes.
+  /// Reports that the cached response is still valid. The task receives the cached response, and completes.
   func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
-  /// Reports the response's head. Only the first call has an effect.
+  /// Reports the head of the response. Only the first call has an effect.
   func urlProtocol(
     _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
   )
-  /// Reports the next part of the body. If the response's head hasn't been reported before, the task fails with
+  /// Reports the next part of the response's body. If the head hasn't been reported before, the task fails with
   /// `URLError.badServerResponse`.
   func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
-  /// Reports the end of the body, after which the task completes.
+  /// Reports the end of the response's body, after which the task completes.
   func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
-  /// Reports an error, with which the task completes.
+  /// Reports that loading the request has failed. The task completes with this error.
   func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
-  /// Reports a challenge, which the session's delegate answers. The session passes the answer to the challenge's `sender`.
+  /// Reports an authentication challenge, which the session's delegate answers. The session passes the answer to the challenge's
+  /// `sender`.
   func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
-  /// Reports that a challenge no longer needs an answer.
+  /// Reports that an authentication challenge no longer needs an answer.
   func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)
 }
 
-/// Default implementations, so that a client written for a test can implement only the methods that the test needs. A session's
-/// client implements all methods.
+/// Default implementations of all methods, which do nothing. A client in a test can implement only the methods that the test needs.
+/// The client that a session creates implements all methods.
 extension URLProtocolClient {
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlProtocol(
     _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
   ) {}
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {}
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlProtocol(
     _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
   ) {}
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) {}
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlProtocolDidFinishLoading(_ protocol: URLProtocol) {}
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {}
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {}
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}
 }

@@ -5,16 +5,16 @@ import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// The object that the session shares with its URL protocols. Nil if there is none.
+  /// The object that the session passes to its URLProtocol objects, such as the rules of stubs. Nil if there is none.
   package var protocolContext: (any AnyObject & Sendable)? { session?.client.settings.protocolContext }
 
-  /// The request for which the session most recently chose or created a URL protocol. Nil if there has been none.
+  /// The request that was most recently passed to a URLProtocol class or object of this task. Nil if there has been none.
   package internal(set) var protocolRequest: URLRequest? {
     get { options?.state.withLock { $0.protocolRequest } }
     set { makeOptions().state.withLock { $0.protocolRequest = newValue } }
   }
 
-  /// Creates a transfer in which a URL protocol answers the request. Returns nil if no URL protocol answers it.
+  /// Creates a transfer in which a URLProtocol answers the request. Returns nil if no URLProtocol class answers the request.
   func makeProtocolTransfer(
     _ request: URLRequest, in session: URLSession, after history: RedirectHistory = RedirectHistory(),
     predecessor: (any TaskTransfer)? = nil
@@ -25,7 +25,7 @@ extension URLSessionTask {
     var request = request
     let rule = session.client.redirectRule
     for field in session.client.settings.additionalFields ?? Fields() where !request.fields.contains(field.name) {
-      // The new origin isn't meant to receive these fields.
+      // Fields that are bound to the first origin must not be sent to another origin.
       if history.hasLeftOrigin, rule.isBoundToOrigin(field.name) { continue }
       request.fields.append(name: field.name, value: field.value)
     }
@@ -37,7 +37,8 @@ extension URLSessionTask {
         _ = try RequestBody(ofFile: url)
         request.httpBodyStream = InputStream(url: url)
       case .stream: awaitsStream = true
-      // The stream was read for the request before the redirect. It can't be read again.
+      // The stream was already read for the request before the redirect, and can't be read again. So the delegate must provide a
+      // new one.
       case nil: awaitsStream = history.count > 0 && request.httpBodyStream.map { $0.streamStatus != .notOpen } ?? false
       }
     }
@@ -58,14 +59,14 @@ extension URLSessionTask {
     return URLProtocol.answering(self, among: classes.compactMap { $0 as? URLProtocol.Type }) != nil
   }
 
-  /// Returns whether the delegate has set another body in the request of a redirect, instead of the uploaded content.
+  /// Returns whether the session's delegate has replaced the task's body in the request that follows a redirect.
   private func isBodyReplaced(in request: URLRequest) -> Bool {
     content != nil && !request.body.isEmpty && request.body != firstRequest?.body
   }
 
   func transfer(isHandedOverTo request: URLRequest, redirectCount count: Int) {
     guard let session else { return }
-    // The server may have left the origin. A server's redirect that keeps the method keeps the body too (RFC 9110 §15.4).
+    // The redirect may have led to another origin. If a server's redirect keeps the method, the body is kept too (RFC 9110 §15.4).
     let history = RedirectHistory(
       count: count, hasLeftOrigin: true, hasUsedHTTP: true, presentsIdentity: false,
       keepsBody: request.httpMethod == firstRequest?.httpMethod && !isBodyReplaced(in: request))
@@ -85,17 +86,17 @@ extension URLSessionTask {
     }
   }
 
-  /// Creates the transfer for a request to which a URL protocol has redirected. If a URL protocol answers the new request, the
-  /// transfer uses that protocol. Otherwise the request is sent over the network.
+  /// Creates the transfer for the request that follows a redirect reported by a URLProtocol. If a URLProtocol class answers the new
+  /// request, the transfer uses that class. Otherwise the request is sent over the network.
   ///
-  /// `sent` is the request that the URL protocol has answered. If `request` has the same body as `sent`, the task's body is sent
-  /// again from its start. Otherwise, the body of `request` is sent.
+  /// `sent` is the request to which the redirect was the response. If `request` has the same body as `sent`, the task's body is
+  /// sent again from its start. Otherwise, the body of `request` is sent.
   func makeTransfer(
     afterRedirectTo request: URLRequest, from sent: URLRequest, _ history: RedirectHistory
   ) throws -> any TaskTransfer {
     guard let session else { throw URLError(.cancelled) }
     var (request, history) = (request, history)
-    // A redirect that changes the method to one without a body drops the body, even if the protocol hasn't removed it.
+    // A redirect that changes the method to GET or HEAD removes the body, even if the URL protocol hasn't removed it.
     if request.httpMethod != sent.httpMethod, request.httpMethod == "GET" || request.httpMethod == "HEAD" {
       request.httpBody = nil
     }
@@ -105,10 +106,10 @@ extension URLSessionTask {
       ?? makeTransfer(request, in: session, after: history)
   }
 
-  /// The rule by which redirects are followed, which is the same for URL protocols as for servers.
+  /// The session's rule for redirects. It applies to redirects from URL protocols as to those from servers.
   var redirectRule: RedirectRule { session?.client.redirectRule ?? RedirectRule() }
 
-  /// Passes a challenge from a URL protocol to the delegate. `answer` receives the delegate's decision.
+  /// Passes an authentication challenge from a URL protocol to the session's delegate. `answer` receives the delegate's decision.
   func ask(
     _ challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

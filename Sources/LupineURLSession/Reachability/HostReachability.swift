@@ -4,11 +4,11 @@ import Dispatch
 import LupineEngine
 import Synchronization
 
-/// The path to a host in the current state of the network.
+/// The path to a host according to the current state of the network.
 package enum HostPath: Sendable, Hashable {
   /// The path is unknown, because the state of the network can't be read.
   case unknown
-  /// The host has no address, or there is no route to any of its addresses.
+  /// No path exists: the host has no address, or there is no route to any of its addresses.
   case missing
   case route(isCellular: Bool, isLocal: Bool, isDirect: Bool)
 
@@ -21,10 +21,10 @@ package enum HostPath: Sendable, Hashable {
   }
 }
 
-/// Determines the path to one host, or to any host, on request and after each change of the network.
+/// Determines the path to one host, or to any host, on request and whenever the network changes.
 package final class HostReachability: Sendable {
   private enum Target: Sendable {
-    /// Any host on the network. It is reachable if there is a default route.
+    /// Any host. It counts as reachable if the network has a default route.
     case anyHost
     case address(IPAddress)
     case name(String)
@@ -34,15 +34,15 @@ package final class HostReachability: Sendable {
   private enum Lookup {
     case idle
     case running
-    /// The lookup is running, but the network has changed since it started, so that another lookup follows.
+    /// A lookup is running, but the network has changed since the lookup started, so another lookup will follow.
     case outdated
   }
 
   private struct State {
     var watch: NetworkWatch?
-    /// The closure that receives each path, on any thread. Nil unless the network is being watched.
+    /// The closure that is called with each path, on any thread. Nil while the network isn't being watched.
     var handler: (@Sendable (HostPath) -> Void)?
-    /// The network's state that was last reported. Nil if it couldn't be read.
+    /// The state of the network in the latest report. Nil if the state couldn't be read.
     var network: NetworkState?
     var addresses: [IPAddress] = []
     var lookup = Lookup.idle
@@ -52,8 +52,8 @@ package final class HostReachability: Sendable {
   private let resolver = SystemResolver()
   private let state = Mutex(State())
 
-  /// Creates an object for the host with this name or numeric address, or for any host if `host` is nil. Returns nil if `host` is
-  /// an empty string.
+  /// Creates an object for the host with this name or numeric address. If `host` is nil, the object determines the path to any
+  /// host. Returns nil if `host` is an empty string.
   package init?(host: String?) {
     guard let host else {
       target = .anyHost
@@ -63,8 +63,8 @@ package final class HostReachability: Sendable {
     target = IPAddress(host).map { .address($0) } ?? .name(host)
   }
 
-  /// Reads the state of the network and returns the path to the host. Blocks the thread while the host's name is looked up, unless
-  /// the addresses are already known because the network is being watched.
+  /// Reads the state of the network and returns the path to the host. Blocks the thread while the host's name is looked up. No
+  /// lookup is necessary if the network is being watched and the addresses are already known.
   package func current() -> HostPath {
     guard let network = try? NetworkState.current() else { return .unknown }
     return path(in: network, knownAddresses())
@@ -93,8 +93,8 @@ package final class HostReachability: Sendable {
     }
   }
 
-  /// Starts to call `handler` with the path to the host, soon after this call and then after each change of the network. Replaces
-  /// an earlier handler.
+  /// Starts to call `handler` with the path to the host, for the first time soon after this call, and then whenever the network
+  /// changes. The handler replaces an earlier one.
   ///
   /// Returns false if the process may not use netlink, or has no descriptors or threads left.
   package func watch(_ handler: @escaping @Sendable (HostPath) -> Void) -> Bool {
@@ -110,7 +110,7 @@ package final class HostReachability: Sendable {
 
   /// Stops watching the network and calling the handler.
   package func stop() {
-    // The earlier handler is released outside the lock.
+    // The previous handler is released outside the lock.
     let earlier = state.withLock { state in
       defer { state = State() }
       return state.watch
@@ -125,7 +125,7 @@ package final class HostReachability: Sendable {
       defer { state.lookup = state.lookup == .idle ? .running : .outdated }
       return state.lookup == .idle
     }
-    // A new lookup may take long, but the addresses of the latest one already show whether the network was lost.
+    // A new lookup may take long. Meanwhile, the addresses of the previous lookup already show whether there is still a route.
     if needsLookup { lookUp(isFirst: state.withLock { $0.addresses.isEmpty }) } else { report() }
   }
 
@@ -140,7 +140,7 @@ package final class HostReachability: Sendable {
       switch result {
       case .success(let addresses): state.addresses = addresses.compactMap(\.ip)
       case .failure(let error):
-        // If no name server responds, the earlier addresses are kept, and the path to them is reported.
+        // If no name server responds, the addresses of the previous lookup remain valid, and the path to them is reported.
         if error.kind == .unknownName { state.addresses = [] }
       }
       defer { state.lookup = state.lookup == .outdated ? .running : .idle }

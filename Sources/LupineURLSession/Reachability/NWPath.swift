@@ -2,21 +2,21 @@
 
 import LupineEngine
 
-/// A network interface.
+/// A network interface of this machine.
 public struct NWInterface: Sendable, Hashable {
-  /// The kind of an interface.
+  /// The type of a network interface.
   public enum InterfaceType: Sendable, Hashable, CaseIterable {
-    /// A virtual or unknown interface. On Linux, such interfaces can't be distinguished from Ethernet, so no interface has this
-    /// type.
+    /// A virtual or unknown interface. No interface has this type, because on Linux, such interfaces can't be distinguished from
+    /// Ethernet.
     case other
-    /// A wireless local network: an interface whose name begins with "wl", as systemd and the kernel name such interfaces.
+    /// A Wi-Fi interface: an interface whose name begins with "wl", as the kernel and systemd name such interfaces.
     case wifi
-    /// A modem of a mobile network: an interface of the kernel's WWAN subsystem or of rmnet, one that carries raw IP, or one
-    /// whose name begins with "ww" or "rmnet".
+    /// A modem of a mobile network: an interface of the kernel's WWAN subsystem or of rmnet, an interface that carries raw IP, or
+    /// an interface whose name begins with "ww" or "rmnet".
     case cellular
-    /// Ethernet, and all interfaces that aren't known to be of another type.
+    /// Ethernet, or an interface that isn't known to be of another type.
     case wiredEthernet
-    /// The loopback interface. It leads to no other machine, so no path contains it.
+    /// The loopback interface. No path contains this interface, because it doesn't lead to another machine.
     case loopback
 
     init(_ medium: NetworkPath.Medium) {
@@ -33,19 +33,20 @@ public struct NWInterface: Sendable, Hashable {
   public let type: InterfaceType
   /// The interface's name, such as "eth0".
   public let name: String
-  /// The interface's index, by which the kernel identifies it.
+  /// The interface's index, which identifies the interface in the kernel.
   public let index: Int
 }
 
-/// The path to other machines, according to the default routes in the kernel's routing tables.
+/// The path from this machine to other machines, according to the default routes in the kernel's routing tables.
 public struct NWPath: Sendable, Hashable {
   /// Whether there is a path to other machines.
   public enum Status: Sendable, Hashable {
-    /// There is a usable default route.
+    /// There is a usable default route, through an interface of a permitted type.
     case satisfied
     /// There is no usable default route through an interface of a permitted type.
     case unsatisfied
-    /// The network's state can't be read, for example in a sandbox without netlink. A connection may succeed.
+    /// It is unknown whether there is a path, because the network's state can't be read, for example in a sandbox without netlink.
+    /// A connection may succeed.
     case requiresConnection
   }
 
@@ -54,17 +55,17 @@ public struct NWPath: Sendable, Hashable {
   /// The interfaces of the usable default routes, starting with the preferred one.
   public let availableInterfaces: [NWInterface]
 
-  /// Returns whether packets leave through an interface of the given type, that is, whether the preferred interface of the path has
-  /// this type.
+  /// Returns whether the path uses an interface of the given type. Packets leave through the preferred interface, which is the
+  /// first in ``availableInterfaces``.
   public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool { availableInterfaces.first?.type == type }
 
   /// Whether the path leads through a mobile network.
   public var isExpensive: Bool { usesInterfaceType(.cellular) }
 
-  /// Whether the path is in low data mode. Always false, because Linux has no such mode.
+  /// Whether the path uses a network in low data mode. Always false, because Linux has no low data mode.
   public var isConstrained: Bool { false }
 
-  /// Creates the path in the given state of the network, through the interfaces that `filter` permits. `network` is nil if the
+  /// Creates the path for the given state of the network, through the interfaces that `filter` permits. `network` is nil if the
   /// network's state can't be read.
   init(_ network: NetworkState?, _ filter: PathFilter) {
     availableInterfaces = (network?.linksToAnyHost ?? [])

@@ -4,7 +4,7 @@ public import Dispatch
 package import LupineEngine
 import Synchronization
 
-/// Reports the path to other machines, at the start and after each change of the network.
+/// Reports the path from this machine to other machines, after the start and whenever the network changes.
 ///
 /// ```swift
 /// let monitor = NWPathMonitor()
@@ -12,8 +12,8 @@ import Synchronization
 /// monitor.start(queue: .main)
 /// ```
 ///
-/// The monitor derives the path from the kernel's routes, which netlink reports without polling. A path doesn't guarantee that any
-/// server can be reached.
+/// The monitor determines the path from the kernel's routes. Netlink reports changes of the routes, so the monitor doesn't poll. A
+/// path doesn't guarantee that any server can be reached.
 public final class NWPathMonitor: Sendable {
   private enum Watching {
     case never
@@ -51,19 +51,19 @@ public final class NWPathMonitor: Sendable {
 
   deinit { cancel() }
 
-  /// The closure that receives the path, on the queue passed to ``start(queue:)``, soon after the start and after each change. Nil
-  /// by default. Set it before calling ``start(queue:)``.
+  /// The closure that is called with the path, soon after the start and after each change, on the queue passed to
+  /// ``start(queue:)``. Nil by default. Set it before calling ``start(queue:)``.
   public var pathUpdateHandler: (@Sendable (_ newPath: NWPath) -> Void)? {
     get { state.withLock { $0.handler } }
     set { state.withLock { $0.handler = newValue } }
   }
 
-  /// The path that the monitor has reported last. Before its first report, the path according to the kernel's current routes.
+  /// The path in the monitor's latest report. Before the first report, the path according to the kernel's current routes.
   public var currentPath: NWPath {
     state.withLock { $0.latest } ?? NWPath(source.current(), filter)
   }
 
-  /// Starts to report paths to ``pathUpdateHandler`` on a queue. Has no effect if the monitor has already been started or canceled.
+  /// Starts to report paths to ``pathUpdateHandler`` on a queue. Has no effect if the monitor was already started or canceled.
   ///
   /// In a sandbox without netlink, the monitor reports a single path, with the status `requiresConnection`.
   public func start(queue: DispatchQueue) {
@@ -75,7 +75,7 @@ public final class NWPathMonitor: Sendable {
     guard isFirst else { return }
     let watch = source.watch { [weak self] network in self?.networkChanged(network) }
     guard let watch else { return networkChanged(nil) }
-    // If the monitor was canceled in the meantime, the watch is released, outside the lock.
+    // If the monitor was canceled in the meantime, the watch of the network is released, outside the lock.
     _ = state.withLock { state -> (any AnyObject & Sendable)? in
       guard case .watching(let queue, nil) = state.watching else { return watch }
       state.watching = .watching(queue, watch)
@@ -83,7 +83,7 @@ public final class NWPathMonitor: Sendable {
     }
   }
 
-  /// Stops the monitor permanently.
+  /// Stops the monitor permanently: it reports no more paths and can't be started again.
   public func cancel() {
     _ = state.withLock { state in
       defer { state.watching = .canceled }
@@ -107,9 +107,10 @@ public final class NWPathMonitor: Sendable {
     }
   }
 
-  /// Returns whether there is a path for this monitor in the given state of the network. True if the network's state can't be read.
+  /// Returns whether the given state of the network contains a path that this monitor permits. Also returns true if `network` is
+  /// nil because the network's state can't be read.
   package func isSatisfied(by network: NetworkState?) -> Bool { NWPath(network, filter).status != .unsatisfied }
 
-  /// Creates an empty list of waiters, which wait until the network that this monitor observes has a path.
+  /// Creates an object with which callers wait until the network that this monitor observes has a path.
   package func makeWaiters() -> PathWaiters { PathWaiters(source: source) }
 }

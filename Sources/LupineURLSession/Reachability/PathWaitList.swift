@@ -2,21 +2,22 @@
 
 import LupineEngine
 
-/// A list of waiters, each of which waits until the network has a path for it, and the times at which the waiters continue.
+/// A list of waiters, each of which waits until the network has a path for it. The list determines the times at which the waiters
+/// continue.
 ///
 /// A waiter continues as soon as the network has a path for it. If many waiters could continue at once, the list spreads them over
-/// up to two seconds. If earlier attempts of a waiter have failed although there was a path, that waiter first pauses, longer after
-/// each failure. Therefore, many waiters don't all connect at once, even if a link goes up and down repeatedly or the network has
-/// no name servers.
+/// up to two seconds. A waiter whose earlier attempts have failed, although there was a path, pauses first, longer after each
+/// failure. Therefore, many waiters don't all connect at once, even if a link goes up and down repeatedly or the network has no
+/// name servers.
 struct PathWaitList {
-  /// The time between two waiters that continue after the same change of the network: 2 ms, so that 500 connections are opened per
-  /// second. The time is shorter if there are more than 1,000 waiters.
+  /// The delay between two waiters that continue after the same change of the network: 2 ms, so that 500 connections are
+  /// opened per second. The delay is shorter if there are more than 1,000 waiters.
   static let spreadStep = Duration.milliseconds(2)
-  /// The maximum time between the first and the last of the waiters that continue after the same change of the network: 2 s.
+  /// The maximum total delay of the waiters that continue after the same change of the network, from the first to the last: 2 s.
   static let spreadMax = Duration.seconds(2)
-  /// The pause before a waiter's second attempt: 100 ms. The pause doubles with each further attempt, up to `pauseMax`.
+  /// The pause before a waiter's second attempt to connect: 100 ms. The pause doubles with each further attempt, up to `pauseMax`.
   static let pauseMin = Duration.milliseconds(100)
-  /// The maximum pause before a waiter's next attempt: 10 s.
+  /// The maximum pause before a waiter's next attempt to connect: 10 s.
   static let pauseMax = Duration.seconds(10)
 
   typealias ID = UInt64
@@ -25,16 +26,16 @@ struct PathWaitList {
 
   private struct Waiter {
     let condition: Condition
-    /// The earliest time at which the waiter may continue: the end of its pause after failed attempts.
+    /// The earliest time at which the waiter may continue, which is the end of its pause after failed attempts.
     let earliest: Instant
-    /// The time at which the wait times out. Nil if it never does.
+    /// The time at which the waiter times out. Nil if there is no time limit.
     let end: Instant?
     /// The time at which the waiter continues. Nil while the network has no path for it.
     var release: Instant?
     let resume: @Sendable (PathWait.Outcome) -> Void
   }
 
-  /// The latest report about the network's state, or none.
+  /// The latest report about the state of the network, or no report yet.
   private enum Network {
     case unreported
     case reported(NetworkState?)
@@ -47,7 +48,7 @@ struct PathWaitList {
   var isEmpty: Bool { waiters.isEmpty }
   var count: Int { waiters.count }
 
-  /// The earliest time at which a waiter continues or times out. Nil if no waiter will do so.
+  /// The earliest time at which any waiter continues or times out. Nil if there is no such time.
   var nextTime: Instant? {
     waiters.values.reduce(nil as Instant?) { earliest, waiter in
       [earliest, waiter.release, waiter.end].compactMap(\.self).min()
@@ -58,7 +59,8 @@ struct PathWaitList {
   ///
   /// - Parameters:
   ///   - condition: A closure that returns whether the network has a path for the waiter.
-  ///   - attempts: The number of consecutive attempts of the waiter that have failed after earlier waits.
+  ///   - attempts: The number of consecutive attempts to connect that the waiter has made after earlier waits, and that have
+  ///     failed.
   ///   - limit: The maximum time to wait, or nil for no limit.
   ///   - now: The current time.
   ///   - resume: A closure that is called when the waiter continues or times out.
@@ -74,14 +76,14 @@ struct PathWaitList {
     return latest
   }
 
-  /// Removes a waiter without resuming it.
+  /// Removes a waiter from the list without resuming it.
   mutating func remove(_ id: ID) {
     waiters[id] = nil
     if waiters.isEmpty { network = .unreported }
   }
 
-  /// Records that the network's state has changed, and sets the times at which waiters continue. `random` returns a number in
-  /// 0..<1, which varies these times.
+  /// Updates the times at which waiters continue, after the network's state has changed. `random` returns a number in 0..<1, with
+  /// which the times are varied.
   mutating func networkChanged(_ state: NetworkState?, now: Instant, random: () -> Double) {
     network = .reported(state)
     let ready = waiters.keys.sorted().filter { waiters[$0]?.condition(state) == true }
@@ -91,7 +93,7 @@ struct PathWaitList {
     let step = min(Self.spreadStep, Self.spreadMax / max(fresh.count, 1))
     for (index, id) in fresh.enumerated() {
       guard let earliest = waiters[id]?.earliest else { continue }
-      // The first waiter continues at once, so that a single waiter isn't delayed.
+      // The first waiter continues immediately, so that a single waiter isn't delayed.
       let offset = index == 0 ? .zero : step * (Double(index) + random())
       waiters[id]?.release = max(earliest, now + offset)
     }
@@ -120,7 +122,7 @@ struct PathWaitList {
 
   private static func pause(after attempts: Int) -> Duration {
     guard attempts > 0 else { return .zero }
-    // 2⁷ times the minimum pause exceeds the maximum.
+    // With 2⁷ times the minimum pause, the maximum is already exceeded.
     return min(pauseMin * (1 << min(attempts - 1, 7)), pauseMax)
   }
 }

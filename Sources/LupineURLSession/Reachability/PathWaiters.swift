@@ -4,19 +4,19 @@ import Dispatch
 package import LupineEngine
 import Synchronization
 
-/// The source of reports about the state of a network: the kernel or, in tests, a simulation.
+/// The source of reports about a network's state: the kernel or, in tests, a simulation.
 package struct NetworkSource: Sendable {
   package typealias Handler = @Sendable (NetworkState?) -> Void
 
-  /// The network of this machine, as the kernel reports it by netlink.
+  /// The network of this machine, whose state the kernel reports through netlink.
   package static let system = NetworkSource(
     current: { try? NetworkState.current() },
     watch: { handler in try? NetworkWatch { handler(try? $0.get()) } })
 
   /// A closure that returns the network's current state, or nil if it can't be read.
   package let current: @Sendable () -> NetworkState?
-  /// A closure that starts to report the network's state to `handler`, soon after the call and after each change. It returns an
-  /// object whose release ends the reports, or nil if changes can't be observed.
+  /// A closure that starts to report the network's state to `handler`, soon after the call and then after each change. Releasing
+  /// the returned object ends the reports. Returns nil if changes can't be observed.
   package let watch: @Sendable (_ handler: @escaping Handler) -> (any AnyObject & Sendable)?
 
   package init(
@@ -26,17 +26,17 @@ package struct NetworkSource: Sendable {
     (self.current, self.watch) = (current, watch)
   }
 
-  /// Returns whether the network is known to have no default route. In this case, the machine can reach only name servers in the
-  /// networks to which its own links belong.
+  /// Returns whether the network certainly has no default route. In this case, the machine can reach only name servers in the
+  /// networks to which it is directly connected.
   func isOffline() -> Bool { current().map { $0.path(to: nil) == nil } ?? false }
 }
 
-/// A wait for a path through the network. Releasing the object ends the wait without calling the `resume` closure.
+/// A wait until the network has a path. Releasing this object ends the wait without calling the `resume` closure.
 package final class PathWait: Sendable {
   package enum Outcome: Sendable {
-    /// The network has a path for the waiter.
+    /// The wait has ended because the network has a path for the waiter.
     case path
-    /// The maximum time to wait has passed.
+    /// The wait has ended because the maximum time to wait has passed.
     case timedOut
   }
 
@@ -53,16 +53,16 @@ package final class PathWait: Sendable {
 
 /// Resumes waiters as soon as the network has a path for them. Watches the network only while there are waiters.
 package final class PathWaiters: Sendable {
-  /// The list of waiters for this machine's network, which all sessions and retriers share.
+  /// The waiters for this machine's network. All sessions and retriers share this object.
   package static let shared = PathWaiters(source: .system)
 
   private struct State {
     var list = PathWaitList()
     var watch: (any AnyObject & Sendable)?
-    /// The number of times that a watch of the network has been started, which is also the number of the latest watch. A late
-    /// report of an earlier watch has a lower number and is ignored.
+    /// The number of times that the network has been watched, which is also the number of the latest watch. Late reports of earlier
+    /// watches have lower numbers and are ignored.
     var watchCount = 0
-    /// The time at which the timer fires. Nil if the timer isn't set.
+    /// The time at which the timer will fire. Nil if the timer isn't set.
     var timer: Instant?
   }
 
@@ -76,7 +76,8 @@ package final class PathWaiters: Sendable {
   /// returned object, because releasing it ends the wait.
   ///
   /// - Parameters:
-  ///   - attempts: The number of consecutive attempts of the waiter that have failed after earlier waits.
+  ///   - attempts: The number of consecutive attempts to connect that the caller has made after earlier waits, and that have
+  ///     failed.
   ///   - limit: The maximum time to wait, or nil for no limit.
   ///   - condition: A closure that returns whether the network has a path for the waiter. Its argument is nil if the network's
   ///     state can't be read.
@@ -99,7 +100,7 @@ package final class PathWaiters: Sendable {
   private func startWatching(_ count: Int) {
     let watch = source.watch { [weak self] network in self?.networkChanged(network, count) }
     guard let watch else { return networkChanged(nil, count) }
-    // If all waiters have left in the meantime, the watch is released, outside the lock.
+    // If there are no waiters left, the new watch of the network is released, outside the lock.
     _ = state.withLock { state -> (any AnyObject & Sendable)? in
       guard state.watchCount == count, !state.list.isEmpty else { return watch }
       state.watch = watch
@@ -123,12 +124,12 @@ package final class PathWaiters: Sendable {
     schedule()
   }
 
-  /// The minimum time between two firings of the timer: 10 ms, so that even thousands of waiters cost at most a hundred firings per
-  /// second.
+  /// The minimum time between two firings of the timer: 10 ms. Even with thousands of waiters, the timer fires at most a hundred
+  /// times per second.
   private static let timerPause = Duration.milliseconds(10)
 
-  /// Sets the timer for the time at which the next waiter continues or times out, but not earlier than `earliest`. Has no effect if
-  /// the timer already fires at that time or earlier.
+  /// Sets the timer for the next time at which a waiter continues or times out, but not earlier than `earliest`. Has no effect if
+  /// the timer will already fire at that time or earlier.
   private func schedule(earliest: Instant = Instant(nanoseconds: 0)) {
     let time = state.withLock { state -> Instant? in
       guard let next = state.list.nextTime.map({ max($0, earliest) }), next < state.timer ?? Instant(nanoseconds: .max)

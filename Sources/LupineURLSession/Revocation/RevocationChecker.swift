@@ -6,12 +6,13 @@ import LupineEngine
 
 /// The reason why a certificate chain has failed the revocation check.
 package enum RevocationFailure: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-  /// A certificate of the chain has been revoked.
+  /// A certificate of the chain has been revoked. `cause` states the reason and, if known, the date of the revocation.
   case revoked(certificate: String, cause: String)
-  /// A verified OCSP response or revocation list is required for each certificate, but there is none for this one.
+  /// Each certificate must have a verified OCSP response or revocation list, but there is none for this certificate. `causes` are
+  /// the reasons.
   case unconfirmed(certificate: String, causes: [String])
 
-  /// A textual description: the certificate, the cause and the remedy.
+  /// A textual description of the failure: the certificate, the cause and the remedy.
   package var description: String {
     switch self {
     case .revoked(let certificate, let cause):
@@ -28,17 +29,18 @@ package enum RevocationFailure: Error, Sendable, Hashable, CustomStringConvertib
   package var errorDescription: String? { description }
 }
 
-/// A resource to fetch for a revocation check.
+/// A resource that is fetched to check a certificate for revocation: an OCSP response or a revocation list.
 package enum RevocationQuery: Sendable, Hashable {
-  /// The answer of the OCSP responder at `url` to the OCSP request `request`, in DER.
+  /// The response of the OCSP responder at `url` to the DER-encoded OCSP request `request`.
   case response(url: String, request: [UInt8])
   /// The certificate revocation list at `url`.
   case list(url: String)
 }
 
-/// Checks certificates for revocation. This type makes all decisions. It gets resources and the current time from closures.
+/// Checks certificates for revocation. This type contains all decisions, and gets resources and the current time from closures.
 struct RevocationChecker: Sendable {
-  /// A closure that fetches a resource within the given number of seconds. It blocks the thread until the resource has arrived.
+  /// A closure that fetches a resource within the given number of seconds. It blocks the thread until the resource has been
+  /// received.
   typealias Fetch = @Sendable (RevocationQuery, _ seconds: Int) throws(RevocationProblem) -> [UInt8]
 
   let memory: RevocationMemory
@@ -46,14 +48,15 @@ struct RevocationChecker: Sendable {
   let clock: @Sendable () -> Int
   let fetch: Fetch
 
-  /// Checks all certificates of a verified chain except its trust anchor, starting with the server's certificate. Returns nil if
-  /// the chain passes the check, or else the reason why it fails.
+  /// Checks all certificates of a verified chain except for its trust anchor. Returns nil if the chain passes the check, or else
+  /// the reason for the failure.
   ///
   /// - Parameters:
-  ///   - subjects: The certificates to check, each paired with its issuer's certificate, starting with the server's certificate.
-  ///   - staple: The OCSP response, in DER, that the server has sent about its own certificate in the TLS handshake. Nil if it has
+  ///   - subjects: The certificates to check, starting with the server's certificate. Each one is paired with its issuer's
+  ///     certificate.
+  ///   - staple: The DER-encoded OCSP response about the server's certificate that the server sent in the TLS handshake. Nil if it
   ///     sent none.
-  ///   - options: The methods of the check, and whether a verified status is required.
+  ///   - options: The methods of the check, and whether each certificate needs a verified status.
   func failure(
     of subjects: [RevocationSubject], staple: [UInt8]?, options: RevocationOptions
   ) -> RevocationFailure? {
@@ -72,7 +75,7 @@ private struct Check {
   let options: RevocationOptions
   let deadline: Int
   let checker: RevocationChecker
-  /// The reasons why OCSP responses and revocation lists couldn't be used, in the order in which they were tried.
+  /// The reasons why OCSP responses and revocation lists couldn't be used, in the order of the attempts.
   var causes: [String] = []
 
   init(subject: RevocationSubject, options: RevocationOptions, deadline: Int, checker: RevocationChecker) {
@@ -94,7 +97,7 @@ private struct Check {
     // The stapled response is used first even if lists are preferred, because it may say that the certificate is revoked.
     if let stapled { remember(stapled, .ocsp) }
     if case .revoked(let cause) = stapled { return revoked(cause) }
-    // The certificate states that it must be refused without a stapled response (RFC 7633 §4.2.3).
+    // The certificate requires ("must staple") that the server sends an OCSP response about it (RFC 7633 §4.2.3).
     if isServers, options.contains(.ocsp), stapled == nil, subject.requiresStaple {
       return .unconfirmed(
         certificate: subject.name, causes: causes + ["it requires a stapled response (RFC 7633)"])
@@ -110,7 +113,7 @@ private struct Check {
     return options.contains(.requiresAnswer) ? .unconfirmed(certificate: subject.name, causes: causes) : nil
   }
 
-  /// The methods that the options permit, starting with the preferred one.
+  /// The methods (OCSP responders or revocation lists) that the options permit, starting with the preferred one.
   private var methods: [RevocationMemory.Method] {
     let methods: [RevocationMemory.Method] = options.contains(.prefersLists) ? [.list, .ocsp] : [.ocsp, .list]
     return methods.filter { options.contains($0 == .ocsp ? .ocsp : .lists) }
@@ -142,7 +145,7 @@ private struct Check {
     }
   }
 
-  /// Returns the time limit of the next fetch in seconds. Throws an error if the check's time limit has passed.
+  /// Returns the time limit of the next fetch in seconds. Throws an error if the time limit of the whole check has passed.
   private func seconds() throws(RevocationProblem) -> Int {
     let left = deadline - checker.clock()
     guard left > 0 else {
@@ -151,7 +154,7 @@ private struct Check {
     return min(left, RevocationLimits.fetchSecondsMax)
   }
 
-  /// Returns the certificate's status if `answer` contains it. Otherwise, adds the name of the source and the failure to `causes`,
+  /// Returns the certificate's status if `answer` is a success. Otherwise, adds the name of the source and the failure to `causes`,
   /// and returns nil.
   private mutating func note(
     _ source: String, _ answer: Result<RevocationStatus, RevocationProblem>

@@ -5,21 +5,21 @@ import Foundation
 import LupineEngine
 import Synchronization
 
-/// Fetches OCSP responses and revocation lists for revocation checks. Each fetch blocks its thread, so it must not run on an event
-/// loop's thread.
+/// Fetches OCSP responses and revocation lists to check certificates for revocation. Each fetch blocks its thread, so it must not
+/// run on the thread of an event loop.
 ///
 /// The fetcher uses only http: OCSP responses and revocation lists are signed, so they need no TLS, and a fetch over https would
 /// itself need a revocation check. It doesn't follow redirects.
 final class RevocationFetcher: Sendable {
-  /// The fetcher for `SecTrust` objects that belong to no session.
+  /// The fetcher for `SecTrust` objects that don't belong to a session.
   static let shared = RevocationFetcher(EngineConfiguration())
 
   private let configuration: EngineConfiguration
   private let engine = Mutex<Engine?>(nil)
   private let silence = Mutex(SilentServers())
 
-  /// Creates a fetcher with a session's proxies, resolver, address policy and socket options. The fetcher's own engine starts with
-  /// the first fetch.
+  /// Creates a fetcher with the proxies, resolver, address policy and socket options of a session. The fetcher has a separate
+  /// engine, which starts with the first fetch.
   init(_ session: EngineConfiguration) {
     var configuration = EngineConfiguration()
     configuration.proxy = session.proxy
@@ -39,7 +39,7 @@ final class RevocationFetcher: Sendable {
     let sink = FetchSink()
     engine.submit(request, to: sink)
     let answer = sink.wait()
-    // Releasing the engine earlier would end the exchange.
+    // If the engine were released earlier, the exchange would end.
     withExtendedLifetime(engine) {}
     silence.withLock { $0.note(answer, of: server, now: .now) }
     switch answer {
@@ -49,9 +49,9 @@ final class RevocationFetcher: Sendable {
     }
   }
 
-  /// The outcome of one exchange with a server.
+  /// The result of sending one request to a server.
   enum Answer {
-    /// The server has sent a response. The body is empty unless the status code is 200.
+    /// The server has sent a response with this status code and body. The body is empty unless the status code is 200.
     case response(status: Int, [UInt8])
     case failure(EngineError)
   }
@@ -96,16 +96,16 @@ final class RevocationFetcher: Sendable {
   }
 }
 
-/// Remembers the servers that recently failed to respond, so that later handshakes don't wait for them again.
+/// Remembers the servers that recently failed to respond, so that later TLS handshakes don't wait for these servers.
 struct SilentServers {
   private var servers: [Origin: (until: Instant, problem: RevocationProblem)] = [:]
 
-  /// Returns the reason why the fetcher must not send a request to the server now. Returns nil if it may send one.
+  /// Returns the reason why no request may be sent to the server now. Returns nil if a request may be sent.
   func problem(of server: Origin, now: Instant) -> RevocationProblem? {
     servers[server].flatMap { now < $0.until ? $0.problem : nil }
   }
 
-  /// Records whether the server has responded. A response counts, whatever its status code is.
+  /// Records whether the server has responded. A response with any status code counts.
   mutating func note(_ answer: RevocationFetcher.Answer, of server: Origin, now: Instant) {
     guard case .failure(let error) = answer else {
       servers[server] = nil
@@ -118,7 +118,7 @@ struct SilentServers {
   }
 }
 
-/// Collects the response of one exchange, for which a thread waits.
+/// Collects the response to one request, while a thread waits for the response.
 private final class FetchSink: ResponseSink {
   private struct State {
     var status = 0
@@ -129,8 +129,7 @@ private final class FetchSink: ResponseSink {
   private let state = Mutex(State())
   private let end = DispatchSemaphore(value: 0)
 
-  /// Blocks the thread until the exchange has ended, and returns the outcome. The wait can't exceed the exchange's total time
-  /// limit.
+  /// Blocks the thread until the request has ended, and returns the result. The wait is limited by the request's total time limit.
   func wait() -> RevocationFetcher.Answer {
     end.wait()
     return state.withLock { state in
@@ -154,7 +153,7 @@ private final class FetchSink: ResponseSink {
 }
 
 extension RevocationChecker {
-  /// Creates a checker that fetches resources with `fetcher`. It shares the memory of verified statuses with all other checkers.
+  /// Creates a checker that fetches resources with `fetcher`. All checkers share one cache of verified statuses.
   init(fetcher: RevocationFetcher) {
     self.init(memory: .shared, clock: { Int(Date().timeIntervalSince1970) }) {
       query, seconds throws(RevocationProblem) in

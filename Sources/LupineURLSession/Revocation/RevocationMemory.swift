@@ -3,10 +3,10 @@
 import LupineEngine
 import Synchronization
 
-/// A cache of certificates' revocation statuses, which come from verified OCSP responses and revocation lists. It is thread-safe.
-/// All sessions can share it: every status is signed, so it doesn't matter which session has fetched it.
+/// A cache of certificates' revocation statuses from verified OCSP responses and revocation lists. Thread-safe. All sessions can
+/// share it, because every status is signed, so it doesn't matter which session fetched the status.
 final class RevocationMemory: Sendable {
-  /// The kind of source from which a status comes: an OCSP response or a revocation list.
+  /// The kind of source from which a revocation status comes: an OCSP response or a revocation list.
   enum Method: Sendable, Hashable {
     case ocsp, list
   }
@@ -18,25 +18,25 @@ final class RevocationMemory: Sendable {
 
   private struct Entry {
     let status: RevocationStatus
-    /// The time at which the status expires, in seconds since 1970.
+    /// The time at which the revocation status expires, in seconds since 1970.
     let end: Int
   }
 
-  /// The cache that all sessions share.
+  /// The cache of revocation statuses that all sessions share.
   static let shared = RevocationMemory()
 
   private let countMax: Int
   private let entries = Mutex<[Key: Entry]>([:])
 
-  /// Creates an empty cache for at most `countMax` statuses, at least 1.
+  /// Creates an empty cache for at most `countMax` revocation statuses. `countMax` must be at least 1.
   init(countMax: Int = RevocationLimits.rememberedMax) {
     self.countMax = countMax
   }
 
   var count: Int { entries.withLock { $0.count } }
 
-  /// Returns the cached status of a certificate from the given kind of source. Returns nil if none is cached, or if it has expired
-  /// at `now`, in seconds since 1970.
+  /// Returns the cached revocation status of a certificate that came from the given kind of source. Returns nil if none is cached,
+  /// or if it has expired at `now`, in seconds since 1970.
   func status(of subject: RevocationSubject, by method: Method, now: Int) -> RevocationStatus? {
     let key = Key(method: method, fingerprint: subject.fingerprint)
     return entries.withLock { entries in

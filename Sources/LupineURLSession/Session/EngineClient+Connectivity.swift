@@ -4,11 +4,12 @@ import Foundation
 import LupineEngine
 
 extension EngineClient {
-  /// Whether the network is known to have no default route.
+  /// Whether the network certainly has no default route. False if the network's state can't be read.
   func isOffline() -> Bool { settings.network.waiters.source.isOffline() }
 
-  /// Returns a closure that decides from a network's state whether the request may succeed: the network must have a route to the
-  /// host's address or, if the host is a name, any route. The closure also returns true if the network's state can't be read (nil).
+  /// Returns a closure that returns whether a given state of the network permits the request to succeed. There must be a route to
+  /// the host's address or, if the host is a name, any route. The closure also returns true for nil, which means that the network's
+  /// state can't be read.
   func pathCondition(for request: URLRequest) -> @Sendable (NetworkState?) -> Bool {
     let refused: Set<NetworkPath.Medium> = settings.network.refusesCellular(request.options) ? [.cellular] : []
     let address = request.url?.host.flatMap { IPAddress($0.trimmingCharacters(in: ["[", "]"])) }
@@ -21,7 +22,7 @@ extension EngineClient {
 }
 
 extension URLError {
-  /// Returns the error for a task that has waited for a network until its time limit passed.
+  /// Returns the error for a task whose time limit has passed while it was waiting for a network.
   static func noNetworkInTime(_ url: URL?) -> URLError {
     let text = "\(ReadableText.url(url)): no network within the resource timeout. Raise the timeout, or retry later."
     var info: [String: Any] = [NSLocalizedDescriptionKey: text]

@@ -5,10 +5,10 @@ import LupineCookies
 import LupineEngine
 
 extension EngineClient {
-  /// Adds to the request the cookies that the session's storage currently has for the request's URL.
+  /// Adds the session's stored cookies for the request's URL to the request.
   ///
-  /// Called for each request of a transfer. A request that follows a redirect doesn't have the cookies of the previous request, so
-  /// it gets only those for its own URL.
+  /// Called for each request of a task, including those that follow a redirect. Such a request doesn't have the cookies of the
+  /// previous request, so it gets only the cookies for its own URL.
   func addCookies(to request: inout EngineRequest) {
     let (uri, fields) = (request.uri, request.fields)
     guard
@@ -20,13 +20,13 @@ extension EngineClient {
     request.fields.append(name: "Cookie", valueBytes: field)
   }
 
-  /// Returns whether the response sets cookies that the session stores.
+  /// Returns whether the response sets cookies and the session stores them.
   func wantsCookies(of head: ResponseHead) -> Bool {
     settings.cookieStorage != nil && head.fields.contains("Set-Cookie")
   }
 
-  /// Stores the cookies that the response sets. Passes the Set-Cookie lines to the storage one by one, because they can't be joined
-  /// like the lines of other fields.
+  /// Stores the cookies that the response sets. Passes each Set-Cookie line to the storage separately, because these lines can't be
+  /// joined like those of other fields.
   func storeCookies(of head: ResponseHead, from uri: URI, mainDocument: URL?) {
     guard let storage = settings.cookieStorage, let source = CookieSource(uri),
       settings.cookieAcceptPolicy.accepts(source, mainDocument: mainDocument)
@@ -43,8 +43,8 @@ extension URI {
 }
 
 extension URLSessionConfiguration.Snapshot {
-  /// Appends the storage's cookies for the URL to `own`, the request's own Cookie field. Returns the value for the Cookie field that
-  /// is sent, or nil if the storage has no cookie for the URL.
+  /// Returns the value of the Cookie field to send: `own`, which is the field that the request already has, followed by the stored
+  /// cookies for the URL. Returns nil if no cookie is stored for the URL.
   func cookieField(
     for source: @autoclosure () -> CookieSource?, at url: @autoclosure () -> URL?,
     joining own: @autoclosure () -> [UInt8]?
@@ -55,8 +55,8 @@ extension URLSessionConfiguration.Snapshot {
 }
 
 extension URLSessionConfiguration {
-  /// Returns the value of the Cookie field that a session would send with the request. Returns nil if the storage adds no cookie to
-  /// those that the request or the configuration sets.
+  /// Returns the value of the Cookie field that a session would send with the request. Returns nil if no stored cookie would be
+  /// added to the cookies that the request or the configuration sets.
   package func cookieField(for request: URLRequest) -> String? {
     guard request.httpShouldHandleCookies, let url = request.url else { return nil }
     let own = request.fields.valueBytes("Cookie") ?? snapshot.additionalFields?.valueBytes("Cookie")

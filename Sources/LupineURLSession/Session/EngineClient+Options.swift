@@ -3,7 +3,7 @@
 import LupineEngine
 
 extension EngineClient {
-  /// Applies the options of a request, and the session's network settings, to the engine's request.
+  /// Sets the options of a URLRequest, and the session's network settings, in the request for the engine.
   func apply(_ options: RequestOptions, to request: inout EngineRequest) {
     request.connection = settings.network.connectionSettings(options)
     if let tls = options.own.tls { request.connection?.tls = evaluatingTrust(tls) }
@@ -15,14 +15,15 @@ extension EngineClient {
 }
 
 extension URLSessionConfiguration.NetworkSettings {
-  /// Returns whether the request's connection must not use a mobile network, because the session or the request doesn't permit it.
+  /// Returns whether the connection must not use a mobile network, because the session or the request doesn't permit mobile
+  /// networks.
   func refusesCellular(_ options: RequestOptions?) -> Bool {
     !allowsCellularAccess || !allowsExpensiveNetworkAccess || options?.allowsCellularAccess == false
       || options?.allowsExpensiveNetworkAccess == false
   }
 
-  /// Returns those settings of the request's connection that differ from the settings of the session's engine. Returns nil if none
-  /// differ.
+  /// Returns the connection settings for a request with these options. Returns nil if they don't differ from the settings of the
+  /// session's engine.
   func connectionSettings(_ options: RequestOptions?) -> ConnectionSettings? {
     let serviceType = options?.networkServiceType ?? serviceType
     let refusesCellular = refusesCellular(options)

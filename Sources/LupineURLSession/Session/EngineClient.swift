@@ -5,47 +5,47 @@ import LupineEngine
 import LupineLogin
 import Synchronization
 
-/// Sends the requests of one session through an engine. The engine is started with the first request, because many sessions never
-/// send a request.
+/// Sends the requests of one session through an engine. The engine starts with the first request, because many sessions never send
+/// a request.
 package final class EngineClient: CacheUpstream, Sendable {
   let settings: URLSessionConfiguration.Snapshot
-  /// The authentication state that the session's tasks share.
+  /// The authentication state that all tasks of the session share.
   let authentication = SessionAuthentication()
   /// The object through which the session uses its cache. Nil if the session has no cache.
   let cache: SessionCache?
   /// The client certificates that the session's delegates have chosen for origins.
   let identities = SessionIdentities()
-  /// The header fields that the session adds to each request that doesn't have them.
+  /// The header fields that the session adds to each request that doesn't already have them.
   private let sessionFields: Fields
-  /// The connection settings for requests that don't set any. Nil if the engine's settings apply.
+  /// The connection settings for requests that don't set any. If nil, the engine's settings apply.
   private let connection: ConnectionSettings?
-  /// The timeouts for requests that don't set any.
+  /// The session's timeouts, for requests that don't set any.
   private let timeouts: Timeouts
   private struct State {
     var engine: Engine?
-    /// The engines that were replaced while tasks used them.
+    /// The engines that the client has replaced but that tasks in progress still use.
     var retired: [Engine] = []
     var evaluation: ServerTrustEvaluation?
-    /// The object that asks the session's delegate whether to trust a server. Nil if the delegate never decides on trust.
+    /// The object that asks the session's delegate whether to trust a server. Nil if the delegate doesn't decide about trust.
     var trustConsultant: (any ServerTrustConsultant)?
-    /// The revocation checker that the trust evaluation and the delegate use. It is created only once, because its fetcher starts a
+    /// The revocation checker for the trust evaluation and for the delegate. It is created only once, because its fetcher has a
     /// separate engine.
     var revocation: RevocationChecker?
-    /// Combined certificate verifiers, starting with the oldest. Each combines the verifier in a request's TLS settings (`own`)
-    /// with the session's trust evaluation and delegate. Requests with equal settings must get the same combined verifier, because
-    /// connections are shared only between requests with the same verifier.
+    /// The combined certificate verifiers, starting with the oldest. Each one combines the verifier in a request's TLS settings
+    /// (`own`) with the session's trust evaluation and delegate. Requests with equal settings must get the same combined verifier,
+    /// because only requests with the same verifier share connections.
     var verifiers: [(own: CertificateVerifier?, combined: CertificateVerifier)] = []
   }
   private let state = Mutex(State())
   private let iterations: any IterationObserver
-  /// Whether `retired` contains engines. Read without the lock after each task.
+  /// Whether `retired` contains engines. Read without the lock at the end of each task.
   private let hasRetired = Atomic(false)
 
-  /// Creates a client, but doesn't start its engine yet.
+  /// Creates a client without starting its engine.
   ///
   /// - Parameters:
-  ///   - settings: The session's settings.
-  ///   - iterations: The object that the engine's event loops notify of the beginning and the end of each iteration.
+  ///   - settings: The settings of the session.
+  ///   - iterations: The object that is notified when an iteration of one of the engine's event loops begins or ends.
   init(_ settings: URLSessionConfiguration.Snapshot, iterations: any IterationObserver) {
     var settings = settings
     if settings.background.identifier != nil, settings.background.isDiscretionary {
@@ -53,8 +53,8 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
     self.settings = settings
     self.iterations = iterations
-    // With an address policy, a session doesn't get responses that other sessions have received from addresses that the policy
-    // refuses.
+    // A session with an address policy must not get cached responses that other sessions have received from addresses that the
+    // policy refuses.
     let isIsolated = settings.engine.addressPolicy != .all
     cache = settings.cache.current.map { SessionCache($0.stores, isIsolated: isIsolated) }
     var fields = settings.additionalFields ?? Fields()
@@ -64,14 +64,14 @@ package final class EngineClient: CacheUpstream, Sendable {
     timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
   }
 
-  /// The value of Accept-Encoding: the content codings that the engine decodes, in order of preference, with weights that decrease
-  /// by 0.1 from 1.0 (RFC 9110 §12.4.2).
+  /// The value of the Accept-Encoding field: the content codings that the engine decodes, in order of preference. The weights
+  /// decrease by 0.1 from 1.0 (RFC 9110 §12.4.2).
   package static let acceptEncoding = ContentCoding.allCases.enumerated()
     .map { index, coding in "\(coding.name);q=\(index == 0 ? "1.0" : "0.\(10 - index)")" }
     .joined(separator: ", ")
 
-  /// The fields that Foundation sends by default: Accept with all media types, Accept-Encoding with the codings that are decoded,
-  /// and User-Agent with the program's name.
+  /// The fields that Foundation sends by default: Accept for all media types, Accept-Encoding with the codings that the engine
+  /// decodes, and User-Agent with the program's name.
   private static let defaultFields: Fields = [
     "Accept": "*/*", "Accept-Encoding": acceptEncoding,
     "User-Agent":
@@ -79,16 +79,16 @@ package final class EngineClient: CacheUpstream, Sendable {
       + " (unknown version) Lupine",
   ]
 
-  /// The receive window of each response: the maximum number of received body bytes that the caller hasn't processed yet.
+  /// The receive window of each response, in bytes: the maximum number of received body bytes that the caller hasn't processed yet.
   package var windowBytes: Int { settings.engine.windowBytes }
 
-  /// The session's rule that decides which redirects are followed, and with which fields.
+  /// The session's rule that decides which redirects are followed, and which fields the next request keeps.
   var redirectRule: RedirectRule { settings.redirectRule }
 
-  /// Converts a task's request to a request of the engine. If `body` isn't nil, it replaces the request's body. `isElsewhere` is
+  /// Converts a task's request to a request for the engine. If `body` isn't nil, it replaces the request's body. `isElsewhere` is
   /// true if a redirect has led to an origin other than that of the first request. In this case, the session's fields that the
-  /// redirect rule binds to an origin aren't added. Throws a `URLError` if the URL can't be requested, or if the cache policy
-  /// requires a cached response but `isCached` is false because no cache answers the request.
+  /// redirect rule binds to an origin aren't added. Throws a `URLError` if the URL can't be requested. Also throws one if the cache
+  /// policy requires a cached response but `isCached` is false because no cache answers the request.
   func convert(
     _ request: URLRequest, body: RequestBody? = nil, isCached: Bool = false, isElsewhere: Bool = false
   ) throws(URLError) -> EngineRequest {
@@ -112,29 +112,28 @@ package final class EngineClient: CacheUpstream, Sendable {
     return converted
   }
 
-  /// The session's fields, except for those that the redirect rule binds to an origin.
+  /// The session's fields without those, such as Authorization, that the redirect rule binds to an origin.
   private var unboundSessionFields: Fields {
     var unbound = sessionFields
     for field in sessionFields where redirectRule.isBoundToOrigin(field.name) { unbound.remove(field.name) }
     return unbound
   }
 
-  /// Adds a Content-Type field with the media type of a form to a POST or PUT request that has a body but no such field, as
-  /// Foundation does.
+  /// Adds the Content-Type of a form to a POST or PUT request that has a body but no Content-Type, as Foundation does.
   private func addContentType(of request: URLRequest, to fields: inout Fields) {
     guard request.httpMethod == "POST" || request.httpMethod == "PUT" else { return }
     guard !request.body.isEmpty, !fields.contains("Content-Type") else { return }
     fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
   }
 
-  /// The fields that make all caches between client and origin ask the origin. `Pragma` is for HTTP/1.0 caches (RFC 9111 §5.4).
+  /// The fields that prevent caches between client and origin from answering. `Pragma` is for HTTP/1.0 caches (RFC 9111 §5.4).
   private static let reloadFields: Fields = ["Cache-Control": "no-cache", "Pragma": "no-cache"]
 
-  /// Returns the request to send after a redirect, with the delegate's changes applied.
+  /// Returns the request to send after a redirect, with the changes that the delegate has made.
   ///
-  /// The request has the session's fields, except for those that the redirect rule has removed. If the delegate has chosen an
-  /// origin other than the proposed one, the fields that the rule binds to an origin are removed too, unless the delegate has
-  /// changed their values.
+  /// The request has the session's fields, except for those that the redirect rule has removed. If the delegate has chosen another
+  /// origin than the proposed one, the fields that the rule binds to an origin are also removed, unless the delegate has changed
+  /// their values.
   ///
   /// - Parameters:
   ///   - next: The request that the redirect rule proposes.
@@ -156,8 +155,8 @@ package final class EngineClient: CacheUpstream, Sendable {
       if isElsewhere, redirectRule.isBoundToOrigin(field.name) { continue }
       request.fields.append(name: field.name, value: field.value)
     }
-    // The proposed request doesn't show an Authorization field that was added because of a challenge or the URL's user
-    // information, so the delegate couldn't decide about it. It is sent only to the same origin.
+    // An Authorization field that was added after a challenge, or from the URL's user information, isn't part of the proposed
+    // request that the delegate saw. Therefore, the delegate couldn't remove it. It is sent only to the same origin.
     if !isElsewhere, !request.fields.contains("Authorization"), !proposed.fields.contains("Authorization"),
       let value = next.fields.first("Authorization")
     {
@@ -174,7 +173,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     if chosen.body != proposed.body {
       request.body = RequestBody(of: chosen)
     } else if request.method != next.method, ["GET", "HEAD"].contains(request.method) {
-      // The upload's body was meant for the original method.
+      // The upload's body must be sent only with the original method.
       request.body = RequestBody()
     }
     return request
@@ -193,15 +192,15 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
   }
 
-  /// Releases the engine after the session's last request. Otherwise, a task that outlives the session would keep the engine's
-  /// threads running.
+  /// Releases the engine after the session's last request. Otherwise, the engine's threads would continue to run while a task
+  /// outlives the session.
   func close() {
     releaseRetired()
     _ = state.withLock { $0.engine.take() }
   }
 
-  /// Replaces the engine, so that later requests open new connections. The tasks in progress continue to use the old engine, which
-  /// is retained until `releaseRetired` is called.
+  /// Replaces the engine, so that later requests open new connections. Tasks in progress continue to use the old engine, which is
+  /// retained until `releaseRetired` is called.
   func renewConnections() {
     state.withLock { state in
       if let old = state.engine.take() { state.retired.append(old) }
@@ -209,7 +208,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
   }
 
-  /// Releases the engines that were replaced, which closes their connections. Called when no task is in progress.
+  /// Releases the replaced engines, which closes their connections. Called when no task is in progress.
   func releaseRetired() {
     guard hasRetired.load(ordering: .relaxed) else { return }
     let retired = state.withLock { state in
@@ -221,7 +220,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     _ = retired
   }
 
-  /// Sets the trust evaluation that the session's handshakes perform in addition to the verification of certificates.
+  /// Sets the trust evaluation, which the session's TLS handshakes perform in addition to the default verification of certificates.
   ///
   /// - Returns: True if the evaluation was set. False, without any effect, if another evaluation is already set, or if the engine
   ///   has already started.
@@ -233,10 +232,11 @@ package final class EngineClient: CacheUpstream, Sendable {
     }
   }
 
-  /// Sets the object that the session's TLS handshakes ask whether to trust a server. Must be called before the first request.
+  /// Sets the object that decides during the session's TLS handshakes whether to trust a server. Must be called before the first
+  /// request.
   func consult(_ consultant: any ServerTrustConsultant) { state.withLock { $0.trustConsultant = consultant } }
 
-  /// Returns the proxy through which the engine sends the request. Returns nil if it sends the request directly to the origin.
+  /// Returns the proxy through which the engine would send the request. Returns nil if the request is sent directly to the origin.
   func proxy(for request: EngineRequest) -> Proxy? {
     try? startedEngine().proxy(for: request)
   }
@@ -251,8 +251,8 @@ package final class EngineClient: CacheUpstream, Sendable {
   /// The maximum number of combined verifiers in `verifiers`: 16. Most programs need only a few.
   private static let verifiersMax = 16
 
-  /// Returns the TLS settings with a verifier that, in addition to the verifier in `tls`, performs the session's trust evaluation
-  /// and asks the session's delegate. If there is neither, returns `tls` unchanged.
+  /// Returns the TLS settings with a verifier that also performs the session's trust evaluation and asks the session's delegate, in
+  /// addition to the verifier in `tls`. If the session has neither evaluation nor delegate, returns `tls` unchanged.
   func evaluatingTrust(_ tls: TLSConfiguration) -> TLSConfiguration {
     state.withLock { state in
       var tls = tls
@@ -262,8 +262,8 @@ package final class EngineClient: CacheUpstream, Sendable {
   }
 
   private func addEvaluation(to tls: inout TLSConfiguration, _ state: inout State) {
-    // If verification is turned off, the delegate isn't asked. An evaluation is added nevertheless. It can't be performed then,
-    // so each connection fails.
+    // If verification is turned off, the delegate isn't asked. A trust evaluation is added nevertheless, but it can't be performed,
+    // so that each connection fails.
     guard state.evaluation != nil || (state.trustConsultant != nil && tls.verification == .full) else { return }
     tls.requestsStapleForVerifier = state.evaluation?.usesStaple ?? false
     let own = tls.verifier
@@ -280,7 +280,7 @@ package final class EngineClient: CacheUpstream, Sendable {
     tls.verifier = combined
   }
 
-  /// Returns the task executor of the engine's first event loop, after starting the engine if necessary.
+  /// Returns the task executor of the engine's first event loop. Starts the engine if necessary.
   func executor() throws(URLError) -> any TaskExecutor { try startedEngine().executor }
 
   private func startedEngine() throws(URLError) -> Engine {
@@ -289,7 +289,7 @@ package final class EngineClient: CacheUpstream, Sendable {
         if let engine = state.engine { return engine }
         var configuration = settings.engine
         addEvaluation(to: &configuration.tls, &state)
-        // If a server requests a client certificate and none is configured, the delegate is asked for one.
+        // If a server requests a client certificate and the settings contain none, the delegate is asked for one.
         configuration.reportsIdentityRequests = true
         let started = try Engine(configuration: configuration, observer: iterations)
         state.engine = started
@@ -308,9 +308,10 @@ extension URLSessionConfiguration.Snapshot {
 }
 
 extension Duration {
-  /// Converts a timeout in seconds, at most 100 years. Returns nil, which means no limit, if the timeout isn't finite and positive.
+  /// Converts a timeout in seconds to a duration of at most 100 years. Returns nil, which means no limit, unless the timeout is
+  /// finite and positive.
   fileprivate init?(timeout seconds: TimeInterval) {
-    // The limit is 100 years, to stay far below the clock's maximum.
+    // The limit of 100 years is far below the maximum of the clock.
     guard seconds > 0, seconds.isFinite else { return nil }
     self = .seconds(min(seconds, 100 * 365 * 24 * 60 * 60))
   }

@@ -3,7 +3,7 @@
 import Foundation
 import LupineEngine
 
-/// The entries of a `connectionProxyDictionary` whose keys are supported.
+/// The entries of a `connectionProxyDictionary` that Lupine supports.
 struct ProxyDictionary: Sendable {
   private enum Key: String, CaseIterable {
     case httpEnable = "HTTPEnable"
@@ -20,13 +20,13 @@ struct ProxyDictionary: Sendable {
     case password = "kCFProxyPasswordKey"
   }
 
-  /// A value in the dictionary, of one of the types that the supported keys permit.
+  /// A value of a supported entry: a number, a string, or an array of strings.
   fileprivate enum Value: Sendable {
     case number(Int)
     case text(String)
     case list([String])
 
-    // A Bool is converted to a number, as in Apple's Foundation.
+    // A Bool is accepted as a number, as in Apple's Foundation.
     init?(_ value: Any) {
       switch value {
       case let text as String: self = .text(text)
@@ -59,7 +59,7 @@ struct ProxyDictionary: Sendable {
     settings = Self.settings(entries)
   }
 
-  /// The entries as a dictionary, which contains only the supported keys.
+  /// A dictionary that contains only the supported entries.
   var values: [AnyHashable: Any] {
     Dictionary(uniqueKeysWithValues: entries.map { (AnyHashable($0.key.rawValue), $0.value.any) })
   }
@@ -72,15 +72,15 @@ struct ProxyDictionary: Sendable {
     return .perScheme(http: http, https: https, bypass: bypass(entries))
   }
 
-  /// Returns the proxy that the entries specify for a scheme, or the error in these entries. Returns nil if the entries don't
-  /// enable the proxy.
+  /// Returns the proxy for requests of a scheme, or the error if the dictionary's entries for it are invalid. Returns nil if the
+  /// entries don't enable a proxy.
   private static func proxy(
     _ scheme: Proxy.Scheme, _ keys: (isEnabled: Key, host: Key, port: Key), defaultPort: Int, _ entries: [Key: Value]
   ) -> Result<Proxy, ProxyError>? {
     guard let isEnabled = entries[keys.isEnabled]?.number, isEnabled != 0 else { return nil }
     let port = entries[keys.port].map { $0.number ?? 0 } ?? defaultPort
     return Result { () throws(ProxyError) in
-      // `Proxy` refuses an empty host and port 0, and its error states the reason.
+      // `Proxy` refuses an empty host and port 0, and throws an error with the reason.
       try Proxy(
         scheme, host: entries[keys.host]?.text ?? "", port: UInt16(exactly: port) ?? 0, user: entries[.user]?.text,
         password: entries[.password]?.text ?? "")
@@ -94,7 +94,7 @@ struct ProxyDictionary: Sendable {
 }
 
 extension ProxyDictionary.Value {
-  /// The value as a number, which is parsed if the value is text. Nil if the value isn't a number.
+  /// The value as an integer, which may be written as text. Nil if the value isn't an integer.
   fileprivate var number: Int? {
     switch self {
     case .number(let number): number

@@ -3,22 +3,21 @@
 import LupineEngine
 import Synchronization
 
-/// The transfers that have received data or events which haven't been delivered yet. A single block on the delivery queue delivers
-/// the data and events of all these transfers. They come from one iteration of the event loop, or from several iterations if the
-/// queue was busy.
+/// The transfers that have received data or events which haven't been delivered yet. One block on the delivery queue delivers the
+/// data and events of all these transfers, which come from one or more iterations of the event loops.
 final class ReadyTransfers: IterationObserver {
   private struct State {
     var ready: [any ReadyTransfer] = []
-    /// An empty array whose capacity is reused: while a delivery is in progress, it replaces `ready`, so that transfers can be
-    /// added without an allocation.
+    /// An empty array that replaces `ready` while a delivery is in progress. Its capacity is reused, so that adding transfers
+    /// doesn't allocate memory.
     var spare: [any ReadyTransfer] = []
-    /// The number of event loops that are currently in an iteration. Each loop schedules a delivery when its iteration ends.
+    /// The number of event loops that are performing an iteration. When an iteration ends, its loop schedules a delivery.
     var iterationCount = 0
-    /// Whether a delivery has been scheduled on the queue but hasn't begun yet.
+    /// Whether a delivery has been submitted to the queue but hasn't begun yet.
     var isScheduled = false
 
-    /// Marks a delivery as scheduled if transfers are ready and no delivery is scheduled yet. Returns true if it has done so. The
-    /// caller must then submit the delivery to the queue.
+    /// Marks a delivery as scheduled, and returns true, if transfers are ready and no delivery is scheduled yet. The caller must
+    /// then submit the delivery to the queue. Otherwise returns false.
     mutating func schedule() -> Bool {
       guard !isScheduled, !ready.isEmpty else { return false }
       isScheduled = true
@@ -26,11 +25,11 @@ final class ReadyTransfers: IterationObserver {
     }
   }
 
-  /// The maximum capacity of an array that is reused for later deliveries: 1,024 transfers, 16 bytes each.
+  /// The maximum capacity of an array that is reused for later deliveries: 1,024 transfers, with 16 bytes each.
   private static let spareCountMax = 1_024
 
-  /// The maximum time for which a completed transfer's Swift task waits to be resumed together with others: 200 µs. A slow
-  /// handler of one transfer therefore doesn't delay the tasks of the others.
+  /// The maximum time for which resuming the Swift task of a completed transfer is delayed, so that several Swift tasks are resumed
+  /// together: 200 µs. With this limit, a slow handler of one transfer doesn't delay the Swift tasks of other transfers.
   private static let resumptionDelayMax = Duration.microseconds(200)
 
   /// The queue on which the transfers deliver their data and events.
@@ -39,7 +38,7 @@ final class ReadyTransfers: IterationObserver {
 
   init(on queue: SerialQueue) { self.queue = queue }
 
-  /// Adds a transfer that has received data or events. The next delivery calls its `deliver()` on the queue.
+  /// Adds a transfer that has received data or events. The next delivery calls the transfer's `deliver()` on the queue.
   func add(_ transfer: any ReadyTransfer) {
     let isDue = state.withLock { state in
       state.ready.append(transfer)
@@ -82,8 +81,8 @@ final class ReadyTransfers: IterationObserver {
   }
 }
 
-/// A transfer that can receive data or events on an event loop, and deliver them on a queue.
+/// A transfer that receives data or events on an event loop, and delivers them on the queue of a `ReadyTransfers` object.
 protocol ReadyTransfer: AnyObject, Sendable {
-  /// Delivers all data and events that the transfer has received so far. Called on the queue of the `ReadyTransfers`.
+  /// Delivers all data and events that the transfer has received so far. Called on the delivery queue.
   func deliver()
 }

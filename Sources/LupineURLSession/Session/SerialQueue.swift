@@ -4,27 +4,28 @@ package import Foundation
 package import LupineEngine
 import Synchronization
 
-/// A queue that performs blocks of work one at a time, on a serial dispatch queue or on any operation queue.
+/// A queue that performs blocks of work one at a time. It is based on a serial dispatch queue or on any operation queue.
 package final class SerialQueue: Sendable {
-  /// The time at which a submitted block of work is performed.
+  /// The time at which a submitted block of work is performed: after all earlier blocks, or immediately.
   package enum Timing {
-    /// The work is performed after all work submitted before, even if the caller runs on the queue.
+    /// The block is performed after all earlier blocks, even if the caller runs on the queue.
     case queued
-    /// The work is performed immediately if the caller runs on the queue. Otherwise, it is performed after all work submitted
-    /// before.
+    /// The block is performed immediately if the caller runs on the queue. Otherwise, the block is performed after all earlier
+    /// blocks.
     case immediate
   }
 
   private enum Base {
-    /// A serial dispatch queue. A block on a dispatch queue costs a fraction of an operation on an operation queue.
+    /// A serial dispatch queue. Submitting a block to it costs a fraction of adding an operation to an operation queue.
     case dispatch(DispatchQueue)
-    /// An operation queue. It may run several operations at the same time, so a single operation performs all waiting work.
+    /// An operation queue, which may run several operations at the same time. Therefore a single operation performs all waiting
+    /// blocks.
     case operations(OperationQueue)
   }
 
   private struct Backlog {
     var work: [@Sendable () -> Void] = []
-    /// Whether an operation is performing the waiting work, or has been added to do so.
+    /// Whether an operation is performing the waiting blocks of work, or was added to the operation queue to do so.
     var isTaken = false
   }
 
@@ -33,14 +34,14 @@ package final class SerialQueue: Sendable {
   private let key = DispatchSpecificKey<Bool>()
   private let resumptions = Resumptions()
 
-  /// Creates a queue that performs work on `queue`, which must be serial.
+  /// Creates a queue that performs work on the given dispatch queue, which must be serial.
   package init(_ queue: DispatchQueue) {
     base = .dispatch(queue)
     queue.setSpecific(key: key, value: true)
   }
 
-  /// Creates a queue that performs work on the operation queue, or directly on the underlying dispatch queue if that queue is
-  /// serial.
+  /// Creates a queue that performs work on an operation queue. If its underlying dispatch queue is serial, the work is performed
+  /// directly on that dispatch queue.
   init(_ operations: OperationQueue) {
     guard let queue = operations.serialQueue else {
       base = .operations(operations)
@@ -61,8 +62,9 @@ package final class SerialQueue: Sendable {
 
   /// Performs `work` on the queue.
   ///
-  /// Blocks of work are performed one at a time. Work submitted with `.queued` is performed in the order of submission. Work
-  /// submitted with `.immediate` on the queue itself is performed before this call returns, ahead of waiting work.
+  /// Blocks of work are performed one at a time. Blocks with the timing `.queued` are performed in the order in which they were
+  /// submitted. A block with `.immediate` that is submitted on the queue itself is performed before this call returns, ahead of
+  /// waiting blocks.
   package func perform(_ timing: Timing = .queued, _ work: @escaping @Sendable () -> Void) {
     if case .immediate = timing, DispatchQueue.getSpecific(key: key) == true { return work() }
     switch base {
@@ -77,8 +79,8 @@ package final class SerialQueue: Sendable {
     }
   }
 
-  /// Calls `deliver`, and collects the continuations that are passed to `resume(_:)` during this call. Resumes the collected
-  /// continuations together when `deliver` returns, and whenever `deliver` calls its argument `resumeCollected`.
+  /// Calls `deliver`, and collects the continuations that are passed to `resume(_:)` during this call. Resumes these continuations
+  /// together when `deliver` returns, and whenever `deliver` calls its argument `resumeCollected`.
   func resumingTogether(_ deliver: (_ resumeCollected: () -> Void) -> Void) {
     resumptions.beginCollecting()
     deliver {
@@ -88,8 +90,8 @@ package final class SerialQueue: Sendable {
     resumptions.resumeCollected()
   }
 
-  /// Resumes the Swift task that waits with this continuation. During a call of `resumingTogether(_:)`, the Swift task is resumed
-  /// later, together with others.
+  /// Resumes the Swift task of a continuation. During a call of `resumingTogether(_:)`, the Swift task is resumed later, together
+  /// with others.
   package func resume(_ continuation: SuspendedTask) { resumptions.resume(continuation) }
 
   private func workOff() {
@@ -106,7 +108,7 @@ package final class SerialQueue: Sendable {
 }
 
 extension OperationQueue {
-  /// The underlying dispatch queue if it is serial. Nil otherwise, for example for the system's global queues, which are
+  /// The underlying dispatch queue if it is serial, or nil. For example, it is nil for the system's global queues, which are
   /// concurrent.
   fileprivate var serialQueue: DispatchQueue? {
     guard maxConcurrentOperationCount == 1, let underlyingQueue else { return nil }

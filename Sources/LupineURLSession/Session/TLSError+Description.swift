@@ -4,6 +4,6 @@ public import Foundation
 public import LupineEngine
 
 extension TLSError: LocalizedError {
-  /// The TLS error's message.
+  /// The error message, which `localizedDescription` returns.
   public var errorDescription: String? { message }
 }

@@ -1,7 +1,7 @@
 // TLSParameters: the TLS version and the cipher suite of a connection, by the names of Foundation's metrics.
 
 // swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase
-/// A TLS version. Its raw value is its number in the TLS protocol (RFC 8446 §4.2.1).
+/// A TLS version. The raw value is the version's number in the TLS protocol (RFC 8446 §4.2.1).
 public enum tls_protocol_version_t: UInt16, Sendable {
   /// TLS 1.0 (RFC 2246).
   case TLSv10 = 0x0301
@@ -18,7 +18,7 @@ public enum tls_protocol_version_t: UInt16, Sendable {
 }
 
 // swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase
-/// A TLS cipher suite. Its raw value is its number in IANA's TLS registry, such as 0x1301 for `TLS_AES_128_GCM_SHA256`.
+/// A TLS cipher suite. The raw value is the suite's number in IANA's TLS registry, such as 0x1301 for `TLS_AES_128_GCM_SHA256`.
 public struct tls_ciphersuite_t: RawRepresentable, Hashable, Sendable {
   /// The cipher suite's number in IANA's TLS registry.
   public let rawValue: UInt16

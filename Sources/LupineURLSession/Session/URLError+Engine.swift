@@ -4,12 +4,13 @@ import Foundation
 import LupineEngine
 
 extension URLError {
-  /// Converts an engine's error. The result has that error as its underlying error, and the error's text as its description.
+  /// Converts an error of the engine to a URLError. The underlying error is the engine's error, whose text becomes the description.
   ///
   /// - Parameters:
   ///   - error: The engine's error.
   ///   - url: The URL of the request.
-  ///   - isOffline: A closure that returns whether the machine has no default route. It is called if no name server has answered.
+  ///   - isOffline: A closure that returns whether the machine certainly has no default route. It is called if no name server has
+  ///     responded.
   init(_ error: EngineError, url: URL?, isOffline: () -> Bool = { NetworkSource.system.isOffline() }) {
     var code = Self.code(error)
     if case (.resolveFailed, .resolve(let cause)) = (error.code, error.cause), cause.kind == .temporary, isOffline() {
@@ -30,7 +31,7 @@ extension URLError {
     self.init(code, description: "\(ReadableText.url(url)): \(error)", underlying: error, url: url)
   }
 
-  /// Creates the error for an engine that can't be started.
+  /// Creates the error for a session whose engine can't be started.
   init(_ error: SystemError) {
     let remedy = "Raise the descriptor and thread limits (ulimit -n, ulimit -u)."
     self.init(
@@ -68,7 +69,7 @@ extension URLError {
   }
 
   private static func refusalCode(_ cause: EngineError.Cause?) -> Code {
-    // Not .cannotConnectToHost, which a RetryPolicy would retry.
+    // The code isn't .cannotConnectToHost, because a RetryPolicy would then retry the request.
     if case .refusal(.cellular) = cause { .notConnectedToInternet } else { .resourceUnavailable }
   }
 
@@ -77,14 +78,14 @@ extension URLError {
   }
 
   private static func bodyCode(_ cause: EngineError.Cause?) -> Code {
-    // The code of the error that the body's producer has thrown, for example because a stream was already read, or because the
-    // delegate provided none.
+    // The code of the error that the body's producer has thrown, for example because the stream was already read or because the
+    // delegate provided no stream.
     if case .producer(let error as URLError) = cause { error.code } else { .cannotOpenFile }
   }
 
   private static func tlsCode(_ error: EngineError) -> Code {
     guard case .tls(let cause) = error.cause else { return .secureConnectionFailed }
-    // A proxy receives no client certificate, so an alert from a proxy doesn't mean that the client's certificate is missing or
+    // A proxy doesn't receive the client certificate, so a TLS alert from a proxy doesn't mean that this certificate is missing or
     // refused.
     let isProxy = error.phase == .proxy
     return switch cause.code {

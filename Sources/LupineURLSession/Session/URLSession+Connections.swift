@@ -4,23 +4,24 @@ import Foundation
 import LupineLogin
 
 extension URLSession {
-  /// The task executor of the session's event loop, or of the first loop if there are several.
+  /// The task executor of the session's event loop, or of the first event loop if there are several.
   ///
   /// A Swift task that prefers this executor (`Task(executorPreference:)`, `withTaskExecutorPreference`) runs on the thread that
   /// also serves the session's sockets, so that its requests wake fewer threads. The Swift task must not block, because it would
-  /// block the loop. Reading the property starts the session's engine if necessary, and throws a `URLError` if the engine can't be
-  /// started. ``flush(completionHandler:)`` and ``reset(completionHandler:)`` replace the loop and its executor.
+  /// also block the event loop. Reading the property starts the session's engine if necessary, and throws a `URLError` if the
+  /// engine can't be started. ``flush(completionHandler:)`` and ``reset(completionHandler:)`` replace the event loop and its
+  /// executor.
   public var executor: any TaskExecutor { get throws { try client.executor() } }
 
-  /// Makes the session's later requests open new connections, and calls the handler on the delegate queue.
+  /// Makes later requests of the session open new connections, and calls the handler on the delegate queue.
   func renewConnections(then completionHandler: @escaping @Sendable () -> Void) {
     client.renewConnections()
     if isIdle { client.releaseRetired() }
     delivery.perform { completionHandler() }
   }
 
-  /// Removes the session's cookies, credentials and cached responses from their storages, and forgets its authentication state and
-  /// the client certificates that its delegates have chosen.
+  /// Removes the cookies, credentials and cached responses from the session's storages. Also clears the session's authentication
+  /// state and the client certificates that its delegates have chosen.
   func removeStoredData() {
     client.settings.cookieStorage?.removeCookies(since: .distantPast)
     if let storage = client.settings.credentialStorage {

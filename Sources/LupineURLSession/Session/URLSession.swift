@@ -4,7 +4,7 @@ public import Foundation
 import Synchronization
 
 // Unchecked because the class is open. All state is constant or protected by the Mutex.
-/// Creates tasks, each of which performs one request, and reports their progress to a delegate.
+/// Creates tasks and reports their progress to a delegate. Each task performs one request.
 ///
 /// The tasks of a session share its configuration, its connections and its delegate. Responses are delivered to the
 /// delegate, to a completion handler, or to the caller of an async method such as ``data(for:delegate:)``. A task does
@@ -26,18 +26,18 @@ import Synchronization
 /// session.finishTasksAndInvalidate()
 /// ```
 ///
-/// A session retains its delegate until it has been invalidated and its last task has ended, so a session with a delegate must be
-/// invalidated after use. A session and its tasks retain each other until the tasks have completed: a program may release a session
-/// whose requests are in progress, but a task that is neither resumed nor cancelled keeps its session in memory. Methods and
-/// properties may be used on any thread.
+/// A session retains its delegate until it has been invalidated and its last task has completed. Therefore, invalidate a session
+/// with a delegate after use. A session and its tasks retain each other until the tasks have completed. A program may release a
+/// session while its requests are in progress, but a task that is neither resumed nor canceled keeps its session in memory. Methods
+/// and properties may be used on any thread.
 ///
 /// Tests can override the methods that create tasks. The methods of this class don't call each other, so overriding one doesn't
-/// affect the others. The async methods are exceptions: `data` and `upload` call the methods that take a completion handler, and
-/// `download` and `bytes` call the methods that take none.
+/// affect the others. The async methods are exceptions: `data` and `upload` call the methods with a completion handler, and
+/// `download` and `bytes` call the methods without one.
 open class URLSession: NSObject, @unchecked Sendable {
   enum Life {
     case valid
-    /// The session has been invalidated: new tasks fail, and the session becomes invalid when its last task has ended.
+    /// The session has been invalidated. New tasks fail, and the session becomes invalid when its last task has completed.
     case invalidating
     case invalid
   }
@@ -50,26 +50,26 @@ open class URLSession: NSObject, @unchecked Sendable {
     /// The session's tasks that haven't completed.
     var tasks = Registry<URLSessionTask>()
     var taskCount = 0
-    /// The number of calls of `keepingRecords` in progress. The session doesn't become invalid before they have ended.
+    /// The number of calls of `keepingRecords` in progress. The session becomes invalid only after they have ended.
     var creationCount = 0
     var sessionDescription: String?
     var fileTransfers: ReadyTransfers?
   }
 
-  /// The session that the whole program shares. It has the default configuration and no delegate, so that it follows redirects.
-  /// It can't be invalidated.
+  /// The session that the whole program shares. It has the default configuration and no delegate, so it follows redirects. It can't
+  /// be invalidated.
   open class var shared: URLSession { sharedSession }
 
-  /// The queue on which the session calls its delegate, one call at a time.
+  /// The operation queue on which the session calls its delegate, one call at a time.
   open var delegateQueue: OperationQueue { queue }
   private let queue: OperationQueue
 
   package final let client: EngineClient
-  /// Performs work on the delegate queue.
+  /// The delegate queue, as a `SerialQueue` that performs one block of work at a time.
   package final let delivery: SerialQueue
-  /// The transfers whose events are delivered on the delegate queue.
+  /// The transfers whose data and events wait for delivery on the delegate queue.
   final let readyTransfers: ReadyTransfers
-  /// The records of a background session's tasks. Nil for other sessions.
+  /// The part of a background session that records its tasks on disk. Nil for other sessions.
   final let background: BackgroundSession?
   private let settings: URLSessionConfiguration
   final let mutableState: Mutex<MutableState>
@@ -80,7 +80,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     return session
   }()
 
-  /// The initial values of a session's properties, created from a configuration and a delegate queue.
+  /// The initial values of a session's properties, which depend on its configuration and its delegate queue.
   private struct Parts {
     let settings: URLSessionConfiguration
     let queue: OperationQueue
@@ -102,7 +102,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Creates a session without a delegate.
   ///
-  /// - Parameter configuration: The settings. The session copies them, so later changes have no effect on it.
+  /// - Parameter configuration: The session's settings. The session copies them, so later changes have no effect on the session.
   public init(configuration: URLSessionConfiguration) {
     let parts = Parts(configuration, nil)
     (settings, queue, client) = (parts.settings, parts.queue, parts.client)
@@ -115,10 +115,11 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a session with a delegate.
   ///
   /// - Parameters:
-  ///   - configuration: The settings. The session copies them, so later changes have no effect on it.
-  ///   - delegate: The delegate, or nil. It is retained until the session has become invalid.
-  ///   - queue: The queue on which the delegate's methods are called, one call at a time, or nil for a dedicated serial queue. If
-  ///     its `maxConcurrentOperationCount` is 1 and it has an `underlyingQueue`, that must be a serial queue too.
+  ///   - configuration: The session's settings. The session copies them, so later changes have no effect on the session.
+  ///   - delegate: The session's delegate, or nil. The session retains its delegate until it has become invalid.
+  ///   - queue: The queue on which the delegate's methods are called, one call at a time. If nil, the session creates a serial
+  ///     queue. If the queue's `maxConcurrentOperationCount` is 1 and it has an `underlyingQueue`, the underlying queue must also
+  ///     be serial.
   public init(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
   ) {
@@ -138,18 +139,18 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// A copy of the session's configuration. Changes to it have no effect on the session.
   open var configuration: URLSessionConfiguration { settings.copy() as? URLSessionConfiguration ?? settings }
 
-  /// The delegate, or nil if there is none or the session has become invalid.
+  /// The session's delegate, or nil if there is none or the session has become invalid.
   open var delegate: (any URLSessionDelegate)? { delegates?.session }
 
   var delegates: Delegates? { mutableState.withLock { $0.delegates } }
 
-  /// A text for the program's own use, which appears in ``description``. Nil by default.
+  /// A text that the program can choose, and that appears in ``description``. Nil by default.
   open var sessionDescription: String? {
     get { mutableState.withLock { $0.sessionDescription } }
     set { mutableState.withLock { $0.sessionDescription = newValue } }
   }
 
-  /// The session's `sessionDescription`, the number of tasks that haven't completed, and whether the session is valid.
+  /// A textual description of the session: `sessionDescription`, the number of uncompleted tasks, and whether the session is valid.
   open override var description: String {
     let name = sessionDescription.map { "\($0), " } ?? ""
     let state = isValid ? "valid" : "invalidated"
@@ -158,7 +159,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   // MARK: Tasks
 
-  /// Creates a suspended task whose response body is delivered to the delegate as it is received.
+  /// Creates a suspended task that delivers the response's body to the delegate while the body is being received.
   ///
   /// Call ``URLSessionTask/resume()`` to send the request. The ``delegate`` then receives the response, the body in
   /// parts, and the completion:
@@ -170,63 +171,63 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// task.resume()
   /// ```
   ///
-  /// - Parameter request: The request. It is copied, including its body.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Parameter request: The request to send. It is copied, including its body.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   open func dataTask(with request: URLRequest) -> URLSessionDataTask { makeDataTask(request) }
 
-  /// Creates a suspended task for a URL. See ``dataTask(with:)``.
+  /// Creates a suspended task for a GET request to a URL. See ``dataTask(with:)``.
   open func dataTask(with url: URL) -> URLSessionDataTask { makeDataTask(URLRequest(url: url)) }
 
-  /// Creates a suspended task that uploads bytes from memory.
+  /// Creates a suspended task that sends bytes as the body of a request.
   ///
   /// - Parameters:
-  ///   - request: The request. Its own body is ignored.
-  ///   - bodyData: The body to send.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  ///   - request: The request to send. Its own body is ignored.
+  ///   - bodyData: The body to send instead.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
     makeUpload(request, .data(bodyData))
   }
 
-  /// Creates a suspended task that uploads a file.
+  /// Creates a suspended task that sends a file as the body of a request.
   ///
   /// The file is opened when the task starts. The body's length is the length of the file at that time. The task completes with a
   /// `URLError` if the file doesn't exist, or if it becomes shorter while it is being sent.
   ///
   /// - Parameters:
-  ///   - request: The request. Its own body is ignored.
+  ///   - request: The request to send. Its own body is ignored.
   ///   - fileURL: The URL of a file on this machine.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
     makeUpload(request, .file(fileURL))
   }
 
-  /// Creates a suspended task that uploads a stream, which the delegate provides.
+  /// Creates a suspended task that sends a stream as the body of a request. The delegate provides the stream.
   ///
   /// The task calls ``URLSessionTaskDelegate/urlSession(_:task:needNewBodyStream:)`` each time it must send the body from its
-  /// start. If the request has a Content-Length field, the stream must have exactly that many bytes, or the task fails. Without
-  /// the field, the body is sent with chunked transfer coding.
+  /// start. If the request has a Content-Length field, the stream must have exactly that many bytes, or the task fails. Without the
+  /// field, the body is sent with the chunked transfer coding.
   ///
-  /// - Parameter request: The request. Its own body is ignored.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Parameter request: The request to send. Its own body is ignored.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { makeUpload(request, .stream) }
 
   /// Creates a suspended task that writes the response's body to a temporary file.
   ///
-  /// - Parameter request: The request. It is copied, including its body.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Parameter request: The request to send. It is copied, including its body.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { makeDownload(request) }
 
-  /// Creates a suspended download task for a URL. See ``downloadTask(with:)``.
+  /// Creates a suspended download task for a GET request to a URL. See ``downloadTask(with:)``.
   open func downloadTask(with url: URL) -> URLSessionDownloadTask { makeDownload(URLRequest(url: url)) }
 
-  /// Creates a suspended task that continues a download that has failed or was cancelled.
+  /// Creates a suspended task that resumes a download that has failed or was canceled.
   ///
-  /// The task completes with `URLError.unsupportedURL` if the data can't be read. It downloads the entire resource
+  /// The task completes with `URLError.unsupportedURL` if the resume data can't be read. The task downloads the entire resource
   /// again if the partial file no longer exists or the resource has changed.
   ///
   /// - Parameter resumeData: The data from ``URLSessionDownloadTask/cancel(byProducingResumeData:)``, or the value of
   ///   ``NSURLSessionDownloadTaskResumeData`` in the `userInfo` of the earlier task's error.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
     makeDownload(resuming: resumeData)
   }
@@ -236,7 +237,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that calls a handler with the response and its whole body.
   ///
   /// The delegate is notified of redirects, challenges, sent bytes and metrics, but not of the response, its body or the
-  /// completion. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax`` limits it.
+  /// completion. The body is collected in memory; ``URLSessionConfiguration/bodyBytesMax`` limits its size.
   ///
   /// ```swift
   /// let url = URL(string: "https://example.com/")!
@@ -246,10 +247,10 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// ```
   ///
   /// - Parameters:
-  ///   - request: The request. It is copied, including its body.
-  ///   - completionHandler: Called once, on the delegate queue, with the body and the response's head. If the request fails, it
-  ///     gets the error, and the head if one was received. A status code of 400 or above isn't an error.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  ///   - request: The request to send. It is copied, including its body.
+  ///   - completionHandler: Called once, on the delegate queue, with the body and the response's head. If the request fails, the
+  ///     handler receives the error, and the head if it was received. A status code of 400 or above isn't an error.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func dataTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -257,7 +258,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDataTask(request), completionHandler)
   }
 
-  /// Creates a suspended task for a URL that calls a handler with the response and its whole body.
+  /// Creates a suspended task for a GET request to a URL. The task calls a handler with the response and its whole body.
   @preconcurrency
   open func dataTask(
     with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -265,13 +266,13 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDataTask(URLRequest(url: url)), completionHandler)
   }
 
-  /// Creates a suspended task that uploads bytes, and calls a handler with the response and its whole body.
+  /// Creates a suspended task that sends bytes as a request's body, and calls a handler with the response and its whole body.
   ///
   /// - Parameters:
-  ///   - request: The request. Its own body is sent if `bodyData` is nil.
-  ///   - bodyData: The body to send.
+  ///   - request: The request to send. Its own body is sent if `bodyData` is nil.
+  ///   - bodyData: The body to send instead, or nil.
   ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func uploadTask(
     with request: URLRequest, from bodyData: Data?,
@@ -280,13 +281,13 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeUpload(request, .data(bodyData ?? request.httpBody ?? Data())), completionHandler)
   }
 
-  /// Creates a suspended task that uploads a file, and calls a handler with the response and its whole body.
+  /// Creates a suspended task that sends a file as the body of a request, and calls a handler with the response and its whole body.
   ///
   /// - Parameters:
-  ///   - request: The request. Its own body is ignored.
+  ///   - request: The request to send. Its own body is ignored.
   ///   - fileURL: The URL of a file on this machine.
   ///   - completionHandler: Called like the handler of `dataTask(with:completionHandler:)`.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func uploadTask(
     with request: URLRequest, fromFile fileURL: URL,
@@ -298,11 +299,10 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that writes the response's body to a temporary file, and calls a handler with the file's URL.
   ///
   /// - Parameters:
-  ///   - request: The request. It is copied, including its body.
-  ///   - completionHandler: Called once, on the delegate queue, with the file's URL and the response's head. If the request
-  ///     fails, it gets the error, and the head if one was received. The file is removed when the handler returns, so move it
-  ///     before.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  ///   - request: The request to send. It is copied, including its body.
+  ///   - completionHandler: Called once, on the delegate queue, with the file's URL and the response's head. If the request fails,
+  ///     the handler receives the error, and the head if it was received. The file is removed when the handler returns.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func downloadTask(
     with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -310,7 +310,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDownload(request), keepsFile: false, completionHandler)
   }
 
-  /// Creates a suspended task that downloads a URL to a temporary file, and calls a handler with the file's URL.
+  /// Creates a suspended task that downloads a URL to a temporary file, and calls a handler with the URL of that file.
   @preconcurrency
   open func downloadTask(
     with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -318,12 +318,12 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDownload(URLRequest(url: url)), keepsFile: false, completionHandler)
   }
 
-  /// Creates a suspended task that continues a stopped download, and calls a handler with the file's URL.
+  /// Creates a suspended task that resumes a stopped download, and calls a handler with the file's URL.
   ///
   /// - Parameters:
-  ///   - resumeData: The data of the stopped download, as for ``downloadTask(withResumeData:)``.
+  ///   - resumeData: The resume data of the stopped download, as for ``downloadTask(withResumeData:)``.
   ///   - completionHandler: Called like the handler of `downloadTask(with:completionHandler:)`.
-  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
+  /// - Returns: The task. If the session is invalid, the task completes with `URLError.cancelled` after it has been resumed.
   @preconcurrency
   open func downloadTask(
     withResumeData resumeData: Data,
@@ -332,9 +332,9 @@ open class URLSession: NSObject, @unchecked Sendable {
     collect(makeDownload(resuming: resumeData), keepsFile: false, completionHandler)
   }
 
-  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, oldest first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't completed, oldest first.
   ///
-  /// A task that was resumed and then suspended is included. An invalidated session has no tasks.
+  /// A task that was resumed and then suspended is included. If the session has been invalidated, the array is empty.
   ///
   /// - Parameter completionHandler: Called once, even if there are no tasks.
   @preconcurrency
@@ -342,8 +342,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     delivery.perform { completionHandler(self.listedTasks) }
   }
 
-  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, separated by kind, and within
-  /// each kind oldest first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't completed. Each kind of task has an array,
+  /// which starts with the oldest task.
   ///
   /// - Parameter completionHandler: Called once with the data tasks, the upload tasks and the download tasks. Upload tasks aren't
   ///   included in the data tasks.
@@ -364,31 +364,31 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   // MARK: Invalidation
 
-  /// Invalidates the session, but lets its tasks finish. Has no effect on the shared session.
+  /// Invalidates the session after its tasks have completed. Has no effect on the shared session.
   ///
-  /// Tasks created afterward fail. After the last task has completed, the delegate's
-  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` is called and the delegate is released.
+  /// New tasks fail from now on. After the last task has completed, the session calls its delegate's
+  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` and releases the delegate.
   open func finishTasksAndInvalidate() { invalidate(cancelling: false) }
 
   /// Invalidates the session and cancels its tasks, which complete with `URLError.cancelled`. Has no effect on the shared session.
   ///
-  /// Tasks created afterward fail. After the last task has completed, the delegate's
-  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` is called and the delegate is released.
+  /// New tasks fail from now on. After the last task has completed, the session calls its delegate's
+  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` and releases the delegate.
   open func invalidateAndCancel() { invalidate(cancelling: true) }
 
   // MARK: Connections and stored data
 
-  /// Makes later requests open new connections. The session's current connections are closed once the running tasks have ended.
+  /// Makes later requests open new connections. The session's current connections are closed after the running tasks have
+  /// completed.
   ///
-  /// The method writes nothing to the disk: cookies and credentials are kept in memory, and cached responses are written as
-  /// they arrive.
+  /// The method writes nothing to the disk: cookies and credentials exist only in memory, and responses are cached when received.
   ///
   /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
   @preconcurrency
   open func flush(completionHandler: @escaping @Sendable () -> Void) { renewConnections(then: completionHandler) }
 
-  /// Removes the cookies, credentials and cached responses from the session's storages, and forgets the client certificates that
-  /// its delegates have chosen. Makes later requests open new connections, like ``flush(completionHandler:)``.
+  /// Removes the cookies, credentials and cached responses from the session's storages, and the client certificates that the
+  /// session's delegates have chosen. Also makes later requests open new connections, like ``flush(completionHandler:)``.
   ///
   /// - Parameter completionHandler: Called immediately on the delegate queue, without waiting for the tasks in progress.
   @preconcurrency

@@ -3,7 +3,7 @@
 import Synchronization
 
 extension URLSessionConfiguration {
-  /// The settings of a session that concern the choice of networks, and waiting for them.
+  /// The settings that determine which networks a session's requests may use, and whether tasks wait for a network.
   struct NetworkSettings: Sendable {
     var allowsCellularAccess = true
     var allowsExpensiveNetworkAccess = true
@@ -13,53 +13,54 @@ extension URLSessionConfiguration {
     var sharedContainerIdentifier: String?
     var usesExtendedIdleMode = false
     var waitsForConnectivity = false
-    /// The list in which the session's tasks wait for a network.
+    /// The object with which the session's tasks wait for a network.
     var waiters = PathWaiters.shared
   }
 
-  /// Whether a task waits if there is no network that its request can use, instead of failing immediately. False by default.
+  /// Whether a task waits for a network that its request can use, instead of failing immediately if there is none. False by
+  /// default.
   ///
-  /// A task waits if it can't open a connection because there is no route to the host, because the name servers don't answer and
-  /// there is no default route, or because the host is reached only through a mobile network, which the request doesn't permit. The
-  /// session calls its delegate's ``URLSessionTaskDelegate/urlSession(_:taskIsWaitingForConnectivity:)`` once. When the kernel
-  /// reports a path to the host, the task sends the request. If this fails for one of these reasons, the task waits again.
+  /// A task waits if it can't open a connection for one of these reasons: there is no route to the host; the name servers don't
+  /// answer and there is no default route; or the host can be reached only through a mobile network, which the request doesn't
+  /// permit. The session calls its delegate's ``URLSessionTaskDelegate/urlSession(_:taskIsWaitingForConnectivity:)`` once. When the
+  /// kernel reports a path to the host, the task sends the request. If this fails for one of these reasons, the task waits again.
   /// ``timeoutIntervalForResource`` limits the task's whole time, including the wait. ``timeoutIntervalForRequest`` doesn't limit
   /// the wait. A task that has sent any part of its request never waits.
   ///
-  /// The property has no effect on background sessions, whose tasks always wait for a network, without calling the delegate.
+  /// The property has no effect on background sessions, whose tasks always wait for a network and don't notify the delegate.
   public var waitsForConnectivity: Bool {
     get { snapshot.network.waitsForConnectivity }
     set { state.withLock { $0.network.waitsForConnectivity = newValue } }
   }
 
-  /// The list in which the session's tasks wait for a network. Tests replace it to simulate a network.
+  /// The object with which the session's tasks wait for a network. Tests replace it to simulate a network.
   package var pathWaiters: PathWaiters {
     get { snapshot.network.waiters }
     set { state.withLock { $0.network.waiters = newValue } }
   }
 
-  /// Whether requests may use a mobile network. True by default. The request's ``URLRequest/allowsCellularAccess`` must be true
-  /// as well.
+  /// Whether requests may use a mobile network. True by default. A request uses a mobile network only if its
+  /// ``URLRequest/allowsCellularAccess`` is true as well.
   public var allowsCellularAccess: Bool {
     get { snapshot.network.allowsCellularAccess }
     set { state.withLock { $0.network.allowsCellularAccess = newValue } }
   }
 
-  /// Whether requests may use an expensive network. True by default. The request's ``URLRequest/allowsExpensiveNetworkAccess``
-  /// must be true as well.
+  /// Whether requests may use an expensive network. True by default. A request uses an expensive network only if its
+  /// ``URLRequest/allowsExpensiveNetworkAccess`` is true as well.
   public var allowsExpensiveNetworkAccess: Bool {
     get { snapshot.network.allowsExpensiveNetworkAccess }
     set { state.withLock { $0.network.allowsExpensiveNetworkAccess = newValue } }
   }
 
-  /// Whether requests may use a network in low data mode. True by default. The property has no effect, because Linux has no
-  /// such mode.
+  /// Whether requests may use a network in low data mode. True by default. The property has no effect, because Linux has no low
+  /// data mode.
   public var allowsConstrainedNetworkAccess: Bool {
     get { snapshot.network.allowsConstrainedNetworkAccess }
     set { state.withLock { $0.network.allowsConstrainedNetworkAccess = newValue } }
   }
 
-  /// The kind of traffic for requests that don't set a kind. `.default` by default. See ``URLRequest/NetworkServiceType``.
+  /// The kind of traffic of requests that don't set one. `.default` by default. See ``URLRequest/NetworkServiceType``.
   public var networkServiceType: URLRequest.NetworkServiceType {
     get { snapshot.network.serviceType }
     set { state.withLock { $0.network.serviceType = newValue } }
@@ -72,8 +73,8 @@ extension URLSessionConfiguration {
     set { state.withLock { $0.network.sharedContainerIdentifier = newValue } }
   }
 
-  /// Whether connections stay open when the app moves to the background. False by default. The property has no effect, because
-  /// the connections of a process on Linux always stay open.
+  /// Whether connections stay open when the app moves to the background. False by default. The property has no effect: on Linux,
+  /// the connections of a process always stay open.
   public var shouldUseExtendedBackgroundIdleMode: Bool {
     get { snapshot.network.usesExtendedIdleMode }
     set { state.withLock { $0.network.usesExtendedIdleMode = newValue } }
@@ -88,6 +89,6 @@ extension URLSessionConfiguration {
 }
 
 extension URLSessionConfiguration.Snapshot {
-  /// Whether a task waits for a network if its request can't be sent because there is none.
+  /// Whether a task waits for a network if its request can't be sent because there is no network.
   var waitsForNetwork: Bool { network.waitsForConnectivity || background.identifier != nil }
 }

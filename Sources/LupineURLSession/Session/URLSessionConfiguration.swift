@@ -5,7 +5,7 @@ public import LupineEngine
 import Synchronization
 
 // Unchecked because the class is open. All state is protected by the Mutex.
-/// The settings of a session: timeouts, fields, cookies, credentials, proxies and the engine's own settings.
+/// The settings of a session: timeouts, header fields, cookies, credentials, proxies and the engine's settings.
 ///
 /// A session copies its configuration when it is created, so change the settings before you create the session:
 ///
@@ -19,55 +19,55 @@ import Synchronization
 ///
 /// The properties may be used on any thread.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
-  /// An immutable copy of a configuration's values, which a session and its engine use.
+  /// An immutable copy of a configuration's values, which sessions and their engines use.
   struct Snapshot: Sendable {
     /// The timeout, in seconds, for requests that don't set one: 60 by default, as in Foundation.
     var timeoutIntervalForRequest: TimeInterval = URLRequest.timeoutIntervalDefault
-    /// The time limit of an entire transfer, in seconds: 7 days by default, as in Foundation.
+    /// The time limit of a whole task, in seconds: 7 days by default, as in Foundation.
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
-    /// The cache of responses: the shared cache, a separate cache or none.
+    /// The session's cache of responses: the shared cache, another cache, or none.
     var cache = CacheChoice.shared
     /// The cache policy for requests that don't set one.
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// The header fields that the session adds to each request that doesn't have them. Nil if no fields were set.
+    /// The header fields that the session adds to each request that doesn't already have them. Nil if none were set.
     var additionalFields: Fields?
-    /// Whether the session adds to requests the header fields that Foundation adds by default.
+    /// Whether the session adds the header fields that Foundation adds by default, such as Accept.
     var addsDefaultFields = true
     /// The storage of cookies. Nil if cookies are turned off.
     var cookieStorage: HTTPCookieStorage? = .shared
-    /// Whether the session adds the storage's cookies to requests.
+    /// Whether the session adds stored cookies to requests.
     var setsCookies = true
-    /// The policy by which the storage accepts cookies.
+    /// The policy that decides which cookies of responses are stored.
     var cookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// The storage of credentials. Nil if there is none.
+    /// The storage of credentials, from which proposed credentials come. Nil if there is none.
     var credentialStorage: URLCredentialStorage? = .shared
-    /// The dictionary from which the engine's proxy settings were created. Nil if they weren't created from a dictionary.
+    /// The dictionary from which the engine's proxy settings were created. Nil if they don't come from a dictionary.
     var proxyDictionary: ProxyDictionary?
-    /// The rule that decides which redirects are followed, and with which fields.
+    /// The rule that decides which redirects are followed, and which fields the next request keeps.
     var redirectRule = RedirectRule()
-    /// The ``URLProtocol`` subclasses that may answer requests before these are sent to the network.
+    /// The ``URLProtocol`` subclasses that may answer requests before the requests are sent over the network.
     var protocolClasses: [AnyClass] = []
-    /// The object that the session shares with its URL protocols. Nil if there is none.
+    /// The object that the session passes to its URLProtocol objects, such as the rules of stubs. Nil if there is none.
     var protocolContext: (any AnyObject & Sendable)?
-    /// The maximum size of a response's body that is held in memory, in bytes. Nil for no limit.
+    /// The maximum size, in bytes, of a response's body that is collected in memory. Nil for no limit.
     var bodyBytesMax: Int?
-    /// The settings for the choice of networks, and for waiting for them.
+    /// The settings that determine which networks requests may use, and whether tasks wait for a network.
     var network = NetworkSettings()
-    /// The settings that concern only background sessions.
+    /// The settings that have an effect only in background sessions.
     var background = BackgroundOptions()
     /// The settings of the session's engine.
     var engine: EngineConfiguration
 
     init() {
       engine = EngineConfiguration()
-      // The value that Foundation has on Apple's systems.
+      // This is Foundation's default on Apple's systems.
       engine.pool.connectionsPerOriginMax = 6
     }
   }
 
-  /// The choice of the cache that a configuration uses.
+  /// The cache that a configuration uses: the shared cache, another cache, or none.
   enum CacheChoice: Sendable {
-    /// The cache that ``URLCache/shared`` returns when the session is created.
+    /// The cache that ``URLCache/shared`` returns when a session is created with the configuration.
     case shared
     case own(URLCache?)
 
@@ -92,13 +92,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     super.init()
   }
 
-  /// A new configuration with the default values. Each access returns a separate object.
+  /// A new configuration with the default values. Each access returns a new object.
   public class var `default`: URLSessionConfiguration {
     URLSessionConfiguration()
   }
 
-  /// A new configuration with the default values, but with separate storages of cookies, credentials and cached responses. These
-  /// exist only in memory, and only as long as a configuration or session uses them.
+  /// A new configuration with the default values, except that the storages of cookies, credentials and cached responses are new and
+  /// exist only in memory. The storages are released with the last configuration or session that uses them.
   public class var ephemeral: URLSessionConfiguration {
     let configuration = URLSessionConfiguration()
     configuration.httpCookieStorage = HTTPCookieStorage()
@@ -113,37 +113,37 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
   func change(_ change: (inout Snapshot) -> Void) { state.withLock { change(&$0) } }
 
-  /// The time limit of each phase of a request, in seconds. 60 by default.
+  /// The time limit for each phase of a request, in seconds. 60 by default.
   ///
   /// The limit applies separately to each of these phases: waiting for a connection, looking up the host, connecting, the TLS
   /// handshake, sending without progress, waiting for the response's first byte, and each pause between parts of the response. A
   /// value that is not positive and finite means no limit. A request's own ``URLRequest/timeoutInterval`` takes precedence. A task
-  /// that exceeds the limit completes with `URLError.timedOut`.
+  /// in which a phase exceeds the limit completes with `URLError.timedOut`.
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
   }
 
-  /// The cache of the session's data tasks. ``URLCache/shared`` by default, or a separate cache in memory in an ``ephemeral``
+  /// The cache for the responses to data tasks. ``URLCache/shared`` by default, or a separate cache in memory in an ``ephemeral``
   /// configuration.
   ///
   /// Nil means no cache, which costs the least. Copies of the configuration, and the sessions created with it, use the same cache
-  /// object. Each session that shares a cache may use the responses that the other sessions have stored, except for those that
-  /// were requested with credentials or cookies, or that set cookies. Downloads and uploads aren't cached, but their requests
-  /// with unsafe methods remove the cached responses that they invalidate.
+  /// object. If several sessions share a cache, each session may use the responses that the other sessions have stored, except for
+  /// those that were requested with credentials or cookies, or that set cookies. Responses to downloads and uploads aren't cached,
+  /// but their requests with unsafe methods remove the cached responses that they invalidate.
   open var urlCache: URLCache? {
     get { snapshot.cache.current }
     set { state.withLock { $0.cache = .own(newValue) } }
   }
 
-  /// The cache policy for requests that don't set one. `useProtocolCachePolicy` by default.
+  /// The cache policy of requests that don't set one. `useProtocolCachePolicy` by default.
   open var requestCachePolicy: URLRequest.CachePolicy {
     get { snapshot.cachePolicy }
     set { state.withLock { $0.cachePolicy = newValue } }
   }
 
-  /// The time limit of an entire transfer, in seconds, from its start to its last byte, including
-  /// redirects. 604,800 by default, which is 7 days.
+  /// The time limit for a whole task, in seconds, from its start to the last byte of the final response, including redirects.
+  /// 604,800 by default, which is 7 days.
   ///
   /// A value that is not positive and finite means no limit. A task that exceeds the limit completes with `URLError.timedOut`.
   open var timeoutIntervalForResource: TimeInterval {
@@ -163,33 +163,33 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The storage of cookies. `HTTPCookieStorage.shared` by default, or a separate storage in an ``ephemeral`` configuration.
   ///
   /// Nil turns cookies off: received cookies aren't stored, and only a Cookie field that the request sets is sent. Copies of the
-  /// configuration use the same storage object, and so do sessions.
+  /// configuration, and the sessions created with it, use the same storage object.
   open var httpCookieStorage: HTTPCookieStorage? {
     get { snapshot.cookieStorage }
     set { state.withLock { $0.cookieStorage = newValue } }
   }
 
-  /// Whether requests send the storage's cookies. True by default. The session stores received cookies in either case.
+  /// Whether the session adds stored cookies to requests. True by default. The session stores received cookies in either case.
   ///
-  /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps that
-  /// field and appends the storage's cookies with other names. Set this to false to send the field unchanged.
+  /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps that field
+  /// and appends those stored cookies whose names aren't in the field. Set this property to false to send the field unchanged.
   open var httpShouldSetCookies: Bool {
     get { snapshot.setsCookies }
     set { state.withLock { $0.setsCookies = newValue } }
   }
 
-  /// The policy by which the session accepts received cookies. `onlyFromMainDocumentDomain` by default, which accepts all cookies
-  /// if the request has no `mainDocumentURL`. The storage's own policy applies in addition.
+  /// The policy that decides which received cookies the session stores. `onlyFromMainDocumentDomain` by default, which permits all
+  /// cookies if the request has no `mainDocumentURL`. The policy of the storage itself also applies.
   open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
     get { snapshot.cookieAcceptPolicy }
     set { state.withLock { $0.cookieAcceptPolicy = newValue } }
   }
 
-  /// The storage of the credentials with which challenges are answered. ``URLCredentialStorage/shared`` by default, or a separate
-  /// storage in an ``ephemeral`` configuration.
+  /// The storage of the credentials that answer authentication challenges. ``URLCredentialStorage/shared`` by default, or a
+  /// separate storage in an ``ephemeral`` configuration.
   ///
-  /// The session uses the storage for requests that have no credentials themselves. Nil means no storage. Copies of the
-  /// configuration use the same storage object, and so do sessions.
+  /// The session uses the storage for requests that don't have credentials themselves. Nil means no storage. Copies of the
+  /// configuration, and the sessions created with it, use the same storage object.
   open var urlCredentialStorage: URLCredentialStorage? {
     get { snapshot.credentialStorage }
     set { state.withLock { $0.credentialStorage = newValue } }
@@ -229,8 +229,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The maximum size, in bytes after decoding, of a response's body that a completion handler or an async method receives as
   /// `Data`. Nil, the default, means no limit.
   ///
-  /// A task whose response exceeds the limit is cancelled, and its handler or method gets `URLError.dataLengthExceedsMaximum`.
-  /// Downloads and ``URLSession/bytes(for:delegate:)`` have no limit, because they don't hold the body in memory.
+  /// If a response is larger, its task is canceled, and the handler or method receives `URLError.dataLengthExceedsMaximum`.
+  /// Downloads and ``URLSession/bytes(for:delegate:)`` have no limit, because they don't collect the body in memory.
   open var bodyBytesMax: Int? {
     get { snapshot.bodyBytesMax }
     set { state.withLock { $0.bodyBytesMax = newValue } }
@@ -239,36 +239,37 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The subclasses of ``URLProtocol`` that may answer the session's requests, in the order in which the session asks them. Empty
   /// by default.
   ///
-  /// The session asks these classes before the classes that are registered for all sessions, and sends the request only if none of
-  /// them answers it. Classes that aren't subclasses of `URLProtocol` are ignored.
+  /// The session asks these classes before the classes that are registered for all sessions. The session sends a request itself
+  /// only if no class answers it. Classes that aren't subclasses of `URLProtocol` are ignored.
   open var protocolClasses: [AnyClass]? {
     get { snapshot.protocolClasses }
     set { state.withLock { $0.protocolClasses = newValue ?? [] } }
   }
 
-  /// The engine's settings that have no counterpart in Foundation, such as trusted roots, proxies, limits and threads.
+  /// The engine's settings, such as trusted roots, proxies, limits and threads, which have no counterpart in Foundation.
   ///
-  /// For example, `configuration.engine.tls.trustRoots = [.file("ca.pem")]` trusts that authority instead of the system's.
-  /// Assigning a new `EngineConfiguration()` resets all of these settings to the engine's defaults, including
+  /// For example, `configuration.engine.tls.trustRoots = [.file("ca.pem")]` trusts this certificate authority instead of the
+  /// system's. Assigning a new `EngineConfiguration()` resets all of these settings to the engine's defaults, including
   /// ``httpMaximumConnectionsPerHost``.
   open var engine: EngineConfiguration {
     get { snapshot.engine }
     set { state.withLock { $0.engine = newValue } }
   }
 
-  /// The rule that decides which redirects are followed, and with which fields. Foundation doesn't have this property.
+  /// The rule that decides which redirects are followed, and which fields the next request keeps. Foundation doesn't have this
+  /// property.
   ///
-  /// The rule limits the number of redirects, refuses redirects from https to http, and names the fields that other origins must
-  /// not receive. For example, `configuration.redirectRule.secretFields = ["X-Api-Key"]` ensures that the field is sent only to the
+  /// The rule limits the number of redirects, refuses redirects from https to http, and names the fields that must not be sent to
+  /// other origins. For example, with `configuration.redirectRule.secretFields = ["X-Api-Key"]`, that field is sent only to the
   /// first origin, no matter whether a request or ``httpAdditionalHeaders`` sets it.
   open var redirectRule: RedirectRule {
     get { snapshot.redirectRule }
     set { state.withLock { $0.redirectRule = newValue } }
   }
 
-  /// The header fields that the session adds to each request that doesn't have them. Nil by default.
+  /// The header fields that the session adds to each request that doesn't already have them. Nil by default.
   ///
-  /// Names and values are converted to strings. A dictionary has no order, so the fields are sent sorted by name.
+  /// Names and values are converted to strings. The fields are sent in alphabetical order, because a dictionary has no order.
   open var httpAdditionalHeaders: [AnyHashable: Any]? {
     get { snapshot.additionalFields.map(\.dictionary) }
     set {
@@ -277,13 +278,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// The fields in ``httpAdditionalHeaders``, in the order in which they are sent. Nil if they were never set.
+  /// The fields in ``httpAdditionalHeaders``, in the order in which they will be sent. Nil if none were set.
   package var additionalFields: Fields? {
     get { snapshot.additionalFields }
     set { state.withLock { $0.additionalFields = newValue } }
   }
 
-  /// The object that the session shares with its URL protocols, such as the rules of stubs. Nil (the default) if there is none.
+  /// The object that the session passes to its URLProtocol objects, such as the rules of stubs. Nil (the default) if there is none.
   package var protocolContext: (any AnyObject & Sendable)? {
     get { snapshot.protocolContext }
     set { state.withLock { $0.protocolContext = newValue } }
@@ -296,7 +297,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.addsDefaultFields = newValue } }
   }
 
-  /// A textual description: the most common settings. The values of additional fields are omitted, because they may be credentials.
+  /// A textual description of the configuration: the most common settings. The values of additional fields are omitted, because
+  /// they may be credentials.
   open override var description: String {
     let snapshot = snapshot
     return [
@@ -308,8 +310,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     ].joined(separator: ", ")
   }
 
-  /// Returns a separate configuration with the same values. The copy shares only the cache and the storages of cookies and
-  /// credentials with the original.
+  /// Returns a separate configuration with the same values. Only the cache and the storages of cookies and credentials are shared
+  /// between the copy and the original.
   open func copy(with zone: NSZone? = nil) -> Any {
     URLSessionConfiguration(snapshot)
   }

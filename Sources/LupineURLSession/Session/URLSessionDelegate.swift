@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// The methods that a session calls on its delegate queue about events that concern the session as a whole.
+/// The methods that a session calls on its delegate queue to report events that concern the whole session.
 @preconcurrency
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   /// Called once, after the session has been invalidated and its last task has completed. Afterward, the session releases its
@@ -13,17 +13,18 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   ///   - error: The reason why a background session can't be used, such as `URLError.backgroundSessionInUseByAnotherProcess`,
   ///     or nil for a session that the program has invalidated.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
-  /// Called when all tasks that a background session has continued from earlier processes have completed, after all other calls
-  /// about these tasks. Not called if there were no such tasks, or if none of them had been resumed.
+  /// Called when a background session has completed all tasks that earlier processes had resumed, after all other calls about these
+  /// tasks. Not called if earlier processes had resumed no tasks, or if ``URLSessionConfiguration/sessionSendsLaunchEvents`` is
+  /// false.
   ///
   /// - Parameter session: The background session.
   func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
   /// Called in each TLS handshake in which a server or a proxy sends its certificate. Also called when a server requires a
-  /// credential, unless a delegate implements the method for the task.
+  /// credential, unless a delegate implements the corresponding method of ``URLSessionTaskDelegate``.
   ///
-  /// The challenges of handshakes have the authentication method ``NSURLAuthenticationMethodServerTrust`` and a
-  /// ``URLProtectionSpace/serverTrust``. The handshake waits for the answer within its time limit. There is no challenge if a
-  /// connection is reused or a TLS session is resumed.
+  /// The challenge of a TLS handshake has the authentication method ``NSURLAuthenticationMethodServerTrust`` and a
+  /// ``URLProtectionSpace/serverTrust``. The handshake waits for the answer, up to the time limit of the handshake. There is no
+  /// challenge if a connection is reused or a TLS session is resumed.
   ///
   /// | Answer | Result |
   /// | --- | --- |
@@ -43,7 +44,7 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 }
 
-/// The methods that a session calls on its delegate queue about tasks of all kinds, one at a time.
+/// The methods that a session calls on its delegate queue, one at a time, to report the events of tasks of all kinds.
 @preconcurrency
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// Called when a response redirects the task to another URL.
@@ -53,23 +54,23 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - task: The task.
-  ///   - response: The response that redirects.
+  ///   - response: The redirect response.
   ///   - request: The request to send next, according to the rules of HTTP and the session's redirect rule.
-  ///   - completionHandler: The closure that receives the request to send, changed if necessary, or nil to use the redirect
-  ///     response itself as the task's response.
+  ///   - completionHandler: The closure that receives the request to send, which the delegate may have changed. If it receives nil,
+  ///     the redirect response becomes the task's response.
   @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
   /// Called when a server or a proxy requires a credential.
   ///
-  /// The task waits until `completionHandler` is called, on any thread. By default, the task sends the proposed credential once, if
-  /// there is one. For Basic, Digest and NTLM, the answer is a credential with a user and a password. For Negotiate, it is a
-  /// credential with an empty user, which means the process's Kerberos ticket. If a server offers several schemes, the delegate
-  /// receives a challenge for each scheme, starting with the strongest, as long as it answers with `rejectProtectionSpace`.
+  /// The task waits until `completionHandler` is called, on any thread. By default, it sends the proposed credential, if any, once.
+  /// For Basic, Digest and NTLM, answer with a credential that has a user and a password. For Negotiate, answer with a credential
+  /// whose user is empty, which means the process's Kerberos ticket. If a server offers several schemes, the delegate receives a
+  /// challenge for each scheme, starting with the strongest, as long as it answers with `rejectProtectionSpace`.
   ///
-  /// With `NSURLAuthenticationMethodClientCertificate`, the server requests a client certificate in the TLS handshake, before the
-  /// request is sent. The answer is a credential with an identity; otherwise, the request is sent without a certificate.
+  /// If the authentication method is `NSURLAuthenticationMethodClientCertificate`, the server requests a client certificate in the
+  /// TLS handshake. Answer with a credential that has an identity. Otherwise, the request is sent without a certificate.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -94,13 +95,13 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
   /// Called after a part of the request's body has been sent.
   ///
-  /// The total never decreases: if a body is sent again, only bytes beyond the earlier total count.
+  /// The total never decreases: if a body is sent again, only bytes beyond the previous total are counted.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - task: The task.
-  ///   - bytesSent: The number of the body's bytes sent since the previous call.
-  ///   - totalBytesSent: The number of the body's bytes sent so far.
+  ///   - bytesSent: The number of bytes of the body that were sent since the previous call.
+  ///   - totalBytesSent: The number of bytes of the body that were sent so far.
   ///   - totalBytesExpectedToSend: The body's length in bytes, or ``NSURLSessionTransferSizeUnknown``.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
@@ -124,7 +125,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   ///   - session: The session of the task.
   ///   - task: The task.
   func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
-  /// Called once per task, before the call about its completion, with the task's metrics.
+  /// Called once per task with the task's metrics, before the call that reports the completion.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -141,12 +142,12 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
-/// The methods that a session calls on its delegate queue about tasks that deliver the response's body in parts.
+/// The methods that a session calls on its delegate queue to report the events of tasks that deliver the response's body in parts.
 @preconcurrency
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   /// Called when the response's head has been received.
   ///
-  /// The task doesn't deliver the body until `completionHandler` is called, on any thread. By default, it delivers the body.
+  /// The task doesn't deliver the body until `completionHandler` is called, on any thread. By default, the body is delivered.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -157,10 +158,10 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
-  /// Called when a data task has become a download task, because the delegate's decision about its response was `becomeDownload`.
+  /// Called when a data task has become a download task, because the delegate has answered its response with `becomeDownload`.
   ///
   /// This is the last call about the data task. The download task has the same identifier, request and description as the data
-  /// task. The session reports its events to the methods of ``URLSessionDownloadDelegate``.
+  /// task. The session reports the download task's events to the methods of ``URLSessionDownloadDelegate``.
   ///
   /// - Parameters:
   ///   - session: The session of the tasks.
@@ -168,7 +169,8 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   ///   - downloadTask: The download task.
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
-  /// Called with each part of the response's body, in order and after content decoding. By default, the part is discarded.
+  /// Called with each part of the response's body, in order and after content decoding. The default implementation discards the
+  /// part.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -179,31 +181,31 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   ///
   /// When `completionHandler` is called, on any thread, the session stores the response in its
   /// ``URLSessionConfiguration/urlCache``. Then the task completes. Nothing is stored if the session has no cache, or if HTTP's
-  /// rules forbid storing the returned response.
+  /// caching rules forbid storing the returned response.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - dataTask: The task.
-  ///   - proposedResponse: The response with its body.
-  ///   - completionHandler: The closure that receives the response to store, by default the proposed one, or nil to store nothing.
+  ///   - proposedResponse: The response with its body, which would be stored by default.
+  ///   - completionHandler: The closure that receives the response to store, or nil to store nothing.
   @preconcurrency
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 }
 
-/// The methods that a session calls on its delegate queue about tasks that write the response's body to a file.
+/// The methods that a session calls on its delegate queue to report the events of tasks that write the response's body to a file.
 @preconcurrency
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-  /// Called when the entire body has been written to a file. The session removes the file when this method returns, so the method
-  /// must move it.
+  /// Called when the entire body has been written to a temporary file. Move the file in this method, because the session removes it
+  /// when the method returns.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
   ///   - downloadTask: The task. Its response may have the status code of an error.
   ///   - location: The URL of a temporary file.
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
-  /// Called after a part of the body has been written to the file. By default, does nothing.
+  /// Called after a part of the body has been written to the file. The default implementation does nothing.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -214,7 +216,7 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
-  /// Called when the server continues an earlier download, before any bytes are written. By default, does nothing.
+  /// Called when the server continues an earlier download, before any bytes are written. The default implementation does nothing.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -226,43 +228,44 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     expectedTotalBytes: Int64)
 }
 
-/// A session's delegate that states which of its methods it needs, so that tasks needn't call the others. It can also take response
-/// bodies from tasks.
+/// A session's delegate that states which of its methods it needs, so that tasks don't call the others. The delegate can also take
+/// response bodies from tasks.
 ///
 /// A session checks only once whether its delegate conforms to this protocol. All methods are called on the delegate queue.
 package protocol SelectiveDataDelegate: URLSessionDataDelegate {
-  /// Returns whether the task must ask this delegate what to do with the response.
+  /// Returns whether the task must ask this delegate whether to accept the response.
   func needsResponse(of task: URLSessionDataTask) -> Bool
-  /// Returns whether the task must ask this delegate whether to store the response in the cache.
+  /// Returns whether the task must ask this delegate whether to store the response in the session's cache.
   func needsCachingDecision(for task: URLSessionDataTask) -> Bool
-  /// Returns the response's body if the task's owner has collected it, so that the task needn't collect it too. Returns nil
+  /// Returns the response's body if the task's owner has collected the body, so that the task doesn't collect it too. Returns nil
   /// otherwise.
   func keptBody(of task: URLSessionDataTask) -> Data?
-  /// Calls `completion` once the task's owner has processed all body bytes that were delivered to it. Called only if the task has
-  /// a receive window.
+  /// Calls `completion` when the task's owner has processed all body bytes that were delivered to it. Called only if the task has a
+  /// receive window.
   func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void)
 }
 
-/// A session's delegate that states whether it decides on servers' certificates. If it doesn't decide, handshakes needn't wait for
-/// it.
+/// A session's delegate that states whether it decides about the certificates of servers. If it doesn't, TLS handshakes don't wait
+/// for the delegate.
 package protocol SelectiveTrustDelegate: URLSessionDelegate {
-  /// Whether delegates of this type ever decide on servers' certificates. If false, handshakes never call the delegate.
+  /// Whether delegates of this type ever decide about the certificates of servers. If false, TLS handshakes never call the
+  /// delegate.
   static var mayDecideOnTrust: Bool { get }
-  /// Whether the delegate currently decides on servers' certificates. Read on event loops, so the property must not block.
+  /// Whether the delegate currently decides about the certificates of servers. Read on event loops, so the property must not block.
   var decidesOnTrust: Bool { get }
 }
 
 // The default implementations, which are called if a delegate doesn't implement a method. They behave as in Foundation.
 
 extension URLSessionDelegate {
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
 
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 
-  /// The default implementation: answers with the proposed credential once, if there is one. A server's certificate is verified with
-  /// the trust roots.
+  /// Default implementation. Answers with the proposed credential once, if there is one. The trust roots decide about a server's
+  /// certificate.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
@@ -274,7 +277,7 @@ extension URLSessionDelegate {
 }
 
 extension URLSessionTaskDelegate {
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise follows the redirect unchanged.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the redirect is followed.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -286,7 +289,7 @@ extension URLSessionTaskDelegate {
       completionHandler: completionHandler)
   }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise calls
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, calls
   /// `urlSession(_:didReceive:completionHandler:)` of the session's delegate.
   @preconcurrency
   public func urlSession(
@@ -300,8 +303,8 @@ extension URLSessionTaskDelegate {
     delegate.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
   }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise provides no stream, which fails the
-  /// task with `URLError.requestBodyStreamExhausted`.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, no stream is provided, so
+  /// that the task fails with `URLError.requestBodyStreamExhausted`.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -311,7 +314,7 @@ extension URLSessionTaskDelegate {
     next.urlSession(session, task: task, needNewBodyStream: completionHandler)
   }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -321,22 +324,23 @@ extension URLSessionTaskDelegate {
       totalBytesExpectedToSend: totalBytesExpectedToSend)
   }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
   public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
     task.delegate(after: self)?.urlSession(session, taskIsWaitingForConnectivity: task)
   }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) { task.delegate(after: self)?.urlSession(session, task: task, didFinishCollecting: metrics) }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     task.delegate(after: self)?.urlSession(session, task: task, didCompleteWithError: error)
   }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise sends the request unchanged.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the request is sent
+  /// unchanged.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
@@ -348,7 +352,7 @@ extension URLSessionTaskDelegate {
 }
 
 extension URLSessionDataDelegate {
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise accepts the body.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the body is accepted.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -358,18 +362,18 @@ extension URLSessionDataDelegate {
     next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
   }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise does nothing.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, does nothing.
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
   ) { dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didBecome: downloadTask) }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise discards the part.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the part is discarded.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didReceive: data)
   }
 
-  /// If this is the task's own delegate, passes the call to the session's delegate. Otherwise permits storing the proposed
-  /// response.
+  /// Default implementation. A task's own delegate passes the call to the session's delegate. Otherwise, the proposed response may
+  /// be stored.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
@@ -382,13 +386,13 @@ extension URLSessionDataDelegate {
 }
 
 extension URLSessionDownloadDelegate {
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
   ) {}
 
-  /// Does nothing.
+  /// Default implementation. Does nothing.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64

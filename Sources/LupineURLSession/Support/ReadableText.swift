@@ -4,15 +4,15 @@
 package import Foundation
 
 package enum ReadableText {
-  /// The maximum size, in bytes, of a body that a description contains as text: 100,000, as in Alamofire. For a longer body, the
-  /// description contains only the size.
+  /// The maximum size, in bytes, of a body whose text is included in a description: 100,000, as in Alamofire. For a longer body,
+  /// the description contains only the size.
   package static let bodyBytesMax = 100_000
 
   /// Returns the URL as text, without its user information (RFC 3986 §3.2.1), which may contain a password. If `url` is nil,
   /// returns a placeholder.
   package static func url(_ url: URL?) -> String {
     guard let text = url?.absoluteString else { return "(no URL)" }
-    // Searches Unicode scalars, because a delimiter followed by a combining mark is a different Character.
+    // Searches Unicode scalars, because a delimiter with a combining mark is a Character that differs from the delimiter.
     let scalars = text.unicodeScalars
     // URI = scheme ":" "//" [ userinfo "@" ] host … (RFC 3986 §3)
     guard let colon = scalars.firstIndex(where: { ":/?#".unicodeScalars.contains($0) }), scalars[colon] == ":",
@@ -24,12 +24,12 @@ package enum ReadableText {
     return String(scalars[..<start]) + String(scalars[scalars.index(after: at)...])
   }
 
-  /// Returns the request's method and URL as text.
+  /// Returns the method and the URL of a request as text, such as `GET https://example.com/`.
   package static func request(_ request: URLRequest) -> String {
     "\(request.httpMethod ?? "(no method)") \(url(request.url))"
   }
 
-  /// Returns an indented line of text for each field. Credentials are omitted, except for their authentication scheme.
+  /// Returns an indented line of text for each field. In a field with credentials, only the authentication scheme is included.
   package static func fields(_ fields: [(name: String, value: String)]) -> [String] {
     fields.map { name, value in
       guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return "  \(name): \(value)" }
@@ -37,7 +37,7 @@ package enum ReadableText {
     }
   }
 
-  /// Returns a body's size as text. If the body has a text type and at most `bodyBytesMax` bytes, the body follows.
+  /// Returns a body's size as text, followed by the body itself if it has a text type and at most `bodyBytesMax` bytes.
   package static func body(_ body: Data?, contentType: String?) -> String {
     guard let body, !body.isEmpty else { return "none" }
     let size = bytes(Int64(body.count))
@@ -68,6 +68,6 @@ package enum ReadableText {
     }
   }
 
-  /// Returns a number with its noun in the singular or plural, such as `1 cookie` or `2 cookies`.
+  /// Returns a number followed by a noun, which gets an "s" in the plural, such as `1 cookie` or `2 cookies`.
   package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

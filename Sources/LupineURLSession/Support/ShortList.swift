@@ -1,8 +1,8 @@
 // ShortList: an array that usually has one element, such as the tasks of a request.
 
-/// An array that allocates nothing while it has at most one element.
+/// An array that doesn't allocate memory while it has at most one element.
 ///
-/// The type is `@usableFromInline` because the compiler doesn't specialize a `package` type in other modules otherwise. The
+/// The type is `@usableFromInline` because otherwise the compiler doesn't specialize a `package` type in other modules. The
 /// unspecialized code doubled the cost of a request.
 @usableFromInline package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
   case none
@@ -45,7 +45,7 @@
     case .none: self = .one(element)
     case .one(let first): self = .more([first, element])
     case .more(var elements):
-      // Removes the list's own reference to the array, so that appending doesn't copy the array.
+      // Removes this list's reference to the array, so that appending an element doesn't copy the array (copy on write).
       self = .none
       elements.append(element)
       self = .more(elements)

@@ -2,25 +2,25 @@
 
 internal import Synchronization
 
-/// An object that can be in at most one registry at a time.
+/// An object that can be a member of one registry at a time.
 @usableFromInline package protocol RegistryMember: AnyObject, Sendable {
   var registrySlot: RegistrySlot { get }
 }
 
-/// The storage for a member's index in its registry. Only the registry changes the index.
+/// The storage for a member's index in a registry. Only the registry changes this index.
 @usableFromInline package struct RegistrySlot: ~Copyable, Sendable {
   private let atomic = Atomic(-1)
 
   package init() {}
 
-  /// The member's index in the registry's `members`. -1 if it is in no registry.
+  /// The member's index in the registry's array `members`, or -1 if the member isn't in a registry.
   @usableFromInline var index: Int {
     get { atomic.load(ordering: .relaxed) }
     nonmutating set { atomic.store(newValue, ordering: .relaxed) }
   }
 }
 
-/// A set of objects. Each member stores its own index in the set, so that insertion and removal take constant time without hashing.
+/// A set of objects. Each member stores its own index, so that insertion and removal take constant time without hashing.
 @usableFromInline package struct Registry<Member: RegistryMember>: Sendable {
   /// The members, in no particular order.
   @usableFromInline package private(set) var members: [Member] = []
@@ -31,14 +31,14 @@ internal import Synchronization
     members.indices.contains(member.registrySlot.index) && members[member.registrySlot.index] === member
   }
 
-  /// Adds a member. Has no effect if it is already in the registry.
+  /// Adds a member. Has no effect if the member is already in the registry.
   @inlinable package mutating func insert(_ member: Member) {
     guard !contains(member) else { return }
     member.registrySlot.index = members.count
     members.append(member)
   }
 
-  /// Removes a member. Returns false if it isn't in the registry.
+  /// Removes a member. Returns false if the member isn't in the registry.
   @inlinable package mutating func remove(_ member: Member) -> Bool {
     guard contains(member), let last = members.popLast() else { return false }
     if last !== member {

@@ -4,30 +4,30 @@
 import Foundation
 import Synchronization
 
-/// The settings of one task that most tasks don't have, such as the task's own delegate and the delegate for its completion
-/// handler.
+/// The settings of a task that most tasks don't need, such as the task's own delegate and the internal delegate that calls its
+/// completion handler.
 final class TaskOptions: Sendable {
   struct State {
     /// The delegate that the caller has set for this task. Nil if there is none.
     var own: (any URLSessionTaskDelegate)?
-    /// The internal delegate that calls the task's completion handler, or that passes the body to an async sequence. Nil if there
-    /// is none.
+    /// The internal delegate that calls the task's completion handler, or that passes the body to an asynchronous sequence. Nil if
+    /// there is none.
     var collector: (any URLSessionTaskDelegate)?
-    /// The delegates that the task calls: `collector` or, if that is nil, `own`. The task calls the session's delegate for the
-    /// delegate protocols to which that one doesn't conform. Nil if the task has neither `collector` nor `own`.
+    /// The delegates that the task calls: `collector` or, if that is nil, `own`. If this delegate doesn't conform to a delegate
+    /// protocol, the task calls the session's delegate. Nil if the task has neither `collector` nor `own`.
     var delegates: URLSession.Delegates?
     var earliestBeginDate: Date?
     var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
     var byteCountExpectedToReceive = NSURLSessionTransferSizeUnknown
     var priority: Float?
     var progress: TaskProgress?
-    /// The request for which a URL protocol is being chosen or created. Nil if there has been none.
+    /// The request that was most recently passed to a URLProtocol class or object of the task. Nil if there has been none.
     var protocolRequest: URLRequest?
   }
 
   let state = Mutex(State())
 
-  /// The delegates that the task calls instead of the session's delegate. Nil if it calls the session's delegate.
+  /// The delegates that the task calls in place of the session's delegate. Nil if the task calls only the session's delegate.
   var delegates: URLSession.Delegates? { state.withLock { $0.delegates } }
 
   /// Sets the internal delegate that calls the task's completion handler.
@@ -50,12 +50,12 @@ final class TaskOptions: Sendable {
       }
       return old
     }
-    // The old delegate is released outside the lock, because its deinitializer may use the task.
+    // The previous delegate is released outside the lock, because its deinitializer may use the task.
     _ = old
   }
 
-  /// Returns the delegate of this task that is called if `delegate` doesn't implement a method. Returns `.some(nil)` if the
-  /// session's delegate is called next, or nil if `delegate` doesn't belong to this task.
+  /// Returns the task's delegate to call if `delegate` doesn't implement a method. Returns `.some(nil)` if the session's delegate
+  /// is next, or nil if `delegate` doesn't belong to the task.
   func next(after delegate: AnyObject) -> (any URLSessionTaskDelegate)?? {
     state.withLock { state in
       if delegate === state.collector { return .some(state.own) }
@@ -63,7 +63,7 @@ final class TaskOptions: Sendable {
     }
   }
 
-  /// Releases the delegates after the task has completed.
+  /// Releases the task's delegates after the task has completed.
   func end() {
     let old = state.withLock { state in
       let old = (state.own, state.collector, state.delegates)
@@ -78,8 +78,8 @@ extension URLSessionTask {
   /// The delegate that the caller has set for this task. Nil if there is none.
   var ownDelegate: (any URLSessionTaskDelegate)? { options?.state.withLock { $0.own } }
 
-  /// Returns the delegate to call if `delegate` doesn't implement a method, or nil if there is none. The order is: the internal
-  /// delegate for the completion handler, the task's own delegate, the session's delegate.
+  /// Returns the next delegate to call if `delegate` doesn't implement a method, or nil if there is none. The delegates are called
+  /// in this order: the internal delegate for the completion handler, the task's own delegate, the session's delegate.
   func delegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
     guard let next = options?.next(after: delegate) else { return nil }
     if let next { return next }
@@ -87,25 +87,25 @@ extension URLSessionTask {
     return last
   }
 
-  /// Returns the delegate for data tasks to call if `delegate` doesn't implement a method. Returns nil if there is none.
+  /// Returns the next data delegate to call if `delegate` doesn't implement a method. Returns nil if there is none.
   func dataDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDataDelegate)? {
     self.delegate(after: delegate) as? any URLSessionDataDelegate
   }
 }
 
 extension URLSession {
-  /// A delegate, cast to each of the delegate protocols. It is cast only once, because a cast costs more than calling the delegate.
+  /// A delegate, cast to each of the delegate protocols. The casts are made only once, because a cast costs more than calling a
+  /// method.
   final class Delegates: Sendable {
     let session: any URLSessionDelegate
     let task: (any URLSessionTaskDelegate)?
     let data: (any URLSessionDataDelegate)?
     let download: (any URLSessionDownloadDelegate)?
     let selective: (any SelectiveDataDelegate)?
-    /// The delegate if it is a `SelectiveTrustDelegate`, which states whether it decides on servers' certificates. Nil for a task's
-    /// own delegate, because it never decides on certificates.
+    /// The delegate as a `SelectiveTrustDelegate`, which states whether it decides about the certificates of servers. Nil for a
+    /// task's own delegate, which never decides about certificates.
     let trust: (any SelectiveTrustDelegate)?
-    /// Whether a call has already shown that the session's delegate doesn't implement
-    /// `urlSession(_:didReceive:completionHandler:)`.
+    /// Whether a call has shown that the session's delegate doesn't implement `urlSession(_:didReceive:completionHandler:)`.
     let lacksChallengeMethod = Atomic(false)
 
     init(_ delegate: any URLSessionDelegate) {
@@ -117,8 +117,8 @@ extension URLSession {
       trust = delegate as? any SelectiveTrustDelegate
     }
 
-    /// Combines a task's delegate with the session's delegates (`others`), which are called for the protocols to which `delegate`
-    /// doesn't conform.
+    /// Combines a task's delegate with the session's delegates (`others`). The session's delegates are called for the protocols to
+    /// which `delegate` doesn't conform.
     init(_ delegate: any URLSessionTaskDelegate, orElse others: Delegates?) {
       session = delegate
       task = delegate
@@ -135,16 +135,16 @@ extension URLSession {
   public enum ResponseDisposition: Int, Sendable {
     /// Discards the body. The task then completes with `URLError.cancelled`.
     case cancel = 0
-    /// Delivers the body to the delegate as it is received.
+    /// Delivers the body to the delegate while the body is being received.
     case allow = 1
     /// Turns the data task into a download task, which writes the body to a file. The session then calls
     /// ``URLSessionDataDelegate/urlSession(_:dataTask:didBecome:)``.
     case becomeDownload = 2
   }
 
-  /// The delegate's decision about a delayed request, whose earliest begin date has passed.
+  /// The delegate's decision about a request whose earliest begin date has passed.
   public enum DelayedRequestDisposition: Int, Sendable {
-    /// Sends the request.
+    /// Sends the task's request unchanged.
     case continueLoading = 0
     /// Sends the request that the delegate provides instead of the task's request.
     case useNewRequest = 1
@@ -152,18 +152,18 @@ extension URLSession {
     case cancel = 2
   }
 
-  /// The delegate's decision about a challenge.
+  /// The delegate's decision about an authentication challenge.
   public enum AuthChallengeDisposition: Int, Sendable {
-    /// Sends the credential that the delegate provides. If it provides none, the response that requires a credential becomes the
-    /// task's response.
+    /// Sends the credential that the delegate passes with the decision. If the delegate passes none, the 401 or 407 response
+    /// becomes the task's response.
     case useCredential = 0
-    /// Sends the proposed credential once. If there is none, or if the server has refused it, the response that requires a
-    /// credential becomes the task's response.
+    /// Sends the proposed credential once. If there is none, or if the server has refused it, the 401 or 407 response becomes the
+    /// task's response.
     case performDefaultHandling = 1
     /// Cancels the request. The task then completes with `URLError.cancelled`.
     case cancelAuthenticationChallenge = 2
-    /// Rejects this challenge. If the response offers another authentication scheme, the delegate receives a challenge for it.
-    /// Otherwise, the response that requires a credential becomes the task's response.
+    /// Rejects this challenge. If the response offers another authentication scheme, the delegate receives a challenge for that
+    /// scheme. Otherwise, the 401 or 407 response becomes the task's response.
     case rejectProtectionSpace = 3
   }
 }

@@ -26,8 +26,8 @@ extension URLSession {
     return add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
   }
 
-  /// The transfers whose data and events are delivered on the session's file queue. That queue writes the files of downloads, one
-  /// at a time, so that a slow disk delays only downloads.
+  /// The transfers that deliver their data and events on the session's file queue. This queue writes the files of downloads, one at
+  /// a time, so that a slow disk delays only downloads.
   var fileTransfers: ReadyTransfers {
     mutableState.withLock { state in
       if let transfers = state.fileTransfers { return transfers }
@@ -37,7 +37,8 @@ extension URLSession {
     }
   }
 
-  /// Registers a new task and returns it. If the session is invalid, the task isn't registered, and fails when it is resumed.
+  /// Registers a new task and returns it. If the session is invalid, the task isn't registered, and the task fails when it is
+  /// resumed.
   func add<Task: URLSessionTask>(_ task: Task) -> Task {
     mutableState.withLock { state in
       guard state.life == .valid else { return }
@@ -46,8 +47,8 @@ extension URLSession {
     return task
   }
 
-  /// Calls `create`, which may record a task on disk and register it. If the session is valid, the store of its records remains
-  /// open during this call, even if the session is invalidated in the meantime.
+  /// Calls `create`, which may record a task on disk and register the task. Until `create` returns, a valid session doesn't close
+  /// the store of its tasks' records, even if the session is invalidated in the meantime.
   func keepingRecords<Value>(_ create: (_ isValid: Bool) -> Value) -> Value {
     let isValid = mutableState.withLock { state in
       if state.life == .valid { state.creationCount += 1 }
@@ -65,7 +66,7 @@ extension URLSession {
     if isLast { becomeInvalid() }
   }
 
-  /// Returns the next task identifier, which is unique in the session. The first is 1.
+  /// Returns a new task identifier, which is unique in the session. The first identifier is 1.
   func nextTaskIdentifier() -> Int {
     mutableState.withLock { state in
       state.taskCount += 1
@@ -73,13 +74,13 @@ extension URLSession {
     }
   }
 
-  /// Ensures that new tasks get identifiers above `number`, because tasks of earlier processes have identifiers up to `number`.
+  /// Makes new tasks get identifiers above `number`, because tasks of earlier processes have identifiers up to `number`.
   func reserveTaskIdentifiers(upTo number: Int) { mutableState.withLock { $0.taskCount = max($0.taskCount, number) } }
 
-  /// Returns whether the task is registered and may therefore run.
+  /// Returns whether the task is registered in this session and may therefore run.
   package func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks.contains(task) } }
 
-  /// Registers a task in place of another task.
+  /// Unregisters `task`, and registers `other` in its place.
   func replace(_ task: URLSessionTask, by other: URLSessionTask) {
     mutableState.withLock { state in
       state.tasks.insert(other)
@@ -87,7 +88,7 @@ extension URLSession {
     }
   }
 
-  /// Unregisters a task. Called after the task's delegate has been notified of its completion.
+  /// Unregisters a task. Called after the delegate has been notified of the task's completion.
   func remove(_ task: URLSessionTask) {
     if background != nil { removeBackgroundRecord(of: task) }
     let (isIdle, isLast) = mutableState.withLock { state in
@@ -102,15 +103,15 @@ extension URLSession {
   /// The session's tasks that haven't completed, oldest first.
   var tasks: [URLSessionTask] { mutableState.withLock { $0.tasks.members }.sorted { $0.number < $1.number } }
 
-  /// Whether the session has no registered task.
+  /// Whether the session has no tasks, other than completed ones.
   var isIdle: Bool { mutableState.withLock { $0.tasks.members.isEmpty } }
 
-  /// The tasks that were resumed and haven't ended, oldest first. Empty if the session has been invalidated.
+  /// The tasks that were resumed and haven't completed, oldest first. Empty if the session has been invalidated.
   var listedTasks: [URLSessionTask] { isValid ? tasks.filter(\.isListed) : [] }
 
   // MARK: Invalidation
 
-  /// Whether new tasks can run, because the session hasn't been invalidated.
+  /// Whether the session hasn't been invalidated, so that new tasks can run.
   package var isValid: Bool { mutableState.withLock { $0.life == .valid } }
 
   /// Invalidates the session, and cancels its tasks if `cancelling` is true. Has no effect on the shared session.
@@ -125,7 +126,7 @@ extension URLSession {
     if isOver { becomeInvalid() }
   }
 
-  /// Invalidates a session that has no tasks and that can't be used because of `error`.
+  /// Invalidates a session that has no tasks. `error` is the reason why the session can't be used.
   func invalidate(because error: URLError) {
     mutableState.withLock { $0.life = .invalid }
     becomeInvalid(error)

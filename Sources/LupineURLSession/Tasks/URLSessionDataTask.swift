@@ -4,21 +4,21 @@ import Foundation
 import Synchronization
 
 // Unchecked for the same reason as its superclass. All state is protected by a Mutex.
-/// A task that delivers the response's body to the session's delegate as it is received.
+/// A task that delivers the response's body to the session's delegate while the body is being received.
 ///
 /// Create one with `dataTask(with:)` of ``URLSession``. The task calls the methods of ``URLSessionDataDelegate``.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
-  /// The bytes of the body received so far. If the cache can't store the response, the task creates from them the
+  /// The bytes of the body that were received so far. If the cache can't store the response, the task uses these bytes for the
   /// `CachedURLResponse` that it proposes to its delegate. Empty if the task has a receive window or an owner, or if its delegate
   /// doesn't decide about caching.
   private let body = Mutex(Data())
   private let cachingDecision = Mutex(CachingDecision.notNeeded)
 
-  /// The state of the delegate's decision about storing the response in the cache. The task completes after the decision.
+  /// The state of the delegate's decision about storing the response in the cache. After the decision, the task completes.
   private enum CachingDecision {
     case notNeeded
     case awaited
-    /// The delegate has made the decision, or the task was cancelled, so that it no longer awaits the decision.
+    /// The delegate has decided, or the task was canceled and no longer waits for the decision.
     case made
   }
 
@@ -26,7 +26,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     super.init(session, request, identifier: identifier)
   }
 
-  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends a request.
   public override init() { super.init() }
 
   /// Cancels the task, which completes with `URLError.cancelled`. Has no effect if the task has already completed.
@@ -52,12 +52,11 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     }
   }
 
-  /// Whether a download task can receive the response instead of this task. If false, the delegate's decision `becomeDownload` is
-  /// treated as `allow`.
+  /// Whether this task can become a download task. If false, the delegate's decision `becomeDownload` is treated like `allow`.
   var canBecomeDownload: Bool { true }
 
-  /// Creates a download task, which receives the response instead of this task. Has no effect if this task is cancelled or has
-  /// already become a download.
+  /// Creates a download task, which receives the response in place of this task. Has no effect if this task is canceled or has
+  /// already become a download task.
   private func becomeDownload(
     _ session: URLSession, _ delegate: any URLSessionDataDelegate, _ response: URLResponse,
     answer: @escaping @Sendable (Bool) -> Void
@@ -80,7 +79,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     delegate.urlSession(session, dataTask: self, didReceive: data)
   }
 
-  /// The way in which the task uses the session's cache: the cache can answer its requests.
+  /// The use of the session's cache by this task: the cache can answer the task's requests.
   override var cacheScope: TaskCache.Scope { .requests }
 
   override func transferDidEnd(_ error: URLError?) {
@@ -95,7 +94,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     decideOnCaching(storable, error, session, delegates, delegate)
   }
 
-  /// Asks the delegate whether to store a complete response in the cache, then completes the task.
+  /// Asks the delegate whether to store the complete response in the cache, and then completes the task.
   private func decideOnCaching(
     _ storable: StorableResponse?, _ error: URLError?, _ session: URLSession, _ delegates: URLSession.Delegates,
     _ delegate: any URLSessionDataDelegate
@@ -109,23 +108,23 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     guard let proposed = storable?.proposed ?? unstorable(delegates) else { return complete(nil) }
     cachingDecision.withLock { $0 = .awaited }
     delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { chosen in
-      // A decision after the task was cancelled has no effect.
+      // A decision has no effect after the task was canceled.
       if case .awaited = self.cachingDecision.withLock({ $0 }) { storable?.store(chosen) }
       self.completeAfterCachingDecision(nil)
     }
     if state == .canceling { completeAfterCachingDecision(URLError(.cancelled)) }
   }
 
-  /// Returns the response that the task proposes to its delegate although the cache can't store it. Foundation also proposes each
-  /// response from the server that has a status code of 2xx and no `no-store`. Returns nil for other responses.
+  /// Returns the response that the task proposes to its delegate although the cache can't store it, or nil if there is none. Like
+  /// Foundation, the task asks the delegate about each response from the server with a 2xx status code and without `no-store`.
   private func unstorable(_ delegates: URLSession.Delegates) -> CachedURLResponse? {
     guard let httpResponse, httpResponse.isStorable, transfer?.isServed == false else { return nil }
     let data = owner == nil ? body.withLock { $0 } : delegates.selective?.keptBody(of: self) ?? Data()
     return CachedURLResponse(response: httpResponse, data: data)
   }
 
-  /// Completes the task if it is waiting for the delegate's decision about caching. Only the first decision or cancellation has an
-  /// effect.
+  /// Completes the task if it is waiting for the delegate's decision about caching. Has no effect after the first decision or a
+  /// cancellation.
   private func completeAfterCachingDecision(_ error: URLError?) {
     session?.delivery.perform(.immediate) {
       let isFirst = self.cachingDecision.withLock { decision in
@@ -139,11 +138,11 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
 }
 
 // Unchecked for the same reason as its superclass.
-/// A data task that uploads data, a file or a stream instead of its request's body.
+/// A data task that sends data, a file or a stream in place of its request's body.
 ///
 /// Create one with ``URLSession/uploadTask(with:from:)``, ``URLSession/uploadTask(with:fromFile:)`` or
 /// ``URLSession/uploadTask(withStreamedRequest:)``. The task sends the body again from its start after a redirect that keeps the
-/// method, after a challenge, and if a reused connection turns out to be closed.
+/// method, after an authentication challenge, and if a reused connection turns out to be closed.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   private let ownContent: UploadContent?
 
@@ -152,7 +151,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
     super.init(session, request, identifier: identifier)
   }
 
-  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends a request.
   public override init() {
     ownContent = nil
     super.init()
@@ -163,10 +162,10 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   override var cacheScope: TaskCache.Scope { .invalidation }
 }
 
-/// The body that an upload task sends.
+/// The body that an upload task sends: data, a file or a stream.
 enum UploadContent: Sendable {
   case data(Data)
-  /// The content of a file, whose length is determined when the task starts.
+  /// The content of a file. The body's length is the file's length when the task starts.
   case file(URL)
   /// A stream that the delegate provides.
   case stream

@@ -7,43 +7,43 @@ import Synchronization
 /// A task that writes the response's body to a temporary file.
 ///
 /// Create one with `downloadTask(with:)` of ``URLSession`` or ``URLSession/downloadTask(withResumeData:)``. The file is in the
-/// directory that the environment variable `TMPDIR` names, or in `/tmp`. The task removes it when it ends, unless the delegate has
-/// moved the file in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the task has produced
+/// directory that the environment variable `TMPDIR` names, or in `/tmp`. At its end, the task removes the file, unless the delegate
+/// has moved the file in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the task has produced
 /// resume data. If the task fails and can be resumed, the `userInfo` of its error contains the resume data under the key
 /// ``NSURLSessionDownloadTaskResumeData``.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   typealias ResumeDataHandler = @Sendable (Data?) -> Void
 
-  /// The state that may be used on any queue. The other state is used only on the file queue.
+  /// The part of the task's state that may be used on any queue. The rest is used only on the file queue.
   private struct MutableState {
-    /// The number of bytes in the file, including those of an earlier download that this task continues.
+    /// The number of bytes in the file, including those of an earlier download that this task resumes.
     var writtenByteCount: Int64 = 0
-    /// The number of bytes in the file that the task has reported to its delegate.
+    /// The number of bytes in the file that were reported to the delegate.
     var reportedByteCount: Int64 = 0
     var expectedByteCount: Int64?
-    /// Whether a call that reports written bytes to the delegate has been scheduled.
+    /// Whether a call that reports written bytes to the delegate has been scheduled but hasn't begun.
     var isReporting = false
-    /// Whether the cancelled task keeps its partial file, as the first call of a `cancel` method has decided. Nil if the task
-    /// wasn't cancelled.
+    /// Whether the partial file is kept after the task was canceled. The first call of a `cancel` method determines this. Nil if
+    /// the task wasn't canceled.
     var keepsFile: Bool?
     var hasEnded = false
     var resumeDataHandlers: [ResumeDataHandler] = []
-    /// The error of creating or writing the file, after which the task has cancelled its transfer. Nil if there is none.
+    /// The error of creating or writing the file, because of which the task has canceled its transfer. Nil if there is none.
     var failure: URLError?
-    /// The error because of which the resume data can't be read. Nil if the data can be read, or if the task has none.
+    /// The error if the resume data can't be read. Nil if it can be read, or if the task was created without resume data.
     var resumeDataError: URLError?
-    /// The resume data that this task has produced after a failure or cancellation. Nil if it has produced none.
+    /// The resume data that the task has produced after it failed or was canceled. Nil if there is none.
     var resumeData: Data?
   }
 
-  /// Whether the task continues an earlier download, whose partial file it must open before it sends its request.
+  /// Whether the task resumes an earlier download. It then opens the partial file before it sends its request.
   private let isResuming: Bool
-  /// The writer of the download's files. Used only on the queue on which the task receives the body, usually the session's file
+  /// Writes the body to files. Used only on the queue on which the task receives the body, which is usually the session's file
   /// queue.
   private let writer: Mutex<DownloadWriter>
   private let counts = Mutex(MutableState())
 
-  /// Creates a task that downloads a resource from the start.
+  /// Creates a task that downloads a resource from the beginning.
   init(_ session: URLSession, request: URLRequest, identifier: Int) {
     isResuming = false
     writer = Mutex(DownloadWriter())
@@ -51,7 +51,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a download task that replaces the data task `task` and receives its response. The download task writes the file on the
+  /// Creates a download task that replaces the data task `task` and receives its response. The download task writes its file on the
   /// delegate queue.
   init(_ session: URLSession, continuing task: URLSessionDataTask) {
     isResuming = false
@@ -60,8 +60,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a task whose response and file `recorder` records on disk, so that a later process can continue the download. The
-  /// subclass opens the file.
+  /// Creates a task of a background session. `recorder` records the response and the file on disk, so that a later process can
+  /// continue the download. The subclass opens the file.
   init(_ session: URLSession, _ request: URLRequest?, recorder: any DownloadRecorder, identifier: Int) {
     isResuming = false
     writer = Mutex(DownloadWriter(recorder: recorder))
@@ -69,8 +69,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a task that continues the earlier download described by the resume data. If the data can't be read, the task fails
-  /// when it is resumed.
+  /// Creates a task that resumes the earlier download described by `data`. If the data can't be read, the task fails when it is
+  /// resumed.
   init(_ session: URLSession, resumeData data: Data, identifier: Int) {
     isResuming = true
     do throws(URLError) {
@@ -85,7 +85,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends a request.
   public override init() {
     isResuming = false
     writer = Mutex(DownloadWriter())
@@ -102,11 +102,11 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   /// Cancels the task, and keeps the partial file if the download can be resumed.
   ///
   /// A download can be resumed if the server supports ranges and the response has an entity tag or a modification date, which shows
-  /// later whether the resource has changed. The task completes with `URLError.cancelled`.
+  /// later whether the resource has changed. The task completes with `URLError.cancelled` in either case.
   ///
-  /// - Parameter completionHandler: The closure that receives the data for ``URLSession/downloadTask(withResumeData:)``, or nil if
-  ///   the download can't be resumed. Called on the delegate queue before the task's completion, or immediately if the task has
-  ///   already completed.
+  /// - Parameter completionHandler: The closure that receives the resume data for ``URLSession/downloadTask(withResumeData:)``, or
+  ///   nil if the download can't be resumed. Called on the delegate queue before the task's completion is reported, or immediately
+  ///   if the task has already completed.
   @preconcurrency
   open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
     let isOver = counts.withLock { state in
@@ -124,23 +124,23 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   // MARK: Properties
 
-  /// The number of bytes in the file, including those of the earlier download that this task continues.
+  /// The number of bytes in the file, including those of an earlier download that the task resumes.
   open override var countOfBytesReceived: Int64 { counts.withLock { $0.writtenByteCount } }
 
-  /// The length of the entire file in bytes, or ``NSURLSessionTransferSizeUnknown``.
+  /// The length of the entire file in bytes, or ``NSURLSessionTransferSizeUnknown`` if it is unknown.
   open override var countOfBytesExpectedToReceive: Int64 {
     counts.withLock { $0.expectedByteCount } ?? NSURLSessionTransferSizeUnknown
   }
 
   // MARK: The response, on the file queue
 
-  /// Called on the file queue after the file has been written completely. A subclass can record this. If it throws an error, the
-  /// task fails.
+  /// Called on the file queue when the file has been written completely. A subclass can record the file on disk. If this method
+  /// throws an error, the task fails.
   func fileIsComplete(_ file: URL) throws(URLError) {}
-  /// Called on the delegate queue before the delegate receives the complete file.
+  /// Called on the delegate queue immediately before the delegate receives the complete file.
   func willDeliverFile() {}
-  /// Called when a download has stopped, with its resume data. A subclass can move the partial file to another place. Returns the
-  /// resume data for the file's place, or nil if the file can't be moved.
+  /// Called with the resume data of a stopped download. A subclass can move the partial file to another place. Returns resume data
+  /// with the file's new path, or nil if the file can't be moved.
   func moveFile(of resumeData: Data) -> Data? { resumeData }
 
   override func readyTransfers(of session: URLSession) -> ReadyTransfers { session.fileTransfers }
@@ -202,7 +202,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         defer { state.isReporting = true }
         return !state.isReporting
       }
-      // If a call of the delegate is pending, it will include these bytes.
+      // A call of the delegate that is already scheduled will also report these bytes.
       if isNew { tellDownloadDelegate { self.report($0, $1) } }
     } catch {
       counts.withLock { $0.failure = $0.failure ?? error }
@@ -213,15 +213,15 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override func transferDidEnd(_ error: URLError?) {
     guard let session else { return }
-    // If there was no transfer, this method is called on the delegate queue.
+    // If the task had no transfer, this method is called on the delegate queue instead of the file queue.
     delivery(of: session).perform(.immediate) {
       let result = self.close(after: error)
       session.delivery.perform { self.complete(result, in: session) }
     }
   }
 
-  /// Closes the file. Returns the file's URL if the download is complete. Otherwise, returns the error with which the task
-  /// completes, and keeps or removes the partial file.
+  /// Closes the file. Returns the file's URL if the download is complete. Otherwise, keeps or removes the partial file, and returns
+  /// the error with which the task completes.
   private func close(after error: URLError?) -> Result<URL, URLError> {
     let (failure, keepsFile) = counts.withLock { ($0.failure, $0.keepsFile ?? true) }
     guard let error = failure ?? error else {
@@ -240,7 +240,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     return .failure(resumeData.map { error.adding(resumeData: $0) } ?? error)
   }
 
-  /// Removes the partial file of a stopped download that won't be resumed. Has no effect if `resumeData` can't be read.
+  /// Removes the partial file of a stopped download that won't be resumed. Has no effect if the resume data can't be read.
   package static func removeFile(ofResumeData resumeData: Data) {
     guard let resumeData = try? ResumeData(resumeData) else { return }
     (try? DownloadFile.reopen(resumeData))?.abandon()
@@ -267,7 +267,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       session, downloadTask: self, didWriteData: new, totalBytesWritten: all, totalBytesExpectedToWrite: expected)
   }
 
-  /// Passes the complete file to the delegate, calls the closures that wait for resume data, and completes the task.
+  /// Passes the complete file, if any, to the delegate, calls the closures that wait for resume data, and completes the task.
   final func complete(_ result: Result<URL, URLError>, in session: URLSession) {
     var failure: URLError?
     switch result {
@@ -291,8 +291,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 }
 
 extension URLSessionDownloadTask {
-  /// Opens the partial file of an earlier attempt, or prepares to create a new file if `data` is nil. Returns the request to send,
-  /// or nil to send the task's own request.
+  /// Opens the partial file of an earlier attempt. If `data` is nil, a new file will be created instead. Returns the request to
+  /// send, or nil to send the task's own request.
   func reopenFile(_ data: ResumeData?, recorder: any DownloadRecorder) throws(URLError) -> URLRequest? {
     try writer.withLock { writer throws(URLError) in
       writer = DownloadWriter(resuming: data, recorder: recorder)
@@ -300,7 +300,7 @@ extension URLSessionDownloadTask {
     }
   }
 
-  /// Closes the partial file after a failed attempt. Returns the data for resuming the download, or nil if it can't be resumed.
+  /// Closes the partial file after a failed attempt. Returns the resume data, or nil if the download can't be resumed.
   func stopFile(request: URLRequest?) -> Data? {
     let response = httpResponse
     return writer.withLock { $0.stop(request: request, response: response) }
@@ -309,14 +309,14 @@ extension URLSessionDownloadTask {
   /// Whether the task has failed because its file couldn't be created or written.
   var hasFileFailed: Bool { counts.withLock { $0.failure != nil } }
 
-  /// Sets the number of bytes in the file, and the expected number, as an earlier process has recorded them.
+  /// Sets the number of bytes in the file, and the expected number of bytes, to the numbers that an earlier process recorded.
   func setCounts(written: Int64, expected: Int64?) {
     counts.withLock { ($0.writtenByteCount, $0.reportedByteCount, $0.expectedByteCount) = (written, written, expected) }
   }
 }
 
 extension URLError {
-  /// Returns a copy of this error to which the resume data has been added.
+  /// Returns a copy of this error whose `userInfo` also contains the resume data.
   fileprivate func adding(resumeData: Data) -> URLError {
     var info = userInfo
     info[NSURLSessionDownloadTaskResumeData] = resumeData

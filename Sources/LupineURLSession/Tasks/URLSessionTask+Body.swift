@@ -6,11 +6,11 @@ import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// Returns the body that the task sends. Returns nil to send the request's own body, which is in memory. Throws a `URLError` if
-  /// the body is a file that can't be sent.
+  /// Returns the body to send in place of the request's own body. Returns nil to send the request's own body, which is in memory.
+  /// Throws a `URLError` if the body is a file that can't be sent.
   ///
-  /// After a redirect by a URL protocol (`isRedirected`), the protocol may have read the request's stream. If it has, the delegate
-  /// provides another stream.
+  /// After a redirect that a URLProtocol has reported (`isRedirected`), the URLProtocol may have read the request's stream. In that
+  /// case, the delegate provides another stream.
   func makeBody(isRedirected: Bool) throws -> RequestBody? {
     switch content {
     case .data(let data): return RequestBody(data)
@@ -25,7 +25,7 @@ extension URLSessionTask {
     }
   }
 
-  /// The length of the request's body in bytes if it is known before the task has started. Otherwise,
+  /// The length of the request's body in bytes if the length is known before the task has started. Otherwise,
   /// `NSURLSessionTransferSizeUnknown`.
   var bodyByteCountExpected: Int64 {
     switch (content, firstRequest?.body) {
@@ -45,9 +45,10 @@ extension URLSessionTask {
     }
   }
 
-  /// Calls the delegate on its queue to get a stream for the request's body, and returns the stream.
+  /// Calls the delegate on its queue to get a stream for the request's body, and returns this stream.
   ///
-  /// Throws `URLError.requestBodyStreamExhausted` if the delegate provides none, and `CancellationError` if the task ends first.
+  /// Throws `URLError.requestBodyStreamExhausted` if the delegate provides no stream, and `CancellationError` if the task ends
+  /// first.
   private func newBodyStream() async throws -> BodyStream {
     let answer = BodyStreamAnswer()
     await withTaskCancellationHandler {
@@ -61,8 +62,8 @@ extension URLSessionTask {
     return try answer.value.get()
   }
 
-  /// Calls the delegate on its queue to get a stream for the request's body. Passes the stream to `answer`, or
-  /// `URLError.requestBodyStreamExhausted` if the delegate provides none. If the delegate answers several times, `answer` is called
+  /// Calls the delegate on its queue to get a stream for the request's body, and passes the stream to `answer`. If the delegate
+  /// provides no stream, passes `URLError.requestBodyStreamExhausted`. If the delegate answers several times, `answer` is called
   /// each time.
   func askForBodyStream(_ answer: @escaping @Sendable (Result<BodyStream, any Error>) -> Void) {
     guard let session else { return answer(.failure(CancellationError())) }
@@ -80,7 +81,7 @@ extension URLSessionTask {
   }
 }
 
-/// The delegate's answer when the task has requested a body stream. Only the first answer has an effect.
+/// Waits for the delegate's answer after a task has requested a body stream. Only the first answer has an effect.
 private final class BodyStreamAnswer: Sendable {
   private enum State {
     case open
@@ -92,8 +93,8 @@ private final class BodyStreamAnswer: Sendable {
 
   /// The delegate's answer. Traps if the delegate hasn't answered yet.
   ///
-  /// The answer is stored here instead of being passed through the continuation. ThreadSanitizer would report a race for a
-  /// continuation that is resumed before the task awaits it.
+  /// The answer is stored here instead of being returned by the continuation. If a continuation is resumed before the task awaits
+  /// it, ThreadSanitizer reports a race.
   var value: Result<BodyStream, any Error> {
     state.withLock { state in
       guard case .given(let answer) = state else { preconditionFailure("the delegate hasn't answered yet") }

@@ -4,14 +4,15 @@ import Foundation
 import Synchronization
 
 extension URLSessionTask {
-  /// The earliest begin date that the caller has set. Nil if none is set.
+  /// The earliest begin date that the caller has set. Nil if there is none.
   var earliestStart: Date? { options?.state.withLock { $0.earliestBeginDate } }
 
-  /// Starts the task, at its earliest begin date if it has one. The timer for that date retains neither the task nor the session.
+  /// Starts the task immediately or, if it has an earliest begin date, at that date. The timer retains neither the task nor the
+  /// session.
   func startWhenDue(in session: URLSession) {
     guard let date = earliestStart else { return start(in: session) }
     let delay = max(0, date.timeIntervalSinceNow)
-    // An infinite or extreme delay would overflow the clock.
+    // An infinite or very long delay would overflow the clock.
     let deadline = DispatchTime.now() + min(delay, Self.delaySecondsMax)
     DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
       guard let self, self.isListed, let session = self.session else { return }
@@ -19,7 +20,7 @@ extension URLSessionTask {
     }
   }
 
-  /// The maximum delay of a task in seconds: 100 years. The clock can represent such a time.
+  /// The maximum delay of a task in seconds: 100 years, which the clock can represent.
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func beginDelayed(in session: URLSession) {

@@ -38,14 +38,14 @@ extension URLSessionTask {
     }
   }
 
-  /// Notifies the delegate, but not in a background session: a task with several attempts would call the delegate several times.
-  /// Foundation doesn't call it for background sessions either.
+  /// Notifies the delegate that the task waits for a network, except in a background session. There, the delegate would be called
+  /// for each of the task's attempts. Foundation doesn't call the delegate of a background session either.
   func transferAwaitsNetwork() {
     if session?.background != nil { return }
     tellDelegate(or: {}) { session, delegate in delegate.urlSession(session, taskIsWaitingForConnectivity: self) }
   }
 
-  /// Returns whether the transfer delivers its events on the session's delegate queue.
+  /// Returns whether the delegate queue is also the queue on which the task's transfer delivers its events.
   private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
 
   func tellDelegate(
@@ -58,18 +58,18 @@ extension URLSessionTask {
 
   // MARK: Completion
 
-  /// Completes the task with an error, on the delegate queue. Called if the task has no transfer.
+  /// Completes a task that has no transfer with an error, on the delegate queue.
   func end(_ error: URLError, in session: URLSession) {
     session.delivery.perform { self.transferDidEnd(error) }
   }
 
-  /// Completes the task: notifies the delegate of the metrics and the completion, then unregisters the task from its session.
+  /// Completes the task: reports the metrics and the completion to the delegate, and then unregisters the task from its session.
   func complete(_ error: (any Error)?) {
     guard let session else { return }
-    // A protocol may fail with an error of any type.
+    // A URLProtocol may fail with an error of any type.
     let error = error == nil ? nil : transfer?.failure ?? error
     guard let delegate = delegates?.task else { return leave(session, error) }
-    // This repeats the code of `tellDelegate`, which would allocate a closure for each request.
+    // This repeats the code of `tellDelegate`. Calling `tellDelegate` would allocate a closure for each request.
     if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }
     session.delivery.perform { self.notify(delegate, of: error, in: session) }
   }
@@ -98,8 +98,7 @@ extension URLSessionTask {
       updateProgress(isComplete: true)
       options.end()
     }
-    // The owner is released outside the lock, because this may be the last reference,
-    // and the owner's deinitializer may use this task.
+    // The owner is released outside the lock. This may be the last reference to the owner, and its deinitializer may use this task.
     _ = owner
   }
 }

@@ -4,27 +4,27 @@ import Foundation
 import Synchronization
 
 extension URLSessionTask {
-  /// Resumes the task with a single call, no matter how often it was suspended.
+  /// Resumes the task with a single call, no matter how many times it was suspended.
   package func resumeFully() {
     mutableState.withLock { if $0.state == .suspended { $0.suspensionCount = 1 } }
     resume()
   }
 
-  /// Suspends the task if it is in progress.
+  /// Suspends the task if it is running. Has no effect if the task is already suspended.
   package func suspendOnce() { if state == .running { suspend() } }
 
-  /// The delegates that the task calls: its own or, if it has none, the session's. Nil if there is neither, or if the task has
-  /// ended.
+  /// The delegates that the task calls: the task's own or, if there is none, the session's. Nil if there is neither, or if the task
+  /// has completed.
   var delegates: URLSession.Delegates? { notified?.delegates }
-  /// The session and the delegates that the task calls. Nil if there is no delegate, or if the task has ended.
+  /// The session and the delegates that the task calls. Nil if there is no delegate, or if the task has completed.
   var notified: (session: URLSession, delegates: URLSession.Delegates)? {
     let (options, session) = mutableState.withLock { ($0.options, $0.session) }
     guard let session, let delegates = options?.delegates ?? session.delegates else { return nil }
     return (session, delegates)
   }
-  /// The settings of the task that most tasks don't have. Nil if the task has none of them.
+  /// The settings of the task that most tasks don't need. Nil if none of these settings has been used.
   var options: TaskOptions? { mutableState.withLock { $0.options } }
-  /// Returns the task's `options`, after creating them if necessary.
+  /// Returns the task's `options`. Creates them if necessary.
   func makeOptions() -> TaskOptions {
     mutableState.withLock { state in
       if let options = state.options { return options }
@@ -33,8 +33,8 @@ extension URLSessionTask {
       return options
     }
   }
-  /// Whether the session lists the task to its callers: the task hasn't ended, and it was resumed at least once or comes from an
-  /// earlier process.
+  /// Whether the session's `getAllTasks` lists the task: the task hasn't completed, and it was resumed at least once or was created
+  /// by an earlier process.
   var isListed: Bool {
     mutableState.withLock { state in
       if case .unstarted = state.stage, !state.isRestored { return false }
@@ -43,7 +43,7 @@ extension URLSessionTask {
   }
 
   /// Passes this task's transfer, session and delegates to `other`, and completes this task. Returns false, without effect, if this
-  /// task is cancelled or has already completed.
+  /// task is canceled or has already completed.
   func handOver(to other: URLSessionTask, in session: URLSession) -> Bool {
     let handed = mutableState.withLock { state -> MutableState? in
       guard case .transferring = state.stage, state.state == .running || state.state == .suspended else { return nil }
@@ -63,7 +63,7 @@ extension URLSessionTask {
     return true
   }
 
-  /// Discards the rest of the response's body. The task completes as if it had received the entire body.
+  /// Discards the rest of the response's body. The task then completes as if it had received the entire body.
   func discardBody() { exchanges?.discardBody() }
 
   /// Discards the rest of the response's body and sends another request, whose response becomes the task's response.
@@ -71,6 +71,6 @@ extension URLSessionTask {
     try exchanges?.sendInstead(request)
   }
 
-  /// The task's transfer if it uses HTTP. Nil otherwise.
+  /// The task's transfer if it uses HTTP. Nil otherwise, for example for a `file:` URL.
   private var exchanges: Transfer? { transfer as? Transfer }
 }

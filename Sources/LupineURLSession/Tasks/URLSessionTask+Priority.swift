@@ -3,10 +3,10 @@
 import Synchronization
 
 extension URLSessionTask {
-  /// The priority that was set for the task. Nil if none was set.
+  /// The priority that was set for the task. Nil if the default priority applies.
   var explicitPriority: Float? { options?.state.withLock { $0.priority } }
 
-  /// The priority of tasks that don't set one: 0.5.
+  /// The default priority of tasks: 0.5.
   public static var defaultPriority: Float { 0.5 }
   /// A priority below the default priority: 0.25.
   public static var lowPriority: Float { 0.25 }

@@ -4,7 +4,7 @@ public import Foundation
 import Synchronization
 
 extension URLSessionTask: ProgressReporting {
-  /// Returns the task's progress, after creating it if necessary.
+  /// Returns the task's progress. Creates it if necessary.
   func makeProgress() -> TaskProgress {
     makeOptions().state.withLock { state in
       if let progress = state.progress { return progress }
@@ -15,7 +15,7 @@ extension URLSessionTask: ProgressReporting {
     }
   }
 
-  /// Makes `progress` cancel, suspend and resume this task when it is cancelled, paused and resumed.
+  /// Makes the task follow `progress`: cancels, suspends or resumes the task when the progress is canceled, paused or resumed.
   func control(_ progress: TaskProgress) {
     progress.progress.cancellationHandler = { [weak self] in self?.cancel() }
     progress.progress.pausingHandler = { [weak self] in self?.suspend() }

@@ -5,32 +5,32 @@ import LupineEngine
 import Synchronization
 
 // Unchecked because the class is open. All state is constant or protected by a Mutex.
-/// A task of a session: one request, including its redirects and challenges, and its response.
+/// A task of a session, which performs one request, including redirects and challenges, and receives the response.
 ///
 /// Sessions create suspended tasks; call ``resume()`` to start a task. The task reports its events to the session's delegate on the
-/// delegate queue. Its methods and properties may be used on any thread.
+/// delegate queue. The methods and properties of a task may be used on any thread.
 ///
 /// A task retains its session until it has completed.
 open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sendable {
-  /// The state of a task, as the caller controls it.
+  /// The state of a task, which the caller controls with `resume`, `suspend` and `cancel`.
   public enum State: Int, Sendable {
     /// The task is in progress.
     case running = 0
     /// The task hasn't been started, or is suspended.
     case suspended = 1
-    /// The task was cancelled and will complete with `URLError.cancelled`.
+    /// The task was canceled, and will complete with `URLError.cancelled`.
     case canceling = 2
     /// The task has completed, with a response or an error.
     case completed = 3
   }
 
-  /// The stage of the task's work. It is independent of `State`, which the caller controls.
+  /// The task's internal stage, which is independent of the `State` that the caller controls.
   enum Stage {
     case unstarted
-    /// The task is preparing its request.
+    /// The task is preparing its request, for example opening a file.
     case starting
     case transferring(any TaskTransfer)
-    /// The task won't send a request, and is about to complete.
+    /// The task sends no request and is about to complete.
     case ending
   }
 
@@ -43,21 +43,20 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     var taskDescription: String?
     var windowBytes: Int?
     var reportedSentByteCount: Int64 = 0
-    /// The number of times that the task has been resumed or suspended.
+    /// The number of times that the task's state has changed to running or suspended.
     var suspensionChangeCount = 0
-    /// The number of calls to `resume` that are needed until the task is no longer suspended. 1 for a new task.
+    /// The number of `resume` calls that are needed to start or continue the task. 1 for a new task.
     var suspensionCount = 1
-    /// The settings of the task that most tasks don't have. Nil until one of them is set.
+    /// The settings of the task that most tasks don't need. Nil until one of these settings is used.
     var options: TaskOptions?
-    /// Whether the task belongs to a background session and was created by an earlier process.
+    /// Whether an earlier process created the task, in a background session.
     var isRestored = false
 
     var transfer: (any TaskTransfer)? {
       if case .transferring(let transfer) = stage { transfer } else { nil }
     }
 
-    /// Changes the state to running or suspended. Returns the number of this change. All such changes of a task are numbered in
-    /// order.
+    /// Changes the state to running or suspended. Returns the number of this change, counted from the creation of the task.
     mutating func setSuspended(_ isSuspended: Bool) -> Int {
       state = isSuspended ? .suspended : .running
       suspensionChangeCount += 1
@@ -65,12 +64,12 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     }
   }
 
-  /// The task's identifier: a number that is unique within its session, starting at 1.
+  /// A number that identifies the task within its session. The first task has number 1.
   open var taskIdentifier: Int { number }
   /// The request with which the task was created. Nil for a download task whose resume data can't be read.
   open var originalRequest: URLRequest? { firstRequest }
 
-  /// The task's identifier, which the session uses even if a subclass overrides ``taskIdentifier``.
+  /// The task's identifier for internal use. Unlike ``taskIdentifier``, subclasses can't override it.
   final let number: Int
   final let firstRequest: URLRequest?
   final let mutableState: Mutex<MutableState>
@@ -82,7 +81,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     mutableState = Mutex(MutableState(session: session))
   }
 
-  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends anything.
+  /// Creates a task without a session, for a subclass that replaces a real task in a test. The task never sends a request.
   public override init() {
     number = 0
     firstRequest = nil
@@ -91,40 +90,42 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
 
   // MARK: Overridden by subclasses
 
-  /// The body that the task sends instead of the request's own body. Nil to send the request's own body.
+  /// The body to send in place of the request's own body. If nil, the request's own body is sent.
   var content: UploadContent? { nil }
 
-  /// Starts the task: calls `begin` with the request to send, immediately or later.
+  /// Starts the task by calling `begin` with the request to send, immediately or later.
   func start(in session: URLSession) { begin(session, .success(firstRequest)) }
 
-  /// Starts the task with another request, which the delegate has chosen when the task's earliest begin date had passed.
+  /// Starts the task with the request that the delegate has returned after the task's earliest begin date had passed.
   func start(with request: URLRequest, in session: URLSession) { begin(session, .success(request)) }
 
-  /// Returns the group of the task's transfer: the transfers that deliver their events on the same queue. That queue is the
-  /// delegate queue, unless a subclass overrides this method.
+  /// Returns the set of ready transfers to which the task's transfer is added when it has received data. It determines the queue on
+  /// which the transfer delivers its events: the delegate queue, unless a subclass overrides this method.
   func readyTransfers(of session: URLSession) -> ReadyTransfers { session.readyTransfers }
 
   /// Returns the queue on which the task's transfer delivers its events.
   final func delivery(of session: URLSession) -> SerialQueue { readyTransfers(of: session).queue }
 
-  /// The way in which the task uses the session's cache. By default, its requests only invalidate stored responses.
+  /// The use of the session's cache by this task. By default, the cache doesn't answer the task's requests, but unsafe methods
+  /// invalidate stored responses.
   var cacheScope: TaskCache.Scope { .invalidation }
 
-  /// Whether the transfer must call `receive(_:answer:)` with the response's head, and wait for the answer.
+  /// Whether the task decides to accept or refuse the response's body. If true, its transfer calls `receive(_:answer:)` and waits
+  /// for the answer.
   var decidesOnResponse: Bool { false }
 
-  /// Called with the head of the final response. The task must call `answer`: with true to accept the body, or with false to cancel
+  /// Called with the head of the final response. The task must call `answer` with true to accept the body, or with false to cancel
   /// the transfer.
   func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
 
-  /// Called with each part of the response's body.
+  /// Called with each part of the response's body. Does nothing by default.
   func receive(_ body: Data) {}
 
   // MARK: Control
 
-  /// Starts the task, or continues a suspended one. A task that was suspended several times must be resumed as many times.
+  /// Starts the task, or continues a suspended task. If the task was suspended several times, call this method as many times.
   ///
-  /// Has no effect if the task is in progress, is cancelled or has completed. If the session was invalidated before the task was
+  /// Has no effect if the task is in progress, is canceled or has completed. If the session was invalidated before the task was
   /// created, the task completes with `URLError.cancelled`.
   open func resume() {
     enum Action { case start(URLSession), resume(any TaskTransfer, change: Int), nothing }
@@ -148,11 +149,11 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     }
   }
 
-  /// Suspends the task until ``resume()`` has been called as many times as this method. A new task is suspended once.
+  /// Suspends the task until ``resume()`` has been called as many times as this method. A new task counts as suspended once.
   ///
   /// While the task is suspended, no bytes are read from its connection. The timeouts of a request's phases are suspended too,
   /// except those for opening a connection. The session's ``URLSessionConfiguration/timeoutIntervalForResource`` isn't suspended.
-  /// Events that have already been received may still be delivered. Has no effect if the task was cancelled or has completed.
+  /// Events that have already been received may still be delivered. Has no effect if the task was canceled or has completed.
   open func suspend() {
     let suspended = mutableState.withLock { state -> (transfer: any TaskTransfer, change: Int)? in
       guard state.state == .running || state.state == .suspended else { return nil }
@@ -187,7 +188,8 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     }
   }
 
-  /// Sends the request. If `request` is an error, completes the task with this error instead.
+  /// Sends the request. Completes the task with an error instead if `request` is an error, or with `URLError.unsupportedURL` if
+  /// `request` is nil.
   func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
       guard let request = try request.get() else { throw URLError(.unsupportedURL) }
@@ -206,7 +208,7 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
         return (true, state.state == .suspended ? state.suspensionChangeCount : nil)
       }
       if let suspension { transfer.setSuspended(true, change: suspension) }
-      // If the task was cancelled in the meantime, `cancel` ends it.
+      // If the task was canceled in the meantime, `cancel` has ended the task, and nothing is sent.
       if isStarting { transfer.send() }
     } catch {
       let isStarting = mutableState.withLock { state in
@@ -220,24 +222,24 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
 
   // MARK: Properties
 
-  /// The task's current state.
+  /// The current state of the task: running, suspended, canceling or completed.
   open var state: State { mutableState.withLock { $0.state } }
-  /// The latest request that the task has sent, after redirects. Before the first redirect, it is the same as ``originalRequest``.
+  /// The request that the task has sent most recently. Before the first redirect, it is the same as ``originalRequest``.
   open var currentRequest: URLRequest? { transfer?.currentRequest ?? firstRequest }
-  /// The head of the final response. Nil until it has been received.
+  /// The head of the final response. Nil until the task has received it.
   open var response: URLResponse? { transfer?.response }
-  /// The error with which the task has completed, usually a `URLError`. Nil before completion or after success.
+  /// The error with which the task has completed, usually a `URLError`. Nil before the task has completed and after success.
   open var error: (any Error)? { mutableState.withLock { $0.error } }
-  /// The number of bytes of the response's body received so far, after content decoding.
+  /// The number of bytes of the response's body that were received so far, after content decoding.
   open var countOfBytesReceived: Int64 { transfer?.receivedByteCount ?? 0 }
-  /// The length of the response's body in bytes, or ``NSURLSessionTransferSizeUnknown``.
+  /// The length of the response's body in bytes, or ``NSURLSessionTransferSizeUnknown`` if it is unknown.
   open var countOfBytesExpectedToReceive: Int64 {
     transfer?.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown
   }
-  /// The number of bytes of the request's body that have been sent so far.
+  /// The number of bytes of the request's body that were sent so far.
   ///
-  /// The number never decreases: if the body is sent again after a redirect, after a challenge or on a new connection, only
-  /// bytes beyond the earlier count are added.
+  /// The number never decreases: if the body is sent again after a redirect, after a challenge or on a new connection, only bytes
+  /// beyond the previous number are counted.
   open var countOfBytesSent: Int64 { transfer?.sentByteCount ?? 0 }
   /// The length of the request's body in bytes: 0 if there is no body, or ``NSURLSessionTransferSizeUnknown`` if the length is
   /// unknown.
@@ -245,27 +247,27 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     transfer.map { $0.bodyByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
       ?? bodyByteCountExpected
   }
-  /// A text for the program's own use, which appears in ``description``. Nil by default.
+  /// A text that the program can choose, and that appears in ``description``. Nil by default.
   open var taskDescription: String? {
     get { mutableState.withLock { $0.taskDescription } }
     set { mutableState.withLock { $0.taskDescription = newValue } }
   }
 
-  /// The number of bytes that the caller expects to send, for the caller's own use. ``NSURLSessionTransferSizeUnknown`` by
-  /// default. The task doesn't use it.
+  /// The number of bytes that the caller expects to send. ``NSURLSessionTransferSizeUnknown`` by default. The task ignores this
+  /// value.
   open var countOfBytesClientExpectsToSend: Int64 {
     get { options?.state.withLock { $0.byteCountExpectedToSend } ?? NSURLSessionTransferSizeUnknown }
     set { makeOptions().state.withLock { $0.byteCountExpectedToSend = newValue } }
   }
-  /// The number of bytes that the caller expects to receive, for the caller's own use. ``NSURLSessionTransferSizeUnknown`` by
-  /// default. The task doesn't use it.
+  /// The number of bytes that the caller expects to receive. ``NSURLSessionTransferSizeUnknown`` by default. The task ignores this
+  /// value.
   open var countOfBytesClientExpectsToReceive: Int64 {
     get { options?.state.withLock { $0.byteCountExpectedToReceive } ?? NSURLSessionTransferSizeUnknown }
     set { makeOptions().state.withLock { $0.byteCountExpectedToReceive = newValue } }
   }
-  /// The task's own delegate, or else the session's if it is a ``URLSessionTaskDelegate``.
+  /// The task's own delegate or, if none was set, the session's delegate if it is a ``URLSessionTaskDelegate``.
   ///
-  /// The task calls its own delegate instead of the session's. It calls the session's delegate for the methods that its own
+  /// The task calls its own delegate in place of the session's. The session's delegate is called for methods that the task's own
   /// delegate doesn't implement. The task retains its delegate until it has completed. Set the delegate before the task is resumed.
   open var delegate: (any URLSessionTaskDelegate)? {
     get { ownDelegate ?? session?.delegates?.task }
@@ -290,39 +292,39 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
     get { explicitPriority ?? firstRequest?.options?.own.priority ?? Self.defaultPriority }
     set { makeOptions().state.withLock { $0.priority = newValue } }
   }
-  /// The progress of the task in bytes, which includes the request's body and the response's body.
+  /// The progress of the task in bytes, counting the request's body and the response's body.
   ///
-  /// The total is indeterminate until both lengths are known. Cancelling, pausing or resuming the progress cancels, suspends or
-  /// resumes the task. The progress is updated on the delegate queue.
+  /// The progress is indeterminate until the lengths of both bodies are known. Canceling, pausing or resuming the progress
+  /// cancels, suspends or resumes the task. The progress is updated on the delegate queue.
   open var progress: Progress { makeProgress().progress }
 
-  /// Returns the task itself, not a copy.
+  /// Returns the task itself, because a task can't be copied.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// The task's metrics, which are complete only after the transfer has ended.
+  /// The task's metrics. They are complete only after the task's transfer has ended.
   var metrics: URLSessionTaskMetrics { transfer.map { URLSessionTaskMetrics($0) } ?? URLSessionTaskMetrics(.init([])) }
-  /// The head of the final response if it is an HTTP response. Nil otherwise, for example for a `file:` or `data:` URL.
+  /// The head of the final response if it is an HTTP response. Nil before it has been received, and for a `file:` or `data:` URL.
   package var httpResponse: HTTPURLResponse? { transfer?.httpResponse }
 
-  /// The object that uses the task, such as Alamofire's `Request`. The task retains the object until the task has completed.
+  /// The object that uses the task, such as Alamofire's `Request`. The task retains its owner until it has completed.
   package var owner: (any AnyObject & Sendable)? {
     get { mutableState.withLock { $0.owner } }
     set { mutableState.withLock { $0.owner = newValue } }
   }
 
-  /// The receive window: the maximum number of bytes of the response's body to receive before `extendWindow(by:)` permits more. Nil
-  /// for no limit. Must be set before the task is resumed.
+  /// The receive window: the maximum number of bytes of the response's body that are received before `extendWindow(by:)` permits
+  /// more. Nil for no limit. Must be set before the task is resumed.
   package var windowBytes: Int? {
     get { mutableState.withLock { $0.windowBytes } }
     set { mutableState.withLock { $0.windowBytes = newValue } }
   }
 
-  /// Permits the task to receive `byteCount` more bytes of the response's body.
+  /// Extends the receive window, so that the task may receive `byteCount` more bytes of the response's body.
   package func extendWindow(by byteCount: Int) { transfer?.extendWindow(by: byteCount) }
 
   var session: URLSession? { mutableState.withLock { $0.session } }
   var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
-  /// A textual description: the task's number, request and state, and the status code or the error if there is one.
+  /// A textual description of the task: its number, request and state, and the status code or the error if there is one.
   open override var description: String {
     let request = currentRequest.map(ReadableText.request) ?? "no request"
     var parts = ["\(taskIdentifier)", request, "\(state)"]
@@ -349,5 +351,5 @@ open class URLSessionTask: NSObject, NSCopying, TransferObserver, @unchecked Sen
 
 extension URLSessionTask: RegistryMember {}
 
-/// The value for an unknown number of bytes: -1.
+/// The value of a task's properties for an unknown number of bytes: -1.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1

@@ -6,8 +6,8 @@ import LupineLogin
 import Synchronization
 
 extension Transfer {
-  /// Performs all steps that are possible now. `ReadyTransfers` calls this method once each time the state has returned the action
-  /// `deliver`.
+  /// Performs all steps that are possible now, on the session's queue. `ReadyTransfers` calls this method once after each action
+  /// `deliver` of the state.
   func deliver() {
     while let (step, observer) = nextStep() { perform(step, observer) }
   }
@@ -35,8 +35,8 @@ extension Transfer {
   }
 
   private func present(_ response: HTTPURLResponse, isLast: Bool, _ observer: any TransferObserver) {
-    // If the exchange hasn't ended, the step is needed only if the observer's `decidesOnResponse` is true. After the last
-    // exchange, the step is always needed, because the observer's answer ends the transfer.
+    // While the exchange is in progress, the step is needed only if the observer's `decidesOnResponse` is true. After the end of
+    // the last exchange, the step is always needed, because the observer's answer ends the transfer.
     guard isLast || observer.decidesOnResponse else { return }
     ask { question in
       observer.transfer(didReceive: response) { isAccepted in
@@ -65,8 +65,8 @@ extension Transfer {
     }
   }
 
-  /// Handles a 401, a 407 or an equivalent failure for which the observer receives no challenge: presents the response to the
-  /// observer, or ends the transfer with the failure.
+  /// Handles a 401 or 407 response, or an equivalent failure, for which the observer receives no challenge. Presents the response
+  /// to the observer as the final response, or ends the transfer with the failure.
   private func leave(_ unauthorized: TransferState.Unauthorized, _ observer: any TransferObserver) {
     if let failure = unauthorized.failure {
       ask { question in
@@ -90,8 +90,8 @@ extension Transfer {
     }
   }
 
-  /// Requests a decision from the observer by calling `call` with the question's number. Has no effect if the state no longer needs
-  /// the decision.
+  /// Asks the observer for a decision: `call` receives the number of the question and calls the observer. Has no effect if the
+  /// transfer no longer needs the decision.
   func ask(_ call: (_ question: Int) -> Void) {
     guard let question = guarded.withLock({ $0.state.ask() }) else { return }
     call(question)
@@ -99,7 +99,7 @@ extension Transfer {
   }
 
   private func end(_ error: URLError?, _ observer: any TransferObserver) {
-    // The values are released outside the lock, because their deinitializers may call anything.
+    // The values are released outside the lock, because their deinitializers may call any code.
     let released = release()
     guarded.withLock { $0.authentication }?.end()
     observer.transferDidEnd(error)
@@ -123,7 +123,7 @@ extension Transfer {
   /// ends the transfer with an error.
   private func awaitNetwork(_ wait: TransferState.NetworkWait, _ observer: any TransferObserver) {
     ask { question in
-      // If there is a default route but a name server didn't answer, the transfer doesn't wait.
+      // If there is a default route but no name server answered, the transfer doesn't wait.
       if wait.failure.code == .resolveFailed {
         if client.isOffline() {
           guarded.withLock { $0.state.unansweredLookupCount = 0 }
@@ -137,7 +137,7 @@ extension Transfer {
         attempts: wait.count, limit: wait.limit, until: client.pathCondition(for: currentRequest)
       ) { [weak self] outcome in
         guard let self else { return }
-        // The ended wait is released outside the lock.
+        // The wait that has ended is released outside the lock.
         _ = self.guarded.withLock { $0.wait.take() }
         switch outcome {
         case .path: self.apply { $0.answered(question, .networkFound(after: .now - start)) }
@@ -151,7 +151,7 @@ extension Transfer {
 }
 
 extension TransferState.Unauthorized {
-  /// The error with which the exchange has failed. Nil if the exchange has a response.
+  /// The error with which the exchange has failed. Nil if the server sent a response.
   fileprivate var failure: EngineError? {
     switch cause {
     case .response: nil
@@ -161,8 +161,8 @@ extension TransferState.Unauthorized {
 }
 
 extension TransferState.Answer {
-  /// Converts the outcome of a challenge to an answer. `refusal` is the response or the failure because of which the observer
-  /// received the challenge. It is nil if the server requested a client certificate in a TLS handshake.
+  /// Converts the outcome of an authentication challenge to an answer for the transfer. `refusal` is the response or failure that
+  /// caused the challenge. It is nil if the server requested a client certificate in a TLS handshake.
   init(_ outcome: URLAuthenticationChallenge.Outcome, to refusal: TransferState.Unauthorized? = nil) {
     self =
       switch outcome {
@@ -183,8 +183,8 @@ extension TransferState.Answer {
       }
   }
 
-  /// Creates the answer to a redirect. `chosen` is the request that the observer wants to send, or nil to make the response that
-  /// redirects the final response.
+  /// Creates the answer to a redirect. `chosen` is the request that the observer wants to send, or nil if the redirect response
+  /// becomes the final response.
   fileprivate init(to redirect: TransferState.Redirect, chosen: URLRequest?, _ client: EngineClient) {
     let (next, proposed) = (redirect.next, redirect.proposed)
     guard let chosen else {
@@ -204,10 +204,10 @@ extension TransferState.Answer {
     }
   }
 
-  /// Returns whether the URL that a redirect handler has chosen is refused for the same reason as the proposed URL. This is the
-  /// case if the URLs are equal, or if the chosen URL has the scheme for which the proposed URL was refused (http after https, or a
-  /// Unix socket). For example, a handler that only adds a query to the proposed http URL hasn't decided to send the request
-  /// unencrypted. A handler that changes the scheme has made such a decision.
+  /// Returns whether the URL that the delegate has chosen for a redirect is refused for the same reason as the proposed URL. This
+  /// is the case if the URLs are equal, or if the chosen URL has the scheme for which the proposed URL was refused (http after
+  /// https, or a Unix socket). For example, a delegate that only adds a query to the proposed http URL hasn't decided to send the
+  /// request unencrypted. A delegate that changes the scheme has made such a decision.
   private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
     let (scheme, proposedScheme) = (chosen?.scheme?.lowercased() ?? "", proposed?.scheme?.lowercased() ?? "")
     let isForItsScheme = error.code == .redirectRefused && scheme == proposedScheme

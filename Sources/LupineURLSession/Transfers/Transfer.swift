@@ -5,13 +5,14 @@ import LupineEngine
 import LupineLogin
 import Synchronization
 
-/// One task's transfer over HTTP: sends the request, follows redirects, answers challenges and delivers the final response.
+/// Performs the request of one task over HTTP: sends it, follows redirects, answers challenges and delivers the final response.
 ///
-/// The engine's events arrive on an event loop's thread, where they only change the `TransferState`. The transfer delivers them
-/// later on the session's queue, together with those of other transfers (``ReadyTransfers``). Only the `TransferState` makes
-/// decisions. The transfer calls no method of the engine or of the observer while it holds the lock.
+/// The engine reports events on the thread of an event loop, where they only change the `TransferState`. The transfer delivers them
+/// later on the session's queue, together with the events of other transfers (``ReadyTransfers``). Only the `TransferState` makes
+/// decisions. While the transfer holds the lock, it calls no method of the engine or of the observer.
 final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
-  /// A request that the transfer has sent, with its response and measurements. The task's metrics are created from it.
+  /// A request that the transfer has sent, with its response and the engine's measurements. The task's metrics are created from
+  /// attempts.
   struct Attempt: Sendable {
     let request: URLRequest
     let response: HTTPURLResponse?
@@ -20,14 +21,14 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   struct Guarded {
     var state: TransferState
-    /// The handle of the latest exchange. Nil until the first exchange has been submitted.
+    /// The handle of the latest exchange with the engine or the cache. Nil until the first exchange has been submitted.
     var handle: TransferHandle?
-    /// The object that receives the transfer's events, usually the task. Nil after the transfer has ended: the observer retains the
-    /// transfer, so the transfer must release the observer.
+    /// The object that receives the transfer's events, usually the task. Nil after the transfer has ended. The observer retains the
+    /// transfer, so the transfer must release the observer to end the retain cycle.
     var observer: (any TransferObserver)?
-    /// The task's authentication. Nil until it is first used.
+    /// The authentication state of the task. Nil until it is first used.
     var authentication: TransferAuthentication?
-    /// The wait for a network. Nil if the transfer isn't waiting for one.
+    /// The wait for a network, which ends when it is released. Nil if the transfer isn't waiting for a network.
     var wait: PathWait?
   }
 
@@ -36,20 +37,20 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   private let windowBytes: Int?
   /// The object through which the task uses the session's cache. Nil if the session has no cache.
   let cache: TaskCache?
-  /// The length of the first request's body in bytes, or nil if it is unknown. It doesn't change if a redirect drops the body.
+  /// The length of the first request's body in bytes, or nil if it is unknown. It doesn't change if a redirect removes the body.
   let bodyByteCount: UInt64?
   let guarded: Mutex<Guarded>
 
-  /// Creates a transfer. It sends nothing until `send` is called.
+  /// Creates a transfer. The transfer sends nothing until `send` is called.
   ///
   /// - Parameters:
   ///   - request: The request to send, in the engine's form.
   ///   - urlRequest: The `URLRequest` from which `request` was converted.
-  ///   - redirectCount: The number of earlier redirects, which URL protocols have reported.
+  ///   - redirectCount: The number of earlier redirects, which URLProtocol objects have reported.
   ///   - client: The session's engine, which sends the requests.
-  ///   - delivery: The object that lets the transfer deliver its events on the observer's queue.
-  ///   - windowBytes: The receive window: the maximum number of bytes of the response's body to deliver before `extendWindow(by:)`
-  ///     permits more, or nil for no limit.
+  ///   - delivery: The object that makes the transfer deliver its events on the observer's queue.
+  ///   - windowBytes: The receive window: the maximum number of bytes of the response's body that are delivered before
+  ///     `extendWindow(by:)` permits more. Nil for no limit.
   ///   - cache: The object through which the task uses the session's cache, or nil if the session has no cache.
   ///   - observer: The object that receives the transfer's events, usually the session task.
   init(
@@ -81,11 +82,11 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   func extendWindow(by byteCount: Int) { apply { $0.extendWindow(by: byteCount) } }
 
-  /// Discards the rest of the response's body. The transfer ends as if it had received the entire body.
+  /// Discards the rest of the response's body. The transfer then ends as if it had received the entire body.
   func discardBody() { apply { $0.discardBody() } }
 
-  /// Discards the rest of the response's body and sends another request, whose response replaces the current one. Must be called
-  /// only if the observer's `decidesOnResponse` is true.
+  /// Discards the rest of the response's body and sends another request. The response to that request replaces the current
+  /// response. Must be called only if the observer's `decidesOnResponse` is true.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
     let request = try client.convert(urlRequest)
     apply { $0.replace(with: request, from: urlRequest) }
@@ -104,15 +105,15 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
   // MARK: Properties
 
   var currentRequest: URLRequest { guarded.withLock { $0.state.urlRequest } }
-  /// The origin of the latest request.
+  /// The origin of the request that the transfer has sent most recently.
   var currentOrigin: Origin { guarded.withLock { $0.state.request.uri.origin } }
   var response: URLResponse? { httpResponse }
   var httpResponse: HTTPURLResponse? { guarded.withLock { $0.state.response } }
   var receivedByteCount: Int64 { guarded.withLock { $0.state.receivedByteCount } }
-  /// The number of bytes of the request's body sent so far. It never decreases: if the body is sent again, because of a redirect, a
-  /// challenge or a stale connection, only bytes beyond the earlier count are added.
+  /// The number of bytes of the request's body that were sent so far. It never decreases: if the body is sent again after a
+  /// redirect, after a challenge or on a new connection, only bytes beyond the previous number are counted.
   var sentByteCount: Int64 { guarded.withLock { $0.state.sentByteCount } }
-  /// The requests that the transfer has sent, in the order of sending, with their responses and measurements.
+  /// The requests that the transfer has sent, oldest first, with their responses and measurements.
   var attempts: [Attempt] {
     guarded.withLock { guarded in
       zip(guarded.state.performed, guarded.state.metrics).map { Attempt(request: $0.0, response: $0.1, metrics: $1) }
@@ -181,7 +182,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   func receive(served piece: Data) {
     guard !piece.isEmpty else { return }
-    // The indices of delivered data must start at 0. Those of a piece that is the whole body already do, so it isn't copied.
+    // The indices of delivered data must start at 0. If the piece is the whole body, they already do, so the piece isn't copied.
     let piece = piece.startIndex == 0 ? piece : Data(piece)
     guarded.withLock { $0.state.receive(piece: piece) }
   }
@@ -196,13 +197,13 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
 
   // MARK: Actions
 
-  /// Passes an event to the `TransferState`, and executes the action that it returns.
+  /// Passes an event to the `TransferState`, and executes the action that the state returns.
   func apply(_ event: (inout TransferState) -> TransferState.Action?) {
     let (action, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
     if let action { perform(action, handle) }
   }
 
-  /// Passes an event to the `TransferState`, and executes the actions that it returns.
+  /// Passes an event to the `TransferState`, and executes the actions that the state returns.
   func apply(_ event: (inout TransferState) -> [TransferState.Action]) {
     let (actions, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
     for action in actions { perform(action, handle) }
@@ -247,7 +248,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     submit(request, submission.exchange, handlesCookies: submission.handlesCookies)
   }
 
-  /// The server's certificate, in DER, in the transfer's latest exchange over TLS. Nil if there was no such exchange.
+  /// The DER-encoded server certificate of the transfer's latest exchange over TLS. Nil if there was no exchange over TLS.
   private var latestCertificate: [UInt8]? {
     guarded.withLock { $0.state.metrics.last { $0.tls != nil }?.tls }?.certificateChain.first
   }
@@ -258,7 +259,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
       if client.identities.isUsed, let authorities = identify(&request) {
         return apply { $0.identityRequested(from: authorities) }
       }
-      // A request that authenticates a connection must be sent to the server, even if the cache could answer it.
+      // A request that authenticates a connection must be sent to the server, even if the cache could answer the request.
       if let cache, request.connectionDemand == nil,
         let cached = cache.exchange(
           for: request, from: currentRequest, client.settings, through: client, windowBytes: windowBytes, receiver: self
@@ -267,7 +268,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
         keep(.cache(cached), of: exchange)
         return cached.decide()
       }
-      // The cache doesn't answer the request, but the request's cache policy may still forbid sending it.
+      // The cache doesn't answer the request. The request's cache policy may nevertheless forbid sending the request.
       guard mayLoad else { throw URLError(notCached: currentRequest.url) }
       let handle = try client.submit(consume request, to: self, windowBytes: windowBytes ?? .max)
       keep(.engine(handle), of: exchange)
@@ -276,15 +277,15 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     }
   }
 
-  /// Whether the request's cache policy permits sending the request to the origin. If the request has no policy, the session's
-  /// applies.
+  /// Whether the request's cache policy permits sending the request to the origin. If the request has no cache policy, the
+  /// session's policy applies.
   private var mayLoad: Bool {
     let policy = guarded.withLock { $0.state.urlRequest.explicitCachePolicy } ?? client.settings.cachePolicy
     return policy != .returnCacheDataDontLoad
   }
 
-  /// Stores the handle of an exchange, and executes the commands that were given before the handle existed. Has no effect if the
-  /// exchange has already ended.
+  /// Stores the handle of an exchange, and executes the commands, such as a cancellation, that were given before the handle
+  /// existed. Has no effect if the exchange has already ended.
   private func keep(_ handle: TransferHandle, of exchange: Int) {
     let actions = guarded.withLock { guarded -> [TransferState.Action] in
       guard let actions = guarded.state.submitted(exchange) else { return [] }
@@ -294,7 +295,7 @@ final class Transfer: TaskTransfer, CacheReceiver, ReadyTransfer {
     for action in actions { perform(action, handle) }
   }
 
-  /// The task's authentication. It is created on first use, because most tasks don't need it.
+  /// The authentication state of the task. It is created on first use, because most tasks don't need it.
   var authentication: TransferAuthentication {
     guarded.withLock { guarded in
       if let authentication = guarded.authentication { return authentication }

@@ -4,42 +4,43 @@ import Foundation
 import LupineEngine
 
 extension TransferState {
-  /// The observer's answer to a question of the transfer, or the answer that the session gives instead of the observer.
+  /// An answer to a question of the transfer. It comes from the observer, or from the session if the observer isn't asked.
   enum Answer {
     /// Accept the response's body.
     case accept
-    /// Refuse the response's body, or cancel the challenge. The transfer ends with `URLError.cancelled`.
+    /// Refuse the response's body, or cancel the authentication challenge. The transfer then ends with `URLError.cancelled`.
     case refuse
-    /// Make the response that redirects or requires a credential the final response.
+    /// Make the current response the final response, although it is a redirect or requires a credential.
     case present
-    /// Send the request again with this value of the Authorization field, which contains a newly chosen credential.
+    /// Send the request again with this value of the Authorization field, because the observer has chosen a credential.
     case authorize(String)
-    /// Send the request again with this value of the Authorization field. The server has accepted its credential before, and only
-    /// the nonce was stale.
+    /// Send the request again with this value of the Authorization field, because the nonce of the previous one was stale. The
+    /// server has already accepted the credential.
     case reauthorize(String)
-    /// Send the request again with the fields that the task's authentication adds. `isAttempt` is true if a credential was newly
-    /// chosen.
+    /// Send the request again, and let the task's authentication add the credential. `isAttempt` is true if the credential was
+    /// newly chosen.
     case resend(isAttempt: Bool)
-    /// Reject the offered authentication scheme. The observer then receives a challenge for the next scheme that the server offers.
+    /// Reject the offered authentication scheme. The observer then receives a challenge for the next scheme that the response
+    /// offers.
     indirect case reject(Unauthorized)
-    /// Send the request with this client certificate, or without any.
+    /// Send the request with this client certificate, or without a client certificate.
     case identify(IdentityChoice)
-    /// Follow the redirect by sending this request. The first value is the request in the engine's form, the second is the same
-    /// request in the observer's form.
+    /// Follow the redirect by sending this request. The two values are the same request in the engine's form and in the observer's
+    /// form.
     indirect case follow(EngineRequest, URLRequest)
-    /// Follow the redirect with this request, which a URLProtocol answers.
+    /// Follow the redirect by letting a URLProtocol answer this request.
     indirect case handOver(URLRequest)
-    /// Send the request again, because a network was found after a wait of this duration.
+    /// Send the request again, because the network has a path after a wait of this duration.
     case networkFound(after: Duration)
-    /// End the transfer with this error, for example because the redirect can't be followed as the observer wants, or because there
-    /// was no network in time.
+    /// End the transfer with this error, for example because the redirect that the observer has chosen can't be followed, or
+    /// because there was no network within the time limit.
     case fail(URLError)
   }
 
   // MARK: Questions
 
-  /// Begins a question to the observer, and returns the question's number. Returns nil if the transfer was cancelled, so that an
-  /// answer would have no effect.
+  /// Begins a question to the observer, and returns the question's number. Returns nil if the transfer was canceled, so that no
+  /// answer is needed.
   mutating func ask() -> Int? {
     guard case .received = turn, demand != .canceled else { return nil }
     questionCount += 1
@@ -47,14 +48,14 @@ extension TransferState {
     return questionCount
   }
 
-  /// Called after the question has been passed to the observer. If the observer hasn't answered yet, pauses reading until it does.
+  /// Called after the question has been passed to the observer. Pauses reading the response until the observer answers.
   mutating func asked(_ question: Int) -> Action? {
     guard case .asking(question) = turn else { return nil }
     turn = .awaiting(question)
     return flowAction()
   }
 
-  /// Returns whether an answer to the question with this number still has an effect.
+  /// Returns whether an answer to the question with this number would still have an effect.
   func awaitsAnswer(to question: Int) -> Bool {
     switch turn {
     case .asking(question), .awaiting(question): demand != .canceled
@@ -62,8 +63,7 @@ extension TransferState {
     }
   }
 
-  /// Called with the observer's answer to the question with this number. Only the first answer to the latest question has an
-  /// effect.
+  /// Called with the answer to the question with this number. Only the first answer to the latest question has an effect.
   mutating func answered(_ question: Int, _ answer: Answer) -> [Action] {
     switch turn {
     case .asking(question), .awaiting(question): turn = .received
@@ -123,7 +123,7 @@ extension TransferState {
     return replace(with: next, from: urlRequest)
   }
 
-  /// Sends the request again. If its exchange is still in progress, this happens after the end of that exchange.
+  /// Sends the request again. If its exchange is still in progress, the request is sent after the end of the exchange.
   private mutating func resend() -> Action? {
     guard isBetweenExchanges else { return replace(with: request, from: urlRequest) }
     if let exchange = metrics.last { request = redirects.resend(request, after: exchange) }
@@ -135,8 +135,8 @@ extension TransferState {
     if case .none = exchange { true } else { false }
   }
 
-  /// Removes and returns the request's body. Called at the end, so that the body isn't retained as long as the response and the
-  /// metrics.
+  /// Removes and returns the request's body. Called at the end of the transfer, so that the body is released earlier than the
+  /// response and the metrics.
   mutating func takeBody() -> RequestBody {
     var body = RequestBody()
     swap(&body, &request.body)

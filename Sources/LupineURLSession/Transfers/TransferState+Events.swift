@@ -5,11 +5,11 @@ import LupineEngine
 import LupineLogin
 
 extension TransferState {
-  /// Called when the head of a final (not 1xx) response has arrived. Returns whether the engine must deliver the body.
+  /// Called when the head of a final response (not 1xx) has been received. Returns whether the engine must deliver the body.
   ///
   /// - Parameters:
   ///   - head: The response's head.
-  ///   - verdict: Whether the response can be trusted, must be refused, or requires that the request is sent again.
+  ///   - verdict: Whether the response can be trusted, must be refused, or requires that the request be sent again.
   mutating func receive(_ head: ResponseHead, verdict: ResponseVerdict = .trusted) -> BodyDisposition {
     batch.head = head
     switch verdict {
@@ -34,8 +34,8 @@ extension TransferState {
     return .deliver
   }
 
-  /// Returns the redirect that the redirect rule refuses with `error`, so that the observer can choose another request or keep the
-  /// response. Returns nil if there were too many redirects, or if the response has no valid Location field.
+  /// Returns the redirect that the redirect rule refuses with `error`. The observer can then choose another request, or make the
+  /// redirect response the final response. Returns nil after too many redirects, or if the response has no valid Location field.
   private func redirection(refused error: EngineError, _ head: ResponseHead) -> Redirection? {
     guard error.code != .tooManyRedirects, let location = head.fields.first("Location"),
       let url = URL(string: location, relativeTo: urlRequest.url),
@@ -44,31 +44,32 @@ extension TransferState {
     return Redirection(next: next, refusal: error, refusedURL: url.absoluteURL)
   }
 
-  /// Called when bytes of the response's body have arrived.
+  /// Called when the engine has received bytes of the response's body.
   mutating func receive(body bytes: borrowing Span<UInt8>) { batch.append(body: bytes, windowBytes: windowBytes) }
 
-  /// Called when a piece of a stored response's body has arrived from the cache.
+  /// Called with a piece of a response's body that comes from the session's cache.
   mutating func receive(piece: Data) { batch.append(piece) }
 
-  /// Called when an iteration of the engine's event loop has ended. `byteCount` is the number of bytes of the request's body sent
-  /// so far.
+  /// Called at the end of an iteration of the engine's event loop. `byteCount` is the number of bytes of the request's body that
+  /// were sent so far.
   mutating func turnEnded(sent byteCount: UInt64) -> Action? {
     noteSent(byteCount)
     return requestDelivery()
   }
 
-  /// Called when the exchange has ended.
+  /// Called when the exchange with the engine or the cache has ended.
   ///
   /// - Parameters:
   ///   - result: The trailer section of the response, or the error with which the exchange has failed.
   ///   - exchangeMetrics: The measurements of the exchange.
-  ///   - identityRequest: The authorities whose certificates the server accepts, if the request wasn't sent because the observer
-  ///     must choose a certificate first. Otherwise nil.
+  ///   - identityRequest: If the request wasn't sent because the observer must choose a client certificate first, the names of the
+  ///     authorities whose certificates the server accepts. Otherwise nil.
   mutating func exchangeEnded(
     _ result: Result<Fields, EngineError>, _ exchangeMetrics: ExchangeMetrics, identityRequest: [[UInt8]]? = nil
   ) -> Action? {
     if let authorities = identityRequest, awaitsResponse {
-      // Nothing was sent, so this isn't one of the task's requests. The next exchange includes the opening of the connection.
+      // The request wasn't sent, so this isn't one of the task's requests. The metrics of the next exchange include opening the
+      // connection.
       unsent = [exchangeMetrics]
       request = redirects.resend(request, after: exchangeMetrics)
       return identityRequested(from: authorities)
@@ -85,8 +86,8 @@ extension TransferState {
     return requestDelivery()
   }
 
-  /// Called when the server requests a client certificate that one of these authorities has issued. The request will be sent after
-  /// the observer has chosen a certificate or none.
+  /// Called when the server requests a client certificate that was issued by one of these authorities. The request will be sent
+  /// after the observer has chosen a certificate or none.
   mutating func identityRequested(from authorities: [[UInt8]]) -> Action? {
     batch.identityRequest = authorities
     return requestDelivery()

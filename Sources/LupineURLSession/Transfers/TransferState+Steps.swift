@@ -6,15 +6,15 @@ import LupineEngine
 import LupineLogin
 
 extension TransferState {
-  /// A step that the transfer must perform on the session's queue.
+  /// A step that a transfer performs on the session's queue.
   enum Step {
-    /// Notify the observer of the total number of bytes of the request's body that were sent.
+    /// Notify the observer of the total number of bytes of the request's body that were sent so far.
     case notifySent(Int64)
-    /// If the response has a challenge that can be answered, request a credential from the observer. Otherwise, present the
-    /// response.
+    /// Ask the observer for a credential if the response has a challenge that can be answered. Otherwise, present the response as
+    /// the final response.
     indirect case authenticate(Unauthorized)
-    /// Ask the observer whether it accepts the body. While the exchange is in progress (`isLast` is false), the step is performed
-    /// only if the observer's `decidesOnResponse` is true.
+    /// Ask the observer whether it accepts the response's body. While the exchange is in progress (`isLast` is false), skip this
+    /// step unless the observer's `decidesOnResponse` is true.
     case present(HTTPURLResponse, isLast: Bool)
     /// Deliver a piece of the response's body to the observer.
     case deliver(Data)
@@ -22,35 +22,36 @@ extension TransferState {
     indirect case redirect(Redirect)
     /// Ask the observer for a client certificate for this origin, issued by one of these authorities.
     case identify(Origin, authorities: [[UInt8]])
-    /// Submit a request to the engine.
+    /// Submit a request to the engine or the session's cache.
     indirect case submit(Submission)
     /// Wait for a network, then send the request again.
     indirect case awaitNetwork(NetworkWait)
-    /// Notify the observer of the transfer's end. This is always the last step, unless the last step is `handOver`.
+    /// Notify the observer that the transfer has ended. This is the last step, unless a URLProtocol takes over.
     case end(URLError?)
-    /// Let a URLProtocol answer this request in another transfer. This is the last step.
+    /// End this transfer, and let a URLProtocol answer the request in another transfer. This is the last step.
     indirect case handOver(URLRequest)
   }
 
-  /// The number of credentials that were sent to the origin and to the proxy. They are counted separately, because a refusal by one
-  /// party says nothing about the credentials for the other.
+  /// The numbers of credentials that were sent to the origin and to the proxy. They are counted separately, because if the proxy
+  /// refuses a credential, those for the origin may still be valid, and vice versa.
   struct CredentialAttempts {
     enum Party { case origin, proxy }
 
     private var counts = (origin: 0, proxy: 0)
-    /// The party that has refused the request most recently.
+    /// The party, origin or proxy, that has refused the request most recently.
     private var party = Party.origin
 
-    /// The number of credentials sent to the origin and the proxy together.
+    /// The number of credentials that were sent, both to the origin and to the proxy.
     var total: Int { counts.origin + counts.proxy }
 
-    /// Records that a party has refused the request. Returns the number of credentials that were sent to that party before.
+    /// Records that the origin or the proxy has refused the request. Returns the number of credentials that were already sent to
+    /// it.
     mutating func refused(by party: Party) -> Int {
       self.party = party
       return party == .origin ? counts.origin : counts.proxy
     }
 
-    /// Records that a credential was chosen for the party that has refused the request.
+    /// Records that a credential was chosen for the origin or proxy that has refused the request most recently.
     mutating func noteCredential() {
       switch party {
       case .origin: counts.origin += 1
@@ -70,43 +71,43 @@ extension TransferState {
     var rejectedCount = 0
   }
 
-  /// A response that redirects, for the observer's decision.
+  /// A redirect response about which the observer decides.
   struct Redirect {
-    /// The request to send next according to the redirect rule.
+    /// The next request that the redirect rule proposes.
     let next: EngineRequest
     /// The same request in the form in which the observer receives it.
     let proposed: URLRequest
     let response: HTTPURLResponse
-    /// The error because of which the redirect can't be followed as proposed. Nil if it can be followed.
+    /// The error if the redirect rule refuses the redirect. Nil if the redirect can be followed as proposed.
     let refusal: EngineError?
-    /// The URL of the request that has received this response.
+    /// The URL of the request that was redirected.
     let url: URL?
   }
 
-  /// A request that couldn't be sent because there was no network, and for which the transfer waits.
+  /// A request that couldn't be sent because there was no network. The transfer waits until there is one.
   struct NetworkWait {
     let failure: EngineError
-    /// The number of times that the transfer has waited for a network before.
+    /// The number of times that the transfer has already waited for a network.
     let count: Int
     /// The number of consecutive attempts that failed because no name server answered, including the latest attempt.
     let unansweredLookupCount: Int
-    /// The maximum time to wait. Nil for no limit.
+    /// The maximum time to wait for a network. Nil for no limit.
     let limit: Duration?
     /// The URL of the request that couldn't be sent.
     let url: URL?
 
-    /// When the network has just come up, its name servers may not answer yet. This is the maximum number of consecutive lookups
-    /// that may fail for this reason: 3, within about one second. If another lookup fails too, the transfer fails.
+    /// The maximum number of consecutive failed lookups after which the transfer still tries again: 3, within about one second.
+    /// When a network has just come up, its name servers may not answer yet. After a further failure, the transfer fails.
     static let unansweredLookupsMax = 3
 
-    /// Whether the latest attempt may have been made too early: just before the network came up, or before the network's name
-    /// servers answered.
+    /// Whether the latest attempt may have been too early: shortly before the network came up, or before the network's name servers
+    /// answered.
     var mayBeTooEarly: Bool { count > 0 && unansweredLookupCount <= Self.unansweredLookupsMax }
   }
 
   // MARK: Steps
 
-  /// Returns the next step, or nil if the transfer must wait for another event first.
+  /// Returns the next step to perform, or nil if the transfer must wait for another event first.
   mutating func nextStep() -> Step? {
     while canStep {
       if let step = takeStep() { return step }
@@ -122,7 +123,7 @@ extension TransferState {
       turn = .received
       return step(decision)
     case .received: break
-    // The transfer was cancelled, so the decision isn't needed.
+    // The transfer was canceled, so the observer's decision isn't needed.
     case .asking, .awaiting: turn = .received
     }
     switch batch.nextPart {
@@ -175,7 +176,7 @@ extension TransferState {
     return .deliver(piece)
   }
 
-  /// Returns the step for the end of the exchange. Called after all events that arrived before the end have been processed.
+  /// Returns the step after the end of the exchange. Called when all events before the end have been processed.
   private mutating func endStep(_ failure: EngineError?) -> Step? {
     if let failure, waitsForConnectivity, demand != .canceled, case .wanted = body, failure.mayBeLackOfNetwork {
       return waitStep(failure)
@@ -183,10 +184,10 @@ extension TransferState {
     performed.append((urlRequest, response))
     exchange = .none
     switch (body, failure) {
-    // The whole response had arrived before the cancellation, but hasn't been delivered.
+    // The whole response was received before the cancellation, but it hasn't been delivered completely.
     case (_, nil) where demand == .canceled: return end(URLError(.cancelled))
     case (.superseded(.failure(let error)), nil): return end(error)
-    // A failure is ignored, because the rest of the response isn't needed.
+    // A failure of the exchange is ignored, because the rest of its response isn't needed.
     case (.superseded(.redirect(let next, let chosen)), _):
       if demand == .canceled { return end(URLError(.cancelled)) }
       follow(next, chosen)
@@ -213,8 +214,8 @@ extension TransferState {
     }
   }
 
-  /// Returns the step that waits for a network. Removes the failed attempt from the metrics, because there may be thousands of such
-  /// attempts.
+  /// Returns the step in which the transfer waits for a network. Removes the failed attempt from the metrics, because there may be
+  /// thousands of such attempts.
   private mutating func waitStep(_ failure: EngineError) -> Step {
     exchange = .none
     if let exchange = metrics.popLast() { request = redirects.resend(request, after: exchange) }
@@ -256,11 +257,11 @@ extension TransferState {
     if let exchange = metrics.last { request = redirects.follow(next, after: exchange) }
     urlRequest = chosen
     response = nil
-    // The new URL hasn't refused a credential yet.
+    // No credential has been refused for the new URL yet.
     attempts = CredentialAttempts()
   }
 
-  /// Discards the rest of the response. The transfer continues with the successor after the exchange has ended.
+  /// Discards the rest of the response. After the end of the exchange, the transfer continues with `successor`.
   mutating func supersede(by successor: Successor) -> Action? {
     body = .superseded(successor)
     return discardAction
@@ -268,7 +269,7 @@ extension TransferState {
 }
 
 extension AuthenticationRefusal {
-  /// The party (origin or proxy) that has refused the request.
+  /// The party, origin or proxy, that has refused the request.
   fileprivate var party: TransferState.CredentialAttempts.Party {
     switch self {
     case .response(let head): head.status == 407 ? .proxy : .origin
@@ -277,8 +278,8 @@ extension AuthenticationRefusal {
     }
   }
 
-  /// Returns a 407 response for the challenge if a proxy has refused to open a tunnel. Otherwise returns nil. The response never
-  /// becomes the task's response.
+  /// If a proxy has refused to open a tunnel and requires a credential, returns a 407 response with which to create the challenge.
+  /// Otherwise returns nil. This response never becomes the task's response.
   fileprivate func response(_ url: URL) -> HTTPURLResponse? {
     guard case .tunnel = self else { return nil }
     return HTTPURLResponse(url: url, statusCode: 407, httpVersion: nil, headerFields: nil)
@@ -286,8 +287,8 @@ extension AuthenticationRefusal {
 }
 
 extension URLRequest {
-  /// Returns the request to send after a redirect: this request with the URL, the method and the body of `next`, and without the
-  /// fields that `next` doesn't have.
+  /// Returns the request to send after a redirect: a copy of this request with the URL, the method and the body of `next`. Fields
+  /// that `next` doesn't have are removed.
   func redirected(to next: EngineRequest) -> URLRequest {
     var request = self
     request.url = URL(string: next.uri.description)
@@ -299,8 +300,8 @@ extension URLRequest {
 }
 
 extension EngineError {
-  /// Whether nothing was sent, possibly because there is no network: there is no route, no permitted route, or no name server
-  /// answers.
+  /// Whether the request may have failed because there is no network. Nothing was sent, because there is no route, no permitted
+  /// route, or no answer from a name server.
   fileprivate var mayBeLackOfNetwork: Bool {
     guard progress == .nothingSent else { return false }
     return switch (code, cause) {

@@ -4,114 +4,116 @@
 import Foundation
 import LupineEngine
 
-/// The state machine of one task's transfer. It decides which requests to send, which events to deliver, what to ask the observer,
-/// and when the transfer ends.
+/// The state machine of one task's transfer over HTTP. It decides which requests to send, which events to deliver, what to ask the
+/// observer, and when the transfer ends.
 ///
 /// A transfer has one exchange at a time. Events come from the task, from the engine, and from the session's queue, which performs
-/// one step after another. A question to the observer stops the steps until the observer answers. In the meantime, the transfer
-/// doesn't read the response. The state consists mainly of the exchange's state (`Exchange`), the state that the task has requested
-/// (`Demand`), and the next step on the session's queue (`Turn`).
+/// one step after another. After a question to the observer, no step is performed and the response isn't read until the observer
+/// answers. The state consists mainly of the exchange's state (`Exchange`), the state that the task has requested (`Demand`), and
+/// the next step on the session's queue (`Turn`).
 struct TransferState: Sendable {
-  /// A command that the transfer must execute after it has released the lock.
+  /// A command from the state machine, which the transfer executes after it has released the lock.
   enum Action: Equatable {
-    /// Perform steps on the session's queue until `nextStep` returns nil.
+    /// Perform steps on the session's queue, until `nextStep` returns nil.
     case deliver
-    /// Stop reading the exchange's response, then call `flowChanged`.
+    /// Stop reading the response of this exchange, then call `flowChanged`.
     case pause(exchange: Int)
-    /// Continue reading the exchange's response, then call `flowChanged`.
+    /// Continue reading the response of this exchange, then call `flowChanged`.
     case resume(exchange: Int)
-    /// End the exchange without reading the rest of the response's body.
+    /// Discard the rest of the response's body, and end the exchange.
     case discardBody
-    /// Extend the exchange's receive window by this number of bytes of the response's body.
+    /// Extend the exchange's receive window by this number of bytes.
     case extendWindow(Int)
-    /// Cancel the exchange.
+    /// Cancel the exchange that is in progress.
     case cancel
   }
 
-  /// A request to submit to the engine.
+  /// A request that the transfer must submit to the engine.
   struct Submission {
     let exchange: Int
     let request: EngineRequest
-    /// Whether the session's stored cookies are added to the request.
+    /// Whether the session adds stored cookies to the request and stores the response's cookies.
     let handlesCookies: Bool
   }
 
-  /// The state of the exchange that the engine performs for the transfer.
+  /// The state of the transfer's exchange with the engine.
   enum Exchange {
-    /// There is no exchange: before the first exchange, between two exchanges, and after the last one.
+    /// No exchange is in progress: before the first exchange, between two exchanges, or after the last one.
     case none
-    /// The exchange has been submitted, but `submit` hasn't returned its handle yet. Commands wait for the handle.
+    /// The exchange has been submitted, but `submit` hasn't returned its handle yet. Commands are deferred until there is a handle.
     case submitting
-    /// The exchange has a handle and accepts commands.
+    /// The exchange is in progress. Its handle accepts commands.
     case active(Flow)
   }
 
-  /// Whether the engine reads the exchange's response. Only one thread at a time pauses or resumes reading, so that the commands
-  /// are executed in order.
+  /// Whether the engine reads the exchange's response. Only one thread at a time pauses or resumes reading, so that the engine
+  /// receives these commands in order.
   enum Flow {
     case reading, pausing, paused, resuming
   }
 
-  /// The state that the task has requested for the transfer.
+  /// The state that the task requests: running, suspended or canceled.
   enum Demand {
     case running, suspended, canceled
   }
 
-  /// The way in which the response's body is handled.
+  /// The handling of the current response's body.
   enum Body {
-    /// The transfer delivers the pieces of the body.
+    /// The transfer delivers the body to the observer, piece by piece.
     case wanted
-    /// The transfer delivers the pieces that have already arrived, and discards the rest.
+    /// The transfer delivers the pieces of the body that were already received, and discards the rest.
     case discarded
-    /// The transfer stores the pieces until the observer has decided about the redirect. If the redirect isn't followed, it
-    /// delivers them.
+    /// The response is a redirect about which the observer is deciding. The transfer stores the pieces of the body, and delivers
+    /// them if the redirect isn't followed.
     indirect case undecided(Redirection)
-    /// The transfer drops the pieces, because the response isn't the final one.
+    /// The transfer discards all pieces of the body, because the response isn't the final response.
     indirect case superseded(Successor)
   }
 
   /// A redirect about which the observer must decide.
   struct Redirection {
-    /// The request to send next, according to the redirect rule.
+    /// The next request that the redirect rule proposes.
     let next: EngineRequest
-    /// The error because of which the redirect can't be followed as proposed. Nil if it can be followed.
+    /// The error if the redirect rule refuses the redirect. Nil if the redirect can be followed as proposed.
     var refusal: EngineError?
-    /// The URL to which the refused redirect leads. Nil if the redirect isn't refused.
+    /// The URL to which a refused redirect leads. Nil if the redirect isn't refused.
     var refusedURL: URL?
   }
 
-  /// The transfer's next action after the exchange in progress, whose response isn't the final one.
+  /// The transfer's action after the end of the current exchange, whose response isn't the final response.
   enum Successor {
-    /// Sends the request of a redirect that the observer follows: first in the engine's form, then in the observer's form.
+    /// Follows a redirect by sending this request. The two values are the same request in the engine's form and in the observer's
+    /// form.
     case redirect(EngineRequest, URLRequest)
-    /// Lets a URLProtocol answer the request of a redirect that the observer follows. This transfer ends, and another transfer uses
-    /// the URLProtocol.
+    /// Follows a redirect by letting a URLProtocol answer this request. This transfer ends, and another transfer uses the
+    /// URLProtocol.
     case handover(URLRequest)
-    /// Ends with an error.
+    /// Ends the transfer with this error.
     case failure(URLError)
-    /// Sends a request that isn't from a redirect: the same request with a credential, or another request instead of it.
+    /// Sends this request, which doesn't come from a redirect: the same request with a credential, or another request. The two
+    /// values are the engine's form and the observer's form.
     case replacement(EngineRequest, URLRequest)
   }
 
   /// The transfer's next action on the session's queue.
   enum Turn {
-    /// Processes the engine's events in order.
+    /// The transfer processes the events that it has received from the engine, in order.
     case received
-    /// Executes a decision before anything else.
+    /// The next step executes this decision, before any event that has been received from the engine.
     case decided(Decision)
-    /// Passes a question with this number to the observer.
+    /// The transfer is passing the question with this number to the observer.
     case asking(Int)
-    /// Waits for the observer's answer to the question with this number.
+    /// The transfer waits for the observer's answer to the question with this number.
     case awaiting(Int)
-    /// Does nothing, because the observer has been notified of the end.
+    /// The transfer does nothing, because the observer has been notified of the end.
     case ended
   }
 
-  /// A decision to execute on the session's queue.
+  /// A decision that the next step on the session's queue executes.
   enum Decision {
-    /// Present the response to the observer as the final response, although it redirects or requires a credential.
+    /// Present the current response to the observer as the final response, although it is a redirect or requires a credential.
     case present
-    /// Send the request.
+    /// Submit the transfer's request to the engine or the session's cache.
     case submit
     /// Ask the observer for a credential for the next authentication scheme that the response offers.
     indirect case authenticate(Unauthorized)
@@ -119,7 +121,7 @@ struct TransferState: Sendable {
     case end(URLError?)
   }
 
-  /// Whether a delivery on the session's queue has been requested and hasn't ended.
+  /// Whether the transfer has requested a delivery on the session's queue that hasn't ended yet.
   enum Hop {
     case none, requested
   }
@@ -131,10 +133,10 @@ struct TransferState: Sendable {
   /// The number of exchanges so far, which is also the number of the latest exchange.
   var exchangeCount = 0
   var body = Body.wanted
-  /// The number of body bytes that the observer has processed, but by which the engine's receive window hasn't been extended yet.
+  /// The number of body bytes that the observer has processed, but by which the receive window hasn't been extended yet.
   var consumedByteCount = 0
   var demand = Demand.running
-  /// The highest `change` number that was passed to `setSuspended`. A call with a lower number comes too late and has no effect.
+  /// The highest value of `change` that was passed to `setSuspended`. Calls with a lower value are outdated and have no effect.
   var latestChange = 0
   var turn = Turn.received
   /// The number of questions to the observer so far, which is also the number of the latest question.
@@ -142,31 +144,31 @@ struct TransferState: Sendable {
   var hop = Hop.none
   var batch = TransferBatch()
 
-  /// The latest request in the engine's form. `urlRequest` is the same request in the observer's form.
+  /// The latest request in the engine's form. `urlRequest` is the same request as a URLRequest for the observer.
   var request: EngineRequest
   var urlRequest: URLRequest
-  /// The head of the latest response. Nil if there is none.
+  /// The head of the latest response. Nil if there is no response yet.
   var response: HTTPURLResponse?
   var receivedByteCount: Int64 = 0
   var sentByteCount: Int64 = 0
-  /// Whether the transfer waits for a network if a request can't be sent because there is none.
+  /// Whether the transfer waits for a network if its request can't be sent because there is no network.
   let waitsForConnectivity: Bool
-  /// The number of times that the transfer has waited for a network.
+  /// The number of times that the transfer has waited for a network so far.
   var waitCount = 0
   /// The number of consecutive attempts that failed because no name server answered, although there was a network.
   var unansweredLookupCount = 0
-  /// The redirects followed so far, and the time left for further exchanges.
+  /// The redirects that were followed so far, and the time that is left for further exchanges.
   var redirects: RedirectChain
-  /// The numbers of credentials sent since the latest redirect.
+  /// The numbers of credentials that were sent since the latest redirect.
   var attempts = CredentialAttempts()
-  /// The measurements of the exchanges that have ended, oldest first.
+  /// The engine's measurements of the exchanges that have ended, oldest first.
   var metrics: ShortList<ExchangeMetrics> = []
-  /// The measurements of an exchange that ended before the request was sent, because the observer must choose a client certificate.
-  /// Empty again after the exchange that sends the request. This is an array because an optional would take more memory in each
-  /// transfer.
+  /// The measurements of an exchange that ended without sending the request, because the observer must choose a client certificate
+  /// first. Empty again after the exchange that sends the request. This is an array because an optional would take more memory in
+  /// each transfer.
   var unsent: [ExchangeMetrics] = []
-  /// The requests and responses of the exchanges that have ended, oldest first. An exchange is added when its end is processed on
-  /// the session's queue.
+  /// The requests and responses of the exchanges that have ended, oldest first. An exchange is added when the session's queue
+  /// processes its end.
   var performed: ShortList<(URLRequest, HTTPURLResponse?)> = []
 
   init(
@@ -182,21 +184,21 @@ struct TransferState: Sendable {
 
   // MARK: Events from the task
 
-  /// Returns the first request to submit, or nil if the transfer has already been cancelled.
+  /// Returns the first request to submit, or nil if the transfer has already been canceled.
   mutating func start() -> Submission? {
     guard demand != .canceled, case .received = turn else { return nil }
     return submission()
   }
 
-  /// Called when the task has been cancelled. Only the first call has an effect, and only before the transfer has ended.
+  /// Called when the task has been canceled. Has no effect after the first call or after the end of the transfer.
   mutating func cancel() -> [Action] {
     guard demand != .canceled, !hasEnded else { return [] }
     demand = .canceled
     var actions: [Action] = []
     switch exchange {
-    // There is no exchange to cancel, so the transfer ends now. An open question to the observer remains unanswered.
+    // There is no exchange to cancel, so the transfer ends now, without waiting for an answer of the observer.
     case .none: turn = .decided(.end(URLError(.cancelled)))
-    // The exchange has no handle yet. `submitted` cancels it.
+    // The exchange has no handle yet, so `submitted` will cancel it.
     case .submitting: break
     case .active: actions = [.cancel]
     }
@@ -204,7 +206,7 @@ struct TransferState: Sendable {
     return actions
   }
 
-  /// Called when the task has been suspended or resumed. Has no effect after a call with a higher number `change`.
+  /// Called when the task has been suspended or resumed. Has no effect after a call with a higher value of `change`.
   mutating func setSuspended(_ isSuspended: Bool, change: Int) -> Action? {
     guard change > latestChange else { return nil }
     latestChange = change
@@ -213,21 +215,21 @@ struct TransferState: Sendable {
     return flowAction()
   }
 
-  /// Called when the rest of the response's body isn't needed. The transfer ends as if it had received the entire body.
+  /// Called when the rest of the response's body isn't needed. The transfer then ends as if it had received the entire body.
   mutating func discardBody() -> Action? {
     guard case .wanted = body else { return nil }
     body = .discarded
     return discardAction
   }
 
-  /// Called to send another request after the exchange in progress. The response to that request becomes the task's response.
+  /// Makes the transfer send another request after the end of the current exchange. The response to it becomes the task's response.
   mutating func replace(with request: EngineRequest, from urlRequest: URLRequest) -> Action? {
     body = .superseded(.replacement(request, urlRequest))
     return discardAction
   }
 
   /// Called when the observer has processed `byteCount` bytes of the response's body. Extends the engine's receive window only when
-  /// the processed bytes amount to half the window, because an extension for each piece would lead to ever smaller pieces.
+  /// the processed bytes amount to half the window. If each piece led to an extension, the pieces would become smaller and smaller.
   mutating func extendWindow(by byteCount: Int) -> Action? {
     guard let windowBytes else { return nil }
     consumedByteCount += byteCount
@@ -238,7 +240,7 @@ struct TransferState: Sendable {
   // MARK: Events of submission
 
   /// Called when the engine or the cache has accepted the exchange `number` and returned its handle. Returns the actions to perform
-  /// with the handle, or nil if the exchange has already ended, so that the handle isn't needed.
+  /// with the handle. Returns nil if the exchange has already ended, so that the handle isn't needed.
   mutating func submitted(_ number: Int) -> [Action]? {
     guard number == exchangeCount, case .submitting = exchange else { return nil }
     exchange = .active(.reading)
@@ -254,14 +256,14 @@ struct TransferState: Sendable {
     return actions
   }
 
-  /// Called when an exchange couldn't be submitted. The transfer ends with the error.
+  /// Called when the request couldn't be submitted to the engine or the cache. The transfer ends with the error.
   mutating func submissionFailed(_ error: URLError) -> Action? {
     exchange = .none
     turn = .decided(.end(error))
     return requestDelivery()
   }
 
-  /// Called after the action `pause` or `resume` has been executed. Returns the opposite action if it has become necessary in the
+  /// Called after the action `pause` or `resume` has been executed. Returns the opposite action if it became necessary in the
   /// meantime.
   mutating func flowChanged(exchange number: Int) -> Action? {
     guard number == exchangeCount, case .active(let flow) = exchange else { return nil }
@@ -275,7 +277,7 @@ struct TransferState: Sendable {
 
   // MARK: Common rules
 
-  /// Begins an exchange with the current request. Returns the request to submit.
+  /// Begins a new exchange with the current request. Returns the request to submit.
   mutating func submission() -> Submission {
     exchange = .submitting
     exchangeCount += 1
@@ -285,26 +287,26 @@ struct TransferState: Sendable {
       exchange: exchangeCount, request: request, handlesCookies: urlRequest.httpShouldHandleCookies)
   }
 
-  /// Returns the action `deliver` if a step is possible and no delivery has been requested yet.
+  /// Returns the action `deliver` if a step can be performed and no delivery has been requested yet. Otherwise returns nil.
   mutating func requestDelivery() -> Action? {
     guard hop == .none, canStep else { return nil }
     hop = .requested
     return .deliver
   }
 
-  /// Whether `nextStep` would return a step.
+  /// Whether `nextStep` would now return a step.
   var canStep: Bool {
     switch turn {
     case .received: batch.nextPart != nil
     case .decided: true
-    // A cancelled transfer doesn't wait for an answer once its exchange has ended.
+    // A canceled transfer doesn't wait for the observer's answer after its exchange has ended.
     case .asking, .awaiting: demand == .canceled && batch.end != nil
     case .ended: false
     }
   }
 
-  /// Returns the action `pause` or `resume` if it is necessary. Returns nil if it isn't, or if another thread is already executing
-  /// one.
+  /// Returns the action `pause` or `resume` if reading must be paused or resumed now. Returns nil if neither is necessary, or if
+  /// another thread is already executing such an action.
   mutating func flowAction() -> Action? {
     guard demand != .canceled, case .active(let flow) = exchange else { return nil }
     switch (flow, isHeld) {
@@ -318,7 +320,7 @@ struct TransferState: Sendable {
     }
   }
 
-  /// Whether reading must be paused, because the task is suspended or the observer hasn't answered a question yet.
+  /// Whether reading the response must be paused, because the task is suspended or the observer hasn't answered a question yet.
   private var isHeld: Bool {
     if case .awaiting = turn { true } else { demand == .suspended }
   }

@@ -4,10 +4,10 @@ import Foundation
 import LupineEngine
 
 extension URLSessionTask {
-  /// Creates a transfer over HTTP. If the engine refuses the URL and ``LocalContent`` can read it, creates a transfer for a local
+  /// Creates a transfer over HTTP. If the engine refuses the URL, but ``LocalContent`` can read it, creates a transfer for a local
   /// resource instead. The engine is tried first, so that the check for local resources doesn't slow HTTP requests.
   ///
-  /// `history` describes the earlier redirects, which URL protocols have reported. By default, there are none.
+  /// `history` describes the earlier redirects, which URLProtocol objects have reported. By default, there are none.
   func makeTransfer(
     _ request: URLRequest, in session: URLSession, after history: RedirectHistory = RedirectHistory()
   ) throws -> any TaskTransfer {

@@ -3,18 +3,18 @@
 import Foundation
 import LupineEngine
 
-/// An evaluation that decides during the TLS handshake whether a server is trusted. The handshake waits for its result.
+/// An evaluation that decides during the TLS handshake whether a server is trusted. The TLS handshake waits for the result.
 package struct ServerTrustEvaluation: Sendable {
-  /// A closure that returns whether the evaluation for a host never blocks. If it returns true, the evaluation runs on the event
-  /// loop, otherwise on another thread. The closure itself must not block.
+  /// A closure that returns true if the evaluation for a host never blocks. The evaluation then runs on the event loop, and
+  /// otherwise on another thread. The closure itself must not block.
   let isQuick: @Sendable (_ host: String) -> Bool
-  /// Whether the evaluation may use a stapled OCSP response, which the client then requests.
+  /// Whether the evaluation may use a stapled OCSP response. If true, the client requests such a response from servers.
   let usesStaple: Bool
-  /// A closure that evaluates the server. It returns true if the server is accepted, or false if the host has no evaluator. It
-  /// throws the reason if the server is refused.
+  /// A closure that evaluates the server. Returns true if the server is trusted, or false if there is no evaluator for the host. If
+  /// the server isn't trusted, throws the reason.
   let evaluate: @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
 
-  /// Creates an evaluation from its closures.
+  /// Creates a server trust evaluation from its closures.
   package init(
     isQuick: @escaping @Sendable (_ host: String) -> Bool, usesStaple: Bool,
     evaluate: @escaping @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
@@ -25,22 +25,23 @@ package struct ServerTrustEvaluation: Sendable {
   }
 }
 
-/// An object that, after the `ServerTrustEvaluation`, makes the final decision whether to trust a server, for example by asking a
-/// session's delegate. The handshake waits for the decision.
+/// An object that makes the final decision whether to trust a server, after the `ServerTrustEvaluation`. For example, it asks a
+/// session's delegate. The TLS handshake waits for the decision.
 protocol ServerTrustConsultant: Sendable {
-  /// Whether handshakes must wait for this object's decision. Read on event loops, so the property must not block.
+  /// Whether TLS handshakes must wait for this object's decision. Read on event loops, so the property must not block.
   var isNeeded: Bool { get }
 
-  /// Passes the decision about the server to `answer`. If the consultant isn't needed, it passes `found`, the decision made before.
+  /// Passes the decision about the server to `answer`. If this object isn't needed, passes `found`, the decision that was already
+  /// made.
   ///
-  /// The consultant may call `answer` several times, or never. Only the first call of `answer` has an effect.
+  /// This object may call `answer` several times, or never. Only the first call of `answer` has an effect.
   func ask(
     about evidence: CertificateVerifier.Evidence, _ trust: SecTrust, orElse found: CertificateVerifier.Decision,
     _ answer: @escaping @Sendable (Result<CertificateVerifier.Decision, any Error>) -> Void
   )
 }
 
-/// The error with which an evaluation refuses a server. It carries the evaluation's reason through the engine to the request.
+/// The error with which an evaluation refuses a server. The engine passes it, with the evaluation's reason, to the request.
 private struct ServerTrustRefusal: Error, CustomStringConvertible {
   let reason: any Error
   var description: String { reason.localizedDescription }
@@ -79,7 +80,7 @@ extension CertificateVerifier {
 }
 
 extension Error {
-  /// The reason why a ``ServerTrustEvaluation`` has refused the server. Nil if the error has another cause.
+  /// The reason why a ``ServerTrustEvaluation`` doesn't trust the server. Nil if the error has another cause.
   package var serverTrustRefusal: (any Error)? {
     guard let error = (self as? URLError)?.userInfo[NSUnderlyingErrorKey] as? EngineError,
       case .tls(let error) = error.cause

@@ -3,7 +3,7 @@
 public import Foundation
 import LupineEngine
 
-/// A certificate (RFC 5280). Two certificates are equal if their DER bytes are equal.
+/// An X.509 certificate (RFC 5280). Two certificates are equal if their DER bytes are equal.
 public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
   package let data: Data
   package let publicKey: SecKey
@@ -15,13 +15,13 @@ public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
     publicKey = SecKey(subjectPublicKeyInfo: Data(key))
   }
 
-  /// A textual description: the certificate's subject (RFC 4514) and its size.
+  /// A textual description of the certificate: its subject (RFC 4514) and its size.
   public var description: String {
     let subject = LupineTLS.subject(ofCertificate: Array(data)) ?? "unreadable"
     return "SecCertificate(\(subject), \(ReadableText.bytes(Int64(data.count))))"
   }
 
-  /// Returns whether both certificates have the same DER bytes.
+  /// Returns whether both certificates have equal DER bytes.
   public static func == (left: SecCertificate, right: SecCertificate) -> Bool { left.data == right.data }
 
   /// Hashes the certificate's DER bytes.
@@ -30,17 +30,17 @@ public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
 
 /// A public key. Two keys are equal if their types and bytes are equal.
 public final class SecKey: Sendable, Hashable, CustomStringConvertible {
-  /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), from which pins are computed as hashes (RFC 7469 §2.4).
+  /// The key as DER-encoded SubjectPublicKeyInfo (RFC 5280 §4.1.2.7). A pin is a hash of these bytes (RFC 7469 §2.4).
   public let subjectPublicKeyInfo: Data
 
   init(subjectPublicKeyInfo: Data) {
     self.subjectPublicKeyInfo = subjectPublicKeyInfo
   }
 
-  /// A textual description: the key's SubjectPublicKeyInfo in base64. It isn't secret, because the key is public.
+  /// A textual description of the key: its SubjectPublicKeyInfo in base64. It isn't secret, because the key is public.
   public var description: String { "SecKey(\(subjectPublicKeyInfo.base64EncodedString()))" }
 
-  /// Returns whether both keys have the same SubjectPublicKeyInfo.
+  /// Returns whether both keys have equal SubjectPublicKeyInfo bytes.
   public static func == (left: SecKey, right: SecKey) -> Bool {
     left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
   }
@@ -54,5 +54,5 @@ public func SecCertificateCreateWithData(_ allocator: Never?, _ data: Data) -> S
   SecCertificate(data)
 }
 
-/// Returns the certificate in DER.
+/// Returns the DER bytes of the certificate.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> Data { certificate.data }

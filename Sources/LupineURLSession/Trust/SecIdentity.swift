@@ -3,16 +3,15 @@
 public import Foundation
 public import LupineEngine
 
-/// A client's certificate with its private key, for ``URLCredential``. Two identities are equal if their certificates and
+/// A client certificate with its private key, for ``URLCredential``. Two identities are equal if their certificates and
 /// intermediate certificates are equal.
 ///
-/// Linux has no keychain, so an identity is created from files or bytes. The key and the passphrase never appear in
-/// descriptions.
+/// Linux has no keychain, so an identity is created from files or bytes. Descriptions never contain the key and the passphrase.
 public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
-  /// The same identity in the form in which the engine uses it.
+  /// The client certificate and private key in the form that the engine uses.
   package let tls: TLSIdentity
 
-  /// Creates an identity from an identity of the engine.
+  /// Creates an identity from the engine's form of a client certificate with its private key.
   public init(_ identity: TLSIdentity) {
     tls = identity
   }
@@ -24,12 +23,12 @@ public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
     self.init(try TLSIdentity(pkcs12: Array(archive), password: passphrase))
   }
 
-  /// Creates an identity from PEM text (RFC 7468).
+  /// Creates an identity from a certificate and a private key in PEM (RFC 7468).
   ///
   /// - Parameters:
   ///   - certificatePEM: The certificate, followed by the intermediate certificates to send with it.
-  ///   - privateKeyPEM: The private key in PKCS#8, PKCS#1 or SEC1.
-  ///   - passphrase: The passphrase of an encrypted private key, or nil.
+  ///   - privateKeyPEM: The private key in PKCS#8, PKCS#1 or SEC1 format.
+  ///   - passphrase: The passphrase if the private key is encrypted, or nil.
   /// - Throws: A `TLSError` if the certificate or the key can't be parsed, or if they don't match.
   public convenience init(certificatePEM: Data, privateKeyPEM: Data, passphrase: String? = nil) throws {
     self.init(
@@ -38,7 +37,7 @@ public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Creates an identity from PEM files of at most 1 MiB each, which are read immediately. If `privateKeyFile` is nil, the
-  /// certificate's file must also contain the private key.
+  /// certificate file must also contain the private key.
   ///
   /// - Throws: A `TLSError` if a file can't be read or parsed, or if the key doesn't match the certificate.
   public convenience init(certificateFile: URL, privateKeyFile: URL? = nil, passphrase: String? = nil) throws {
@@ -50,10 +49,10 @@ public final class SecIdentity: Sendable, Hashable, CustomStringConvertible {
   /// The identity's certificate. Nil if it can't be parsed.
   package var certificate: SecCertificate? { SecCertificate(Data(tls.certificateDER)) }
 
-  /// A textual description with the certificate's subject. It doesn't contain the key.
+  /// A textual description of the identity: the certificate's subject. It doesn't contain the key.
   public var description: String { "SecIdentity(\(tls))" }
 
-  /// Returns whether both identities have the same certificate and intermediate certificates.
+  /// Returns whether both identities have equal certificates and intermediate certificates.
   public static func == (left: SecIdentity, right: SecIdentity) -> Bool { left.tls == right.tls }
 
   /// Hashes the identity's certificate.

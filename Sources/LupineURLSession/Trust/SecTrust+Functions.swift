@@ -2,14 +2,14 @@
 
 import LupineEngine
 
-/// Creates a trust object from certificates, to be verified with the system's trust roots.
+/// Creates a trust object from certificates. The certificates will be verified with the system's trust roots.
 ///
 /// - Parameters:
-///   - certificates: A ``SecCertificate``, or an array of them: first the certificate to evaluate, then others in any order.
-///   - policies: A ``SecPolicy``, an array of them, or nil to require a valid chain for any host.
+///   - certificates: A ``SecCertificate`` or an array of them: first the certificate to evaluate, then others in any order.
+///   - policies: A ``SecPolicy``, an array of them, or nil to require a valid certificate chain for any host.
 ///   - trust: The variable that receives the trust object.
-/// - Returns: ``errSecSuccess``, or ``errSecParam`` if an argument has another type, if there are no certificates, or if the
-///   trust roots can't be read.
+/// - Returns: ``errSecSuccess``, or ``errSecParam`` if an argument has another type, if there are no certificates, or if the trust
+///   roots can't be read.
 public func SecTrustCreateWithCertificates(
   _ certificates: Any, _ policies: Any?, _ trust: inout SecTrust?
 ) -> OSStatus {
@@ -23,39 +23,41 @@ public func SecTrustCreateWithCertificates(
   return errSecSuccess
 }
 
-/// Replaces the policies under which a trust object is evaluated. `policies` is a ``SecPolicy`` or an array of them. Returns
-/// ``errSecSuccess``, or ``errSecParam`` if `policies` has any other type.
+/// Sets the policies for evaluating a trust object, in place of earlier policies. `policies` is a ``SecPolicy`` or an array of
+/// them. Returns ``errSecSuccess``, or ``errSecParam`` if `policies` has another type.
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: Any) -> OSStatus {
   guard let policies = list(policies, of: SecPolicy.self) else { return errSecParam }
   trust.apply(policies)
   return errSecSuccess
 }
 
-/// Makes these certificates the trust anchors of the evaluation. By default, they replace the session's trust roots; see
+/// Sets the certificates that are the trust anchors of an evaluation. By default, they replace the session's trust roots; see
 /// ``SecTrustSetAnchorCertificatesOnly(_:_:)``. Returns ``errSecSuccess``.
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: [SecCertificate]) -> OSStatus {
   trust.trust(anchorCertificates)
   return errSecSuccess
 }
 
-/// Sets whether the trust anchors replace the session's trust roots. True by default. If false, a certificate chain that leads to
-/// an anchor or to a root is trusted. Returns ``errSecSuccess``.
+/// Sets whether the trust anchors replace the session's trust roots. True by default. If false, a certificate chain is trusted if
+/// it leads to a trust anchor or to a trust root. Returns ``errSecSuccess``.
 public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
   trust.setTrustsOnlyAnchors(anchorCertificatesOnly)
   return errSecSuccess
 }
 
-/// Returns whether the certificates are trusted under all policies. If they aren't, sets `error` to the reason, otherwise to nil. A
-/// policy that checks revocation may block the thread.
+/// Returns whether the certificates are trusted under all policies. Sets `error` to the reason if they aren't trusted, and
+/// otherwise to nil. If a policy checks revocation, this function may block the thread.
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: inout (any Error)?) -> Bool {
   error = trust.policyProblem
   return error == nil
 }
 
-/// Returns whether the certificates are trusted under all policies. A policy that checks revocation may block the thread.
+/// Returns whether the certificates are trusted under all policies. If a policy checks revocation, this function may block the
+/// thread.
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: Never?) -> Bool { trust.policyProblem == nil }
 
-/// Returns the certificate chain: the certificate that is evaluated and its issuers, each signed by the next one.
+/// Returns the certificate chain: first the certificate that is evaluated, then its issuers. Each certificate is signed by the next
+/// one.
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> [SecCertificate]? { trust.certificates }
 
 /// Returns the public key of the certificate that is evaluated.
@@ -67,8 +69,8 @@ private func list<Element>(_ value: Any, of type: Element.Type) -> [Element]? {
 }
 
 extension SecTrust {
-  /// Returns the Security framework's codes for a problem that `policyProblem` has found. If `problem` is nil, returns the codes
-  /// for success.
+  /// Returns the Security framework's codes for the result of `policyProblem`. If `problem` is nil, these are the codes for
+  /// success.
   package static func codes(of problem: (any Error)?) -> (status: OSStatus, result: SecTrustResultType) {
     guard let problem else { return (errSecSuccess, .unspecified) }
     return switch problem as? RevocationFailure {

@@ -4,13 +4,13 @@ import Foundation
 package import LupineEngine
 import Synchronization
 
-/// The certificates that a server has sent in a TLS handshake, for evaluating whether to trust the server. The module Lupine has
-/// further methods in the `af` extensions.
+/// The certificates that a server has sent in a TLS handshake, with methods that evaluate whether to trust the server. The module
+/// Lupine has further methods in the `af` extensions.
 public final class SecTrust: Sendable, CustomStringConvertible {
   private struct State {
     var anchors: [SecCertificate]?
     var trustsOnlyAnchors = true
-    /// The policies that were set. Nil if none were set, so that the certificate chain must be valid for the handshake's host.
+    /// The policies that were set. If nil, the certificate chain must be valid for the host of the TLS handshake.
     var policies: [SecPolicy]?
     var revocationFailure: RevocationFailure?
   }
@@ -24,11 +24,11 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     self.revocation = revocation
   }
 
-  /// The host name in the request, which the client has sent as SNI.
+  /// The host name in the request, which the client has sent in the TLS handshake as SNI.
   package var host: String { evidence.host }
 
-  /// The server's certificate and its issuers, each signed by the next one. A valid chain ends in a trust anchor. Other
-  /// certificates that the server sent aren't included.
+  /// The server's certificate and its issuers. Each certificate is signed by the next one, and a valid chain ends in a trust
+  /// anchor. Other certificates that the server sent aren't included.
   package var certificates: [SecCertificate] {
     verification(forHost: nil).chain.compactMap { SecCertificate(Data($0)) }
   }
@@ -38,13 +38,13 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     evidence.sentChain.first.map { $0 == other.evidence.sentChain.first } ?? false
   }
 
-  /// A textual description: the host, the subjects of its certificates, and the reason if the certificates aren't trusted.
+  /// A textual description: the host, the subjects of the certificates and, if they aren't trusted, the reason.
   public var description: String {
     let problem = problem(forHost: host).map { ", not trusted: \($0.description)" } ?? ", trusted"
     return "SecTrust(\(host)\(problem), \(certificates))"
   }
 
-  /// Makes these certificates the trust anchors. They replace the session's trust roots unless `trustsOnlyAnchors` is false.
+  /// Sets the certificates that are the trust anchors. They replace the session's trust roots unless `trustsOnlyAnchors` is false.
   package func trust(_ certificates: [SecCertificate]) {
     state.withLock { $0.anchors = certificates }
   }
@@ -68,22 +68,23 @@ public final class SecTrust: Sendable, CustomStringConvertible {
   }
 
   private func verificationByRoots(forHost host: String?) -> CertificateVerifier.Evidence.Verification {
-    // The handshake has verified the chain and the host. A chain that was valid for the host is also valid for any host.
+    // The handshake has already verified the chain and the host. A chain that is valid for the host is also valid for any host.
     if host == evidence.host || (host == nil && evidence.problem == nil) { return evidence.verification }
     return evidence.verify(host: host)
   }
 }
 
 extension SecTrust {
-  /// Replaces the policies under which `policyProblem` evaluates the certificate chain.
+  /// Sets the policies for evaluating the certificate chain with `policyProblem`, in place of earlier policies.
   package func apply(_ policies: [SecPolicy]) {
     state.withLock { $0.policies = policies }
   }
 
   /// The first problem that a policy finds in the certificate chain. Nil if the chain is trusted under all policies. If no policies
-  /// were set, the chain must be valid for the handshake's host.
+  /// were set, the chain must be valid for the host of the TLS handshake.
   ///
-  /// A policy that checks revocation may block the thread, because it may fetch OCSP responses and revocation lists.
+  /// If a policy checks revocation, reading this property may block the thread while OCSP responses and revocation lists are
+  /// fetched.
   package var policyProblem: (any Error)? {
     let policies = state.withLock { $0.policies } ?? [SecPolicy(.server(host: host.isEmpty ? nil : host))]
     for policy in policies {
@@ -92,7 +93,7 @@ extension SecTrust {
     return nil
   }
 
-  /// The failure of the latest revocation check. Nil if that check has succeeded, or if revocation hasn't been checked.
+  /// The failure of the latest revocation check. Nil if the check has succeeded, or if none was performed.
   package var revocationFailure: RevocationFailure? { state.withLock { $0.revocationFailure } }
 
   private func problem(under policy: SecPolicy) -> (any Error)? {
@@ -100,7 +101,7 @@ extension SecTrust {
     case .server(let host): return problem(forHost: host)
     case .revocation(let options):
       let verification = verification(forHost: nil)
-      // The check contacts addresses that the certificates name, so it starts only after the chain is trusted.
+      // A revocation check connects to addresses that the certificates name. Therefore it starts only after the chain is trusted.
       if let problem = verification.problem { return problem }
       let failure = revocation.failure(
         of: RevocationSubject.subjects(ofChain: verification.chain), staple: evidence.stapledResponse, options: options)

@@ -7,18 +7,18 @@ import Synchronization
 /// Asks a session's delegate in TLS handshakes whether to trust the server.
 ///
 /// The delegate's method for challenges has a default implementation, and only a call shows whether the delegate implements the
-/// method itself. The first handshake therefore calls the method. If the call shows that the delegate uses the default
-/// implementation, later handshakes don't wait for the delegate.
+/// method itself. Therefore the first handshake calls the method. If it turns out to be the default implementation, later
+/// handshakes don't wait for the delegate.
 final class ServerTrustChallenger: ServerTrustConsultant {
   private struct State {
     weak var session: URLSession?
   }
 
   private let state: Mutex<State>
-  /// The latest value of `isNeeded`, which is used after the session has ended.
+  /// The latest value of `isNeeded`, which remains in effect after the session has ended.
   private let wasNeeded: Atomic<Bool>
 
-  /// Creates the challenger of a new session. Returns nil if the session has no delegate, or a delegate that never decides on
+  /// Creates the challenger of a new session. Returns nil if the session has no delegate, or if its delegate never decides about
   /// trust.
   init?(_ session: URLSession) {
     guard let delegates = session.delegates, delegates.trust.map({ type(of: $0).mayDecideOnTrust }) ?? true else {
@@ -30,8 +30,8 @@ final class ServerTrustChallenger: ServerTrustConsultant {
 
   private var session: URLSession? { state.withLock { $0.session } }
 
-  /// Whether handshakes wait for the delegate. A handshake, for example that of a background revalidation, may last longer than the
-  /// session. After the session has ended, the value doesn't change, although the delegate can't be called.
+  /// Whether TLS handshakes must wait for the delegate's decision. A handshake may last longer than the session, for example in a
+  /// background revalidation. After the session has ended, the value no longer changes, although the delegate can't be called.
   var isNeeded: Bool {
     guard let delegates = session?.delegates else { return wasNeeded.load(ordering: .relaxed) }
     let isNeeded = delegates.trust?.decidesOnTrust ?? !delegates.lacksChallengeMethod.load(ordering: .relaxed)
@@ -39,8 +39,8 @@ final class ServerTrustChallenger: ServerTrustConsultant {
     return isNeeded
   }
 
-  /// Asks the delegate on its queue whether to trust the server. If the delegate is needed but its session has ended, refuses the
-  /// server. If the delegate isn't needed, answers with `found`.
+  /// Asks the delegate on its queue whether to trust the server. Refuses the server if the delegate is needed but its session has
+  /// ended. If the delegate isn't needed, answers with `found`.
   func ask(
     about evidence: CertificateVerifier.Evidence, _ trust: SecTrust, orElse found: CertificateVerifier.Decision,
     _ answer: @escaping @Sendable (Result<CertificateVerifier.Decision, any Error>) -> Void
@@ -57,18 +57,18 @@ final class ServerTrustChallenger: ServerTrustConsultant {
   }
 }
 
-/// The error of a TLS handshake whose challenge the delegate has canceled, or can't answer because its session has ended.
+/// The error of a TLS handshake whose challenge the delegate has canceled or can't answer, because its session has ended.
 struct CanceledTrustChallenge: Error, CustomStringConvertible {
   var description: String { "the session's delegate canceled the challenge, or the session has ended" }
 }
 
 extension URLSession {
-  /// Creates the object that the session's TLS handshakes ask whether to trust a server. Returns nil if the session has no
-  /// delegate, or a delegate that never decides on trust.
+  /// Creates the object that decides in the session's TLS handshakes whether to trust a server, by asking the delegate. Returns nil
+  /// if the session has no delegate, or if its delegate never decides about trust.
   func makeTrustConsultant() -> (any ServerTrustConsultant)? { ServerTrustChallenger(self) }
 
-  /// Records that the session's delegate doesn't implement `urlSession(_:didReceive:completionHandler:)`. Has no effect for another
-  /// delegate, to which the session's delegate has forwarded the call.
+  /// Records that the session's delegate doesn't implement `urlSession(_:didReceive:completionHandler:)`. Has no effect if
+  /// `delegate` is another delegate, to which the session's delegate has forwarded the call.
   func noteMissingChallengeMethod(of delegate: any URLSessionDelegate) {
     guard let delegates, delegates.session === delegate else { return }
     delegates.lacksChallengeMethod.store(true, ordering: .relaxed)
@@ -76,7 +76,7 @@ extension URLSession {
 }
 
 extension URLAuthenticationChallenge {
-  /// Creates the challenge by which the delegate decides about a server's certificate.
+  /// Creates the challenge with which the session's delegate decides about a server's certificate.
   fileprivate convenience init(about evidence: CertificateVerifier.Evidence, _ trust: SecTrust) {
     self.init(
       protectionSpace: URLProtectionSpace(
@@ -86,8 +86,8 @@ extension URLAuthenticationChallenge {
 
   /// Converts the delegate's answer to a decision about the server's certificate.
   ///
-  /// Only a credential with this server's trust object accepts the certificate. With any other credential, the decision is `found`,
-  /// which was made before.
+  /// The answer accepts the certificate only with a credential for this server's trust object. With any other credential, the
+  /// decision is `found`, which was made before.
   fileprivate func decision(
     of disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?,
     orElse found: CertificateVerifier.Decision
