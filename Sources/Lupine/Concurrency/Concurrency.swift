@@ -23,7 +23,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
   }
 
-  /// The response. Suspends until the request has finished.
+  /// The request's response. Reading this property suspends the caller until the request has finished.
   ///
   /// If the awaiting task is cancelled, the request is cancelled too, and the response has the error
   /// `AFError.explicitlyCancelled`, unless the `DataTask` was created with `automaticallyCancelling: false`.
@@ -32,13 +32,13 @@ public struct DataTask<Value: Sendable>: Sendable {
     get async { await box.value(cancelling: requestToCancel) }
   }
 
-  /// The response's result. Suspends until the request has finished.
+  /// The result of the request's response. Reading this property suspends the caller until the request has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
     @specialized(where Value == Data)
     get async { await box.value(cancelling: requestToCancel).result }
   }
 
-  /// The response's value. Suspends until the request has finished.
+  /// The value of the request's response. Reading this property suspends the caller until the request has finished.
   ///
   /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
@@ -46,20 +46,20 @@ public struct DataTask<Value: Sendable>: Sendable {
     get async throws { try await box.value(cancelling: requestToCancel).result.get() }
   }
 
-  /// The request if cancelling the awaiting Swift task must cancel it too, or nil otherwise.
+  /// The request to cancel when the awaiting Swift task is cancelled, or nil if the request should continue in that case.
   private var requestToCancel: DataRequest? { shouldAutomaticallyCancel ? request : nil }
 
-  /// Cancels the request.
+  /// Cancels the data request.
   public func cancel() {
     request.cancel()
   }
 
-  /// Resumes the request if it was suspended.
+  /// Resumes the data request if it was suspended.
   public func resume() {
     request.resume()
   }
 
-  /// Suspends the request.
+  /// Suspends the data request.
   public func suspend() {
     request.suspend()
   }
@@ -181,23 +181,23 @@ extension DataRequest {
   }
 }
 
-/// A value that is set once and can be awaited any number of times. Setting and awaiting it takes two locks per request, which cost
-/// less than a Swift task.
+/// Stores a response, which is set once and can be awaited any number of times. Setting and awaiting the response takes two locks
+/// per request, which cost less than a Swift task.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
   private let latch: Latch
 
-  /// Creates a box without a value. The waiting tasks are resumed by `queue`.
+  /// Creates a box without a response. `queue` resumes the Swift tasks that wait for the response.
   init(on queue: SerialQueue) { latch = Latch(queue: queue) }
 
-  /// Sets the value and resumes all waiters.
+  /// Stores the response and resumes the Swift tasks that wait for it.
   func fill(_ value: Value) {
     content.withLock { $0 = value }
     latch.open()
   }
 
-  /// Waits until the value has been set, and returns it. If the awaiting task is cancelled and `request` isn't nil, cancels
-  /// `request`.
+  /// Waits until the response has been stored, and returns the response. If the awaiting Swift task is cancelled, also cancels
+  /// `request`, unless `request` is nil.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
     await latch.pass(cancelling: request)
     guard let value = content.withLock({ $0 }) else { preconditionFailure("latch opened without a value") }
@@ -205,7 +205,7 @@ final class ResponseBox<Value: Sendable>: Sendable {
   }
 }
 
-/// A latch that opens once and for which any number of tasks can wait.
+/// A latch that opens once. Any number of Swift tasks can wait until it is open.
 ///
 /// The type isn't generic, because generic async functions look up their types at each step.
 private struct Latch: ~Copyable, Sendable {
@@ -214,13 +214,13 @@ private struct Latch: ~Copyable, Sendable {
     var waiting: ShortList<CheckedContinuation<Void, Never>> = []
   }
 
-  /// The queue that resumes the waiting tasks.
+  /// The queue that resumes the waiting Swift tasks.
   let queue: SerialQueue
   private let state = Mutex(State())
 
   init(queue: SerialQueue) { self.queue = queue }
 
-  /// Opens the latch and resumes all waiters.
+  /// Opens the latch and resumes the Swift tasks that wait for it.
   func open() {
     var waiting: ShortList<CheckedContinuation<Void, Never>> = []
     state.withLock { state in
@@ -231,7 +231,7 @@ private struct Latch: ~Copyable, Sendable {
     waiting.forEach { queue.resume($0) }
   }
 
-  /// Waits until the latch is open. If the awaiting task is cancelled and `request` isn't nil, cancels `request`.
+  /// Waits until the latch is open. If the awaiting Swift task is cancelled, also cancels `request`, unless `request` is nil.
   nonisolated(nonsending) func pass(cancelling request: Request?) async {
     guard !state.withLock({ $0.isOpen }) else { return }
     guard let request else { return await wait() }

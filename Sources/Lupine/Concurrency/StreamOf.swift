@@ -8,11 +8,11 @@ import Foundation
 public struct StreamOf<Element>: AsyncSequence {
   /// The type of the sequence's iterators.
   public typealias AsyncIterator = Iterator
-  /// The policy that determines which unread elements are kept. All other unread elements are dropped.
+  /// The policy that determines which unread elements are buffered. All other unread elements are dropped.
   public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
 
-  /// An element with the piece of the response body from which it was made, if there is one. The piece's bytes occupy the receive
-  /// window until the element is read or dropped.
+  /// A buffered element and the piece of the response body from which the element was created, if any. The bytes of the piece
+  /// occupy the receive window until the element is read or dropped.
   fileprivate struct Item {
     let element: Element
     let hold: StreamPiece?
@@ -27,7 +27,8 @@ public struct StreamOf<Element>: AsyncSequence {
 
   private let begin: @Sendable () -> Iterator
 
-  /// Creates a sequence. `build` is called when an iteration begins, and `onTermination` when its iterator is released.
+  /// Creates a sequence. Each time that an iteration begins, `build` is called. When the iterator of that iteration is released,
+  /// `onTermination` is called.
   init(
     bufferingPolicy: BufferingPolicy, onTermination: (@Sendable () -> Void)? = nil,
     build: @escaping @Sendable (Continuation) -> Void
@@ -52,7 +53,7 @@ public struct StreamOf<Element>: AsyncSequence {
     }
   }
 
-  /// Begins an iteration.
+  /// Begins a new iteration over the request's events, and returns its iterator.
   public func makeAsyncIterator() -> Iterator { begin() }
 
   /// An iterator over the events that occur after its creation.
@@ -69,12 +70,12 @@ public struct StreamOf<Element>: AsyncSequence {
     fileprivate var items: AsyncStream<Item>.AsyncIterator
     fileprivate let end: End
 
-    /// Returns the next element. Suspends until there is one. Returns nil at the end of the sequence, and if the Swift task is
-    /// cancelled.
+    /// Returns the next element, and suspends the caller until there is one. Returns nil at the end of the sequence, or if the
+    /// calling Swift task is cancelled.
     public mutating func next() async -> Element? { await items.next()?.element }
 
-    /// Returns the next element. Suspends until there is one. Returns nil at the end of the sequence, and if the Swift task is
-    /// cancelled.
+    /// Returns the next element, and suspends the caller until there is one. Returns nil at the end of the sequence, or if the
+    /// calling Swift task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await items.next(isolation: actor)?.element
     }
@@ -85,7 +86,7 @@ extension StreamOf.Item: Sendable where Element: Sendable {}
 extension StreamOf: Sendable where Element: Sendable {}
 
 extension StreamOf.Continuation where Element: Sendable {
-  /// Adds an element. The bytes of `piece` occupy the receive window until the element is read or dropped.
+  /// Appends `element` to the sequence. The bytes of `piece` occupy the receive window until the element is read or dropped.
   func yield(_ element: Element, holding piece: StreamPiece? = nil) {
     items.yield(StreamOf.Item(element: element, hold: piece))
   }

@@ -43,7 +43,7 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
 
 /// A serializer that returns the URL of the downloaded file, without reading the file.
 public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
-  /// Creates a serializer.
+  /// Creates a serializer that returns the URL of the downloaded file.
   public init() {}
 
   /// Returns `fileURL`.
@@ -59,6 +59,6 @@ public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
 }
 
 extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
-  /// A serializer that returns the file's URL.
+  /// A serializer that returns the URL of the downloaded file.
   public static var url: URLResponseSerializer { URLResponseSerializer() }
 }

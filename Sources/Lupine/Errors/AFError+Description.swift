@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// An error whose description ends with a remedy. The description of an error that wraps it adds no further remedy.
+/// An error whose description ends with a remedy. An error that wraps it doesn't add another remedy to its own description.
 protocol RemedyStating: Error {}
 
 extension AFError: RemedyStating {}
@@ -15,8 +15,8 @@ extension PropertyListError: RemedyStating {}
 extension URLEncodedFormEncoder.Error: RemedyStating {}
 
 extension Error {
-  /// Returns a sentence with `event` and, as its cause, this error's description, followed by `remedy`. Omits `remedy` if this
-  /// error's description already contains one.
+  /// Returns the sentence "`event`: cause", followed by `remedy`. The cause is this error's description. Omits `remedy` if the
+  /// cause already ends with a remedy.
   func sentence(_ event: String, remedy: String? = nil) -> String {
     let cause = localizedDescription
     // If the cause begins with the same event, the event isn't repeated.

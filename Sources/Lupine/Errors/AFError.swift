@@ -10,13 +10,13 @@ public enum AFError: Error, Sendable {
     public enum RequiredComponent: Sendable {
       /// The URL, whose query receives the parameters.
       case url
-      /// A known HTTP method. `rawValue` is the request's method.
+      /// An HTTP method that the encoder knows. `rawValue` is the request's method.
       case httpMethod(rawValue: String)
     }
 
     /// The request lacks a component that the encoder requires.
     case missingRequiredComponent(RequiredComponent)
-    /// The underlying encoder failed with its own error.
+    /// The encoder that a ``ParameterEncoder`` uses, such as a ``URLEncodedFormEncoder``, threw `error`.
     case encoderFailed(error: any Error)
   }
 
@@ -42,7 +42,7 @@ public enum AFError: Error, Sendable {
     case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
     /// The response's status code isn't acceptable.
     case unacceptableStatusCode(code: Int)
-    /// A custom validator failed with its own error.
+    /// A custom validation rejected the response with `error`.
     case customValidationFailed(error: any Error)
   }
 
@@ -54,15 +54,15 @@ public enum AFError: Error, Sendable {
     case inputFileNil
     /// The file of a download can't be read.
     case inputFileReadFailed(at: URL)
-    /// The body isn't valid text in `encoding`.
+    /// The response body isn't valid text in `encoding`.
     case stringSerializationFailed(encoding: String.Encoding)
-    /// The body isn't valid JSON.
+    /// The response body isn't valid JSON.
     case jsonSerializationFailed(error: any Error)
-    /// The body can't be decoded as the requested type.
+    /// The response body can't be decoded as the requested type.
     case decodingFailed(error: any Error)
-    /// A custom serializer failed with its own error.
+    /// A custom serializer, or another closure that processes the response body, threw `error`.
     case customSerializationFailed(error: any Error)
-    /// An empty body is allowed, but the requested type has no empty value. `type` is the type's name.
+    /// The response body is empty, which is allowed, but the requested type has no empty value. `type` is the type's name.
     case invalidEmptyResponse(type: String)
   }
 
@@ -86,7 +86,7 @@ public enum AFError: Error, Sendable {
   case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
   /// A ``ParameterEncoder`` failed.
   case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
-  /// A ``ParameterEncoding`` or a JSON encoder failed.
+  /// A ``ParameterEncoding`` failed, or a ``ParameterEncoder`` that writes JSON or a property list.
   case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
   /// A ``RequestAdapter`` failed.
   case requestAdaptationFailed(error: any Error)
