@@ -14,10 +14,10 @@ import Synchronization
 /// session's other requests wait for them.
 public final class AlamofireNotifications: EventMonitor {
   private let center = NotificationCenter.default
-  /// The user info for the next notification, or nil while a notification uses it.
+  /// The `userInfo` dictionary for the next notification, or nil while a notification is being posted with it.
   private let userInfo = Mutex<UserInfo?>(UserInfo())
 
-  /// Creates a monitor that posts to the default center.
+  /// Creates a monitor that posts notifications to `NotificationCenter.default`.
   public init() {}
 
   private func post(_ name: Notification.Name, about request: Request) {

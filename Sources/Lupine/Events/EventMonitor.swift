@@ -16,7 +16,7 @@ import LupineURLSession
 ///
 /// Methods are called on ``queue``, in the order of the events.
 public protocol EventMonitor: Sendable {
-  /// The queue on which the methods are called. The main queue by default. It should be serial.
+  /// The queue on which the monitor's methods are called. The main queue by default. A custom queue should be serial.
   var queue: DispatchQueue { get }
 
   // MARK: URLSession's events, only for a session's monitors
@@ -41,11 +41,11 @@ public protocol EventMonitor: Sendable {
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
   /// Called when a task begins to wait for a network. See ``URLSessionConfiguration/waitsForConnectivity``.
   func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
-  /// Called when the response head has arrived.
+  /// Called when the head of the response has arrived.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse)
   /// Called when a piece of the response body has arrived.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
-  /// Called when a response has arrived completely and may be cached.
+  /// Called when a response has arrived completely and can be stored in the cache.
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse)
   /// Called when a download has been resumed. The offset and the total are in bytes.
@@ -101,22 +101,22 @@ public protocol EventMonitor: Sendable {
 
   // MARK: Events of data requests
 
-  /// Called after each validation of the response.
+  /// Called each time that one of the validations has accepted or rejected the response of a data request.
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult)
-  /// Called before the response is passed to a handler that has no serializer.
+  /// Called before the response of a data request is passed to a handler that has no serializer.
   func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
-  /// Called when the response body has been serialized for a handler, before the handler is called.
+  /// Called when the response body has been serialized for a response handler, before the handler is called.
   func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
 
   // MARK: Events of stream requests
 
-  /// Called after each validation of the response.
+  /// Called each time that one of the validations has accepted or rejected the response of a stream request.
   func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult)
-  /// Called when a piece of the response body has been serialized for a handler, before the handler is called.
+  /// Called when a piece of the response body has been serialized for a stream handler, before the handler is called.
   func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>)
 
   // MARK: Events of upload requests
@@ -135,12 +135,12 @@ public protocol EventMonitor: Sendable {
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)
   /// Called when the destination of the downloaded file has been chosen, before the file is moved.
   func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
-  /// Called after each validation of the response.
+  /// Called each time that one of the validations has accepted or rejected the response of a download.
   func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult)
-  /// Called before the response is passed to a handler that has no serializer.
+  /// Called before the response of a download is passed to a handler that has no serializer.
   func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
-  /// Called when the downloaded file has been serialized for a handler, before the handler is called.
+  /// Called when the downloaded file has been serialized for a response handler, before the handler is called.
   func request<Value: Sendable>(_ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)
 }

@@ -112,7 +112,7 @@ open class MultipartFormData: CustomStringConvertible {
     }
   }
 
-  /// Appends a part whose body is read from a stream, and which has a file name.
+  /// Appends a part with a file name and a body that is read from a stream.
   ///
   /// - Parameters:
   ///   - stream: The stream, which is read and closed when the form is encoded.
@@ -127,7 +127,7 @@ open class MultipartFormData: CustomStringConvertible {
       stream, withLength: length, headers: Self.headers(name: name, fileName: fileName, mimeType: mimeType))
   }
 
-  /// Appends a part whose body is read from a stream, with custom header fields, which are written unchanged.
+  /// Appends a part whose body is read from a stream. The part has only the given header fields, which are written unchanged.
   ///
   /// Encoding fails with `.outputStreamWriteFailed` and an ``AFError/ForbiddenPartHeader`` if a name or value contains CR
   /// or LF.

@@ -12,7 +12,7 @@ public protocol ParameterEncoder: Sendable {
     -> URLRequest
 }
 
-/// Encodes parameters as a request's JSON body.
+/// Encodes parameters as JSON, which becomes the request's body.
 ///
 /// Marked `@unchecked` because the class is open. The encoder is immutable, and JSONEncoder is Sendable.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
@@ -63,11 +63,11 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// The part of the request that receives the form.
   public enum Destination {
-    /// The URL's query for GET, HEAD and DELETE; the request body for other methods.
+    /// The form goes to the URL's query for GET, HEAD and DELETE, and to the request body for other methods.
     case methodDependent
-    /// The URL's query. The form is appended to the existing query.
+    /// The form is appended to the URL's query, whatever the request's method.
     case queryString
-    /// The request body.
+    /// The form becomes the request body, whatever the request's method.
     case httpBody
 
     func isQuery(for method: HTTPMethod) -> Bool {
@@ -119,20 +119,20 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
 }
 
 extension ParameterEncoder where Self == JSONParameterEncoder {
-  /// A JSON encoder with default settings.
+  /// A ``JSONParameterEncoder`` with default settings.
   public static var json: JSONParameterEncoder { JSONParameterEncoder() }
 
-  /// A JSON encoder that uses `encoder`.
+  /// A ``JSONParameterEncoder`` that writes JSON with `encoder`.
   public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
     JSONParameterEncoder(encoder: encoder)
   }
 }
 
 extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
-  /// A form encoder with default settings.
+  /// A ``URLEncodedFormParameterEncoder`` with default settings.
   public static var urlEncodedForm: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-  /// A form encoder that writes forms with `encoder` to `destination`.
+  /// A ``URLEncodedFormParameterEncoder`` that writes forms with `encoder` to `destination`.
   public static func urlEncodedForm(
     encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
     destination: URLEncodedFormParameterEncoder.Destination = .methodDependent

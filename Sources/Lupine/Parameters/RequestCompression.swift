@@ -23,7 +23,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
 
   /// The action for a request that already has a Content-Encoding field.
   public let duplicateHeaderBehavior: DuplicateHeaderBehavior
-  /// Returns whether to compress the body of a request. Called on an internal queue.
+  /// A closure that returns whether to compress a request body. Called on an internal queue.
   public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
   /// Creates a compressor. By default, it compresses every body, and fails requests that already have a Content-Encoding field.

@@ -21,7 +21,7 @@ import Synchronization
 open class NetworkReachabilityManager: @unchecked Sendable {
   /// The reachability of a host.
   public enum NetworkReachabilityStatus: Equatable, Sendable {
-    /// The network's state can't be read.
+    /// The reachability isn't known, because the network's state can't be read.
     case unknown
     /// There is no route to the host, or its name can't be resolved.
     case notReachable
@@ -70,7 +70,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// Blocks while it looks up a host's name, unless the manager is listening. Don't use it on a queue that must not block.
   open var flags: SCNetworkReachabilityFlags? { SCNetworkReachabilityFlags(reachability.current()) }
 
-  /// The current status.
+  /// The host's current reachability.
   ///
   /// Blocks while it looks up a host's name, unless the manager is listening. Don't use it on a queue that must not block.
   open var status: NetworkReachabilityStatus { NetworkReachabilityStatus(flags) }
@@ -87,7 +87,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   private let reachability: HostReachability
   private let state = Mutex(State())
 
-  /// Creates a manager for a host's name or numeric address. Returns nil if `host` is empty.
+  /// Creates a manager that reports whether `host`, a name or a numeric address, is reachable. Returns nil if `host` is empty.
   public convenience init?(host: String) {
     guard let reachability = HostReachability(host: host) else { return nil }
     self.init(reachability)
@@ -132,7 +132,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     return isWatched
   }
 
-  /// Stops calling the listener.
+  /// Stops observing the network. The listener is no longer called.
   open func stopListening() {
     reachability.stop()
     state.withLock { $0 = State(generation: $0.generation + 1) }
