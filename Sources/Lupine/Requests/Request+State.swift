@@ -29,20 +29,20 @@ extension Request {
     }
   }
 
-  /// The stage of the request's life cycle, which is independent of the caller's `State`.
+  /// The stage of the request's life cycle. It is independent of the `State` that the caller sets.
   enum Stage {
-    /// No attempt has started.
+    /// No attempt to send the request has started.
     case unbuilt
-    /// An attempt to create a task is in progress; see `RequestBuild`.
+    /// A `RequestBuild` is creating the task of an attempt.
     case building
     case running(URLSessionTask)
-    /// The task has ended, or couldn't be created. `pendingRetry` is the decision for which the request waits, or nil if it
-    /// doesn't wait for a decision.
+    /// The task has ended, or couldn't be created. If the request is waiting for its retriers' decision, `pendingRetry` will
+    /// receive the decision. Otherwise `pendingRetry` is nil.
     case completing(pendingRetry: PendingRetry?)
-    /// The request waits for the retriers' delay to pass before another attempt.
+    /// The request waits for the retry delay to pass before its next attempt.
     case waiting
-    /// The response is being serialized for the response handlers. If it couldn't be serialized, `pendingRetry` is the decision for
-    /// which the request waits. Otherwise `pendingRetry` is nil.
+    /// The response is being serialized for the response handlers. If serialization failed and the request is waiting for its
+    /// retriers' decision, `pendingRetry` will receive the decision. Otherwise `pendingRetry` is nil.
     case finishing(pendingRetry: PendingRetry?)
     case done
   }
@@ -60,7 +60,7 @@ extension Request {
 }
 
 extension Request.MutableState {
-  /// The request's state as the caller sees it.
+  /// The request's state as its public property ``Request/state`` reports it.
   var state: Request.State { isDone && intent != .cancelled ? .finished : intent }
 
   var isDone: Bool {
@@ -72,12 +72,13 @@ extension Request.MutableState {
     if case .building = stage { retryCount == attempt } else { false }
   }
 
-  /// The task if one is running, or nil otherwise.
+  /// The request's running task, or nil if no task is running.
   var runningTask: URLSessionTask? {
     if case .running(let task) = stage { task } else { nil }
   }
 
-  /// The retriers' decision for which the request waits, or nil. It can be set only while the request is completing or finishing.
+  /// The object that will receive the retriers' decision for which the request waits, or nil. It can be set only in the stages
+  /// `completing` and `finishing`.
   var pendingRetry: PendingRetry? {
     get {
       switch stage {
@@ -95,7 +96,7 @@ extension Request.MutableState {
   }
 }
 
-/// A decision of the retriers for which a request waits. `proceed` receives the decision.
+/// Represents a request's wait for its retriers' decision. The closure `proceed` is called with the decision.
 final class PendingRetry: Sendable {
   let proceed: @Sendable (RetryResult) -> Void
 

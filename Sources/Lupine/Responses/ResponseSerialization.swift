@@ -23,7 +23,7 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
 /// A serializer that preprocesses the response body, and that accepts an empty body only for some status codes and request methods.
 public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol, DownloadResponseSerializerProtocol
 {
-  /// Transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
   var dataPreprocessor: any DataPreprocessor { get }
   /// The request methods whose responses may have an empty body.
   var emptyRequestMethods: Set<HTTPMethod> { get }
@@ -41,7 +41,8 @@ extension ResponseSerializer {
   /// The default of `emptyResponseCodes`: 204 and 205, whose responses have no content (RFC 9110 §15.3.5 and §15.3.6).
   public static var defaultEmptyResponseCodes: Set<Int> { EmptyResponseDefaults.codes }
 
-  /// Transforms the response body before it is serialized, unless the body is empty. By default, returns the body unchanged.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty. By default, a
+  /// preprocessor that returns the body unchanged.
   public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
 
   /// The request methods whose responses may have an empty body. HEAD by default.
@@ -89,10 +90,10 @@ private enum EmptyResponseDefaults {
 }
 
 extension ResponseSerializer where Self == DataResponseSerializer {
-  /// A serializer that returns the body unchanged.
+  /// A serializer that returns the response body unchanged.
   public static var data: DataResponseSerializer { DataResponseSerializer() }
 
-  /// A serializer that returns the preprocessed body.
+  /// A serializer that returns the preprocessed response body.
   public static func data(
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -106,10 +107,11 @@ extension ResponseSerializer where Self == DataResponseSerializer {
 }
 
 extension ResponseSerializer where Self == StringResponseSerializer {
-  /// A serializer that reads the body as text in the response's charset.
+  /// A serializer that reads the response body as text in the response's charset.
   public static var string: StringResponseSerializer { StringResponseSerializer() }
 
-  /// A serializer that reads the preprocessed body as text in `encoding`, or in the response's charset if `encoding` is nil.
+  /// A serializer that reads the preprocessed response body as text in `encoding`, or in the response's charset if `encoding` is
+  /// nil.
   public static func string(
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
     encoding: String.Encoding? = nil,
@@ -125,7 +127,7 @@ extension ResponseSerializer where Self == StringResponseSerializer {
 }
 
 extension ResponseSerializer {
-  /// A serializer that decodes the preprocessed body as a `T`.
+  /// A serializer that decodes the preprocessed response body as a `T`.
   public static func decodable<T: Decodable>(
     of type: T.Type,
     dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
@@ -151,7 +153,7 @@ public protocol DataDecoder: Sendable {
 
 extension JSONDecoder: DataDecoder {}
 
-/// A type that has a value to represent responses without a body.
+/// A type with a value that represents a response without a body.
 public protocol EmptyResponse: Sendable {
   /// Returns the value for a response without a body.
   static func emptyValue() -> Self
