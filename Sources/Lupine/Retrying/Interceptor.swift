@@ -14,7 +14,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
     self.adaptHandler = adaptHandler
   }
 
-  /// Calls the closure that was passed to the initializer.
+  /// Adapts `urlRequest` with the closure that was passed to the initializer.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -44,7 +44,7 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
     self.retryHandler = retryHandler
   }
 
-  /// Calls the closure that was passed to the initializer.
+  /// Decides about a retry with the closure that was passed to the initializer.
   @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -89,7 +89,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     self.retriers = retriers + interceptors
   }
 
-  /// Calls the adapters' `adapt(_:for:completion:)`. A subclass must also override
+  /// Calls the method `adapt(_:for:completion:)` of each adapter in order. A subclass that overrides this method must also override
   /// `adapt(_:using:completion:)`, which sessions call.
   @preconcurrency
   open func adapt(
@@ -106,7 +106,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     ).run(from: .success(urlRequest), completion: completion)
   }
 
-  /// Calls the adapters' `adapt(_:using:completion:)`.
+  /// Calls the method `adapt(_:using:completion:)` of each adapter in order.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -151,7 +151,7 @@ extension RequestRetrier where Self == Retrier {
 }
 
 extension RequestInterceptor where Self == Interceptor {
-  /// An interceptor that calls the closure `adapter` to adapt requests, and `retrier` to decide about retries.
+  /// An interceptor that adapts requests with the closure `adapter`, and decides about retries with the closure `retrier`.
   @preconcurrency
   public static func interceptor(
     adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler

@@ -22,15 +22,16 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   /// The codes of the `URLError`s that mean that there is no network: `.notConnectedToInternet`.
   public static let defaultURLErrorOfflineCodes: Set<URLError.Code> = [.notConnectedToInternet]
 
-  /// Whether an error is a `URLError` with one of ``defaultURLErrorOfflineCodes``, or an ``AFError`` with such an underlying
-  /// error.
+  /// A closure that returns whether an error is a `URLError` with one of ``defaultURLErrorOfflineCodes``, or an ``AFError`` with
+  /// such an underlying error.
   public static let defaultIsOfflineError: @Sendable (_ error: any Error) -> Bool = { error in
     let error = error.asAFError?.underlyingError ?? error
     return (error as? URLError).map { defaultURLErrorOfflineCodes.contains($0.code) } ?? false
   }
 
   private struct State {
-    /// The waits for a network path, one for each waiting request, keyed by a unique number. Releasing a `PathWait` ends that wait.
+    /// The running waits for a network path, one for each waiting request, by a unique number. Releasing a `PathWait` ends that
+    /// wait.
     var waits: [UInt64: PathWait] = [:]
     var latest: UInt64 = 0
   }

@@ -21,8 +21,8 @@ public protocol RequestAdapter: Sendable {
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-  /// Adapts `urlRequest`, like `adapt(_:for:completion:)`, but also receives the request's ID. Sessions call this method, which by
-  /// default calls `adapt(_:for:completion:)`.
+  /// Adapts `urlRequest`. Unlike `adapt(_:for:completion:)`, this method also receives the ID of the ``Request``. Sessions call
+  /// this method. By default, it calls `adapt(_:for:completion:)`.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -87,14 +87,14 @@ extension RequestInterceptor {
   }
 }
 
-/// The closure of an ``Adapter``. It must call its completion once.
+/// A closure that adapts a `URLRequest` for an ``Adapter``. It must call its completion once.
 public typealias AdaptHandler =
   @Sendable (
     _ urlRequest: URLRequest, _ session: Session,
     _ completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
   ) -> Void
 
-/// The closure of a ``Retrier``. It must call its completion once.
+/// A closure that decides about a retry for a ``Retrier``. It must call its completion once.
 public typealias RetryHandler =
   @Sendable (
     _ request: Request, _ session: Session, _ error: any Error,

@@ -3,7 +3,7 @@
 public import Foundation
 
 extension RetryPolicy {
-  /// The default maximum number of retries per request: 2, which means at most three attempts.
+  /// The default maximum number of retries for each request: 2, which means at most three attempts.
   public static let defaultRetryLimit: UInt = 2
 
   /// The default factor between two consecutive delays: 2.
@@ -35,7 +35,7 @@ extension RequestInterceptor where Self == RetryPolicy {
   /// A policy with the default settings.
   public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
-  /// A policy with the given parameters; see ``RetryPolicy``.
+  /// A policy with the given settings; see ``RetryPolicy``.
   public static func retryPolicy(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -55,7 +55,7 @@ extension RequestInterceptor where Self == ConnectionLostRetryPolicy {
   /// A policy for lost connections with the default settings.
   public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
-  /// A policy for lost connections with the given parameters; see ``ConnectionLostRetryPolicy``.
+  /// A policy for lost connections with the given settings; see ``ConnectionLostRetryPolicy``.
   public static func connectionLostRetryPolicy(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

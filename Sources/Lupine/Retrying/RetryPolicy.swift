@@ -7,13 +7,13 @@ public import Foundation
 ///
 /// By default, only idempotent methods are retried; see ``shouldRetry(request:dueTo:)``.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
-  /// The maximum number of retries per request.
+  /// The maximum number of retries for each request.
   public let retryLimit: UInt
   /// The factor between two consecutive delays, at least 2.
   public let exponentialBackoffBase: UInt
   /// The delay before the first retry, in seconds.
   public let exponentialBackoffScale: Double
-  /// The methods that may be retried.
+  /// The request methods that may be retried.
   public let retryableHTTPMethods: Set<HTTPMethod>
   /// The status codes after which a request is retried.
   public let retryableHTTPStatusCodes: Set<Int>
@@ -62,8 +62,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     completion(.retryWithDelay(delay))
   }
 
-  /// Returns whether the request may be retried. Its method must be retryable, and the response's status code or the error must
-  /// be retryable too.
+  /// Returns whether the request may be retried after `error`. The request's method must be retryable, and so must the response's
+  /// status code or the error.
   ///
   /// The error may be a `URLError`, or an ``AFError`` that wraps one.
   open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {

@@ -41,13 +41,13 @@ extension Session {
     for request in activeRequests.withLock({ $0.members }) { request.end(with: error) }
   }
 
-  /// Retains the request until `cleanup(after:)` releases it.
+  /// Retains `request` until `cleanup(after:)` releases it.
   func keep(_ request: Request) {
     activeRequests.withLock { $0.insert(request) }
   }
 
-  /// Sets up a new request and returns it: adds the interceptor to it, and creates its task immediately if `requestSetup` is
-  /// `.eager`.
+  /// Prepares a new request, and returns it. Adds the interceptor to the request, and begins to create the request's task
+  /// immediately if `requestSetup` is `.eager`.
   func made<Made: Request>(_ request: Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
     if let interceptor { request.interceptor(interceptor) }
     if requestSetup == .eager { request.prepareEagerly(in: self) }

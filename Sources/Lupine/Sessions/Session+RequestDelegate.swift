@@ -11,13 +11,13 @@ extension Session: RequestDelegate {
   /// Whether a request is resumed when its first response handler is added.
   public var startImmediately: Bool { startRequestsImmediately }
 
-  /// Retains the request until it has finished. Called before the request's task is created.
+  /// Retains the request until it has finished. Requests call this method before they create their task.
   public func readyToPerform(request: Request) {
     // A request of another session remains with that session.
     if request.session === self { keep(request) }
   }
 
-  /// Releases the request. Called when it has finished and its response handlers are about to run.
+  /// Releases the request. Requests call this method when they have finished, before they call their response handlers.
   public func cleanup(after request: Request) {
     _ = activeRequests.withLock { $0.remove(request) }
   }

@@ -38,14 +38,15 @@ open class Session: @unchecked Sendable {
   public let interceptor: (any RequestInterceptor)?
   /// The manager that evaluates the servers' certificates. If it is nil, the configuration's TLS settings decide.
   public let serverTrustManager: ServerTrustManager?
-  /// The handler that decides about redirects, for requests without such a handler. If it is nil, redirects are followed.
+  /// The handler that decides about the redirects of requests without their own handler. If it is nil, redirects are followed.
   public let redirectHandler: (any RedirectHandler)?
-  /// The handler that decides how responses are cached, for requests without such a handler, or nil to cache them unchanged.
+  /// The handler that decides how to cache the responses to requests without their own handler. If it is nil, responses are cached
+  /// unchanged.
   public let cachedResponseHandler: (any CachedResponseHandler)?
-  /// The monitor that notifies the session's monitors of each request's events, on the root queue.
+  /// The monitor that passes each request's events to the session's monitors. It is called on the root queue.
   public let eventMonitor: CompositeEventMonitor
 
-  /// Performs the work of the session and its requests on the root queue, in the order in which it is submitted.
+  /// Runs the closures of the session and its requests on the root queue, in the order in which they are submitted.
   let root: SerialQueue
   let activeRequests = Mutex(Registry<Request>())
 

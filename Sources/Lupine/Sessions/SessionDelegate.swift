@@ -35,7 +35,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   /// the request's own events, not those of URLSession.
   private var monitors: CompositeEventMonitor? { wiring.withLock { $0.eventMonitor } }
 
-  /// The name of the delegate's type.
+  /// The name of the delegate's type, as a textual description.
   open override var description: String { "\(type(of: self))" }
 
   // MARK: URLSessionDelegate
@@ -131,7 +131,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDataDelegate
 
-  /// Lets the request's `onHTTPResponse` handler decide whether to continue with the response.
+  /// Lets the request's `onHTTPResponse` handler decide whether to receive the response body. Without such a handler, receives the
+  /// body.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -154,14 +155,15 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
   }
 
-  /// Whether the delegate must receive every event of every task, because it is an instance of a subclass or has monitors.
+  /// Whether the delegate must receive all events of all tasks. This is the case if it is an instance of a subclass or has
+  /// monitors.
   fileprivate var isWatched: Bool { type(of: self) != SessionDelegate.self || monitors != nil }
 
   fileprivate func cachedResponseHandler(for task: URLSessionTask) -> (any CachedResponseHandler)? {
     task.request?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
   }
 
-  /// Calls the cached-response handler of the request or, if it has none, of the session.
+  /// Lets the cached-response handler of the request or, if it has none, of the session decide how to cache the response.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,

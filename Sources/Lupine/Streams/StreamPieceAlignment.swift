@@ -2,19 +2,19 @@
 
 import Foundation
 
-/// Moves the boundaries between the pieces of a streamed body, so that no character is split. The bytes of an incomplete character
-/// are held back for the next piece.
+/// Moves the boundaries between the pieces of a streamed body, so that no character is split between two pieces. The bytes of an
+/// incomplete character are held back for the next piece.
 protocol PieceAligner: Sendable {
   /// Returns the bytes that the previous call held back, followed by the bytes of `data` up to its last complete character. Holds
   /// back the rest of `data` for the next call.
   mutating func align(_ data: Data) -> Data
-  /// Returns the bytes that the latest call of `align` held back. Called when no piece follows.
+  /// Returns the bytes that the latest call of `align` held back. Called when no other piece follows.
   mutating func takeRest() -> Data
 }
 
-/// A serializer whose pieces must contain only complete characters.
+/// A serializer that requires that each piece of the body contains only complete characters.
 protocol AlignedStreamSerializer: DataStreamSerializer {
-  /// Creates an aligner for one stream.
+  /// A new aligner, which adjusts the pieces of one response body.
   var aligner: any PieceAligner { get }
 }
 

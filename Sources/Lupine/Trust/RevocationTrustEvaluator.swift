@@ -24,7 +24,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     /// Tries OCSP first, then revocation lists.
     public static let any = Options(rawValue: kSecRevocationUseAnyAvailableMethod)
 
-    /// The Security framework's flags.
+    /// The options as flags of the Security framework.
     public let rawValue: CFOptionFlags
 
     /// Creates options from the Security framework's flags.
@@ -37,7 +37,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
   private let validateHost: Bool
   private let options: Options
 
-  /// Creates an evaluator.
+  /// Creates an evaluator that rejects revoked certificates.
   ///
   /// - Parameters:
   ///   - performDefaultValidation: Whether the certificate chain is validated first. The revocation check itself also requires a

@@ -14,7 +14,7 @@ open class ServerTrustManager: @unchecked Sendable {
   /// The evaluators by normalized host name or address, so that a different spelling of a host doesn't bypass the host's evaluator.
   private let evaluatorsBySpelling: [String: any ServerTrustEvaluating]
 
-  /// Creates a manager.
+  /// Creates a manager with the evaluators of the given hosts.
   ///
   /// - Parameters:
   ///   - allHostsMustBeEvaluated: Whether HTTPS requests to a host without an evaluator fail. If false, hosts without an
@@ -62,12 +62,14 @@ extension ServerTrustEvaluating {
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
   private let validateHost: Bool
 
-  /// Creates an evaluator. If `validateHost` is false, the server's certificate may be for another host.
+  /// Creates an evaluator that validates the certificate chain. If `validateHost` is false, the server's certificate may be for
+  /// another host.
   public init(validateHost: Bool = true) {
     self.validateHost = validateHost
   }
 
-  /// Throws an error if the chain isn't valid or, unless `validateHost` is false, if the certificate is for another host.
+  /// Throws an error if the certificate chain isn't valid or if, unless `validateHost` is false, the certificate is for another
+  /// host.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     if validateHost { try trust.af.performValidation(forHost: host) }
     try trust.af.performDefaultValidation(forHost: host)
@@ -76,10 +78,10 @@ public final class DefaultTrustEvaluator: ServerTrustEvaluating {
 
 /// An evaluator that accepts every server, so that anyone on the network path can read and change the data. For tests only.
 public final class DisabledTrustEvaluator: ServerTrustEvaluating {
-  /// Creates an evaluator.
+  /// Creates an evaluator that accepts every server.
   public init() {}
 
-  /// Never throws.
+  /// Accepts the server. Never throws an error.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {}
 }
 
@@ -96,7 +98,7 @@ public final class CompositeTrustEvaluator: ServerTrustEvaluating {
     self.evaluators = evaluators
   }
 
-  /// Calls the evaluators in order, and throws the first error.
+  /// Calls the evaluators in order, and throws the error of the first one that rejects the server.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     try evaluators.evaluate(trust, forHost: host)
   }
@@ -110,7 +112,8 @@ extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
 }
 
 extension [any ServerTrustEvaluating] {
-  /// Calls the evaluators in order, and throws the first error. If the array is empty, every server is accepted.
+  /// Calls the evaluators in order, and throws the error of the first one that rejects the server. If the array is empty, every
+  /// server is accepted.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
   }
