@@ -4,7 +4,7 @@ public import Foundation
 public import LupineURLSession
 
 extension SessionDelegate {
-  /// Called when the session has become invalid.
+  /// The closure that is called when the session has become invalid.
   public var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
     get { overrides.closures.sessionDidBecomeInvalidWithError }
     set { update { $0.sessionDidBecomeInvalidWithError = newValue } }
@@ -31,13 +31,14 @@ extension SessionDelegate {
     set { update { $0.sessionDidReceiveChallengeWithCompletion = newValue } }
   }
 
-  /// Called when all events of a background session have been delivered.
+  /// The closure that is called when all events of a background session have been delivered.
   public var sessionDidFinishEventsForBackgroundURLSession: ((URLSession) -> Void)? {
     get { overrides.closures.sessionDidFinishEventsForBackgroundURLSession }
     set { update { $0.sessionDidFinishEventsForBackgroundURLSession = newValue } }
   }
 
-  /// Returns the request that follows a redirect, or nil to deliver the redirecting response.
+  /// The closure that returns the request with which to follow a redirect. If it returns nil, the redirect isn't followed, and the
+  /// redirect's response is delivered.
   public var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> URLRequest?)?
   {
     get { overrides.closures.taskWillPerformHTTPRedirection }
@@ -90,19 +91,20 @@ extension SessionDelegate {
     set { update { $0.taskNeedNewBodyStreamWithCompletion = newValue } }
   }
 
-  /// Called with the progress of a request's body, instead of the request's progress handler.
+  /// The closure that is called with the progress of sending a request body. If it is set, the request doesn't report that
+  /// progress.
   public var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
     get { overrides.closures.taskDidSendBodyData }
     set { update { $0.taskDidSendBodyData = newValue } }
   }
 
-  /// Called when a task has completed and won't be retried, before the request's response handlers.
+  /// The closure that is called when a task has completed and won't be retried, before the request's response handlers run.
   public var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
     get { overrides.closures.taskDidComplete }
     set { update { $0.taskDidComplete = newValue } }
   }
 
-  /// Decides whether a response's body is received.
+  /// The closure that decides whether to receive the response body.
   public var dataTaskDidReceiveResponse:
     ((URLSession, URLSessionDataTask, URLResponse) -> URLSession.ResponseDisposition)?
   {
@@ -119,19 +121,20 @@ extension SessionDelegate {
     set { update { $0.dataTaskDidReceiveResponseWithCompletion = newValue } }
   }
 
-  /// Called when a data task has become a download, because the decision about its response was `becomeDownload`.
+  /// The closure that is called when a data task has become a download task, because the decision about its response was
+  /// `becomeDownload`.
   public var dataTaskDidBecomeDownloadTask: ((URLSession, URLSessionDataTask, URLSessionDownloadTask) -> Void)? {
     get { overrides.closures.dataTaskDidBecomeDownloadTask }
     set { update { $0.dataTaskDidBecomeDownloadTask = newValue } }
   }
 
-  /// Receives each part of a response's body. If this closure is set, the request doesn't collect the body.
+  /// The closure that receives each part of a response body. If it is set, the request doesn't collect the body.
   public var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
     get { overrides.closures.dataTaskDidReceiveData }
     set { update { $0.dataTaskDidReceiveData = newValue } }
   }
 
-  /// Returns the response to store in the cache, or nil to store none.
+  /// The closure that returns the response to store in the cache, or nil to store none.
   public var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?)? {
     get { overrides.closures.dataTaskWillCacheResponse }
     set { update { $0.dataTaskWillCacheResponse = newValue } }
@@ -146,19 +149,19 @@ extension SessionDelegate {
     set { update { $0.dataTaskWillCacheResponseWithCompletion = newValue } }
   }
 
-  /// Receives a downloaded file. If this closure is set, the request doesn't move the file to its destination.
+  /// The closure that receives a downloaded file. If it is set, the request doesn't move the file to its destination.
   public var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
     get { overrides.closures.downloadTaskDidFinishDownloadingToURL }
     set { update { $0.downloadTaskDidFinishDownloadingToURL = newValue } }
   }
 
-  /// Called with the progress of a download, instead of the request's progress handler.
+  /// The closure that is called with the progress of a download. If it is set, the request doesn't report that progress.
   public var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
     get { overrides.closures.downloadTaskDidWriteData }
     set { update { $0.downloadTaskDidWriteData = newValue } }
   }
 
-  /// Called when a download is continued, instead of the request's progress handler.
+  /// The closure that is called when a download is resumed. If it is set, the request doesn't report that progress.
   public var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
     get { overrides.closures.downloadTaskDidResumeAtOffset }
     set { update { $0.downloadTaskDidResumeAtOffset = newValue } }

@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The progress of a request in one direction.
+/// The progress of a request's upload or of its download.
 final class TransferProgress: Sendable {
   private struct Handler {
     let queue: DispatchQueue
@@ -14,7 +14,7 @@ final class TransferProgress: Sendable {
   let progress = Progress(totalUnitCount: 0)
   private let handler = Mutex<Handler?>(nil)
 
-  /// Sets the handler, which replaces an earlier one.
+  /// Sets the progress handler, which replaces an earlier handler.
   func call(on queue: DispatchQueue, _ closure: @escaping (Progress) -> Void) {
     let closure = Transferred(closure)
     handler.withLock { $0 = Handler(queue: queue, closure: closure) }

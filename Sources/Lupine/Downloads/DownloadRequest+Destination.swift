@@ -24,7 +24,7 @@ extension DownloadRequest {
   public typealias Destination =
     @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
-  /// Returns a closure that moves downloaded files to `directory`, with the file name that the server suggests. If the system has
+  /// Returns a closure that chooses a destination in `directory`, with the file name that the server suggests. If the system has
   /// no such directory, the closure returns the default destination.
   ///
   /// - Parameters:
