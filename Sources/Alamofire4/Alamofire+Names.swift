@@ -3,8 +3,7 @@
 public import Foundation
 import LupineURLSession
 
-/// The module's functions and types under the module name that programs for Alamofire 4 write, as in
-/// `Alamofire.request(…)`.
+/// Provides the module's functions and types under the name that programs for Alamofire 4 write, as in `Alamofire.request(…)`.
 public enum Alamofire {
   /// The top-level type `AFError`, for programs that write `Alamofire.AFError`.
   public typealias AFError = Alamofire4.AFError

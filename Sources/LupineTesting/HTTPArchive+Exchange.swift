@@ -114,9 +114,9 @@ private struct BodyText {
 }
 
 extension Stubs {
-  /// Creates stubs that replay an archive. A request gets the response of the entry with the same method and URL. If several
-  /// entries have the same method and URL, consecutive requests get the responses of these entries in order. Further requests get
-  /// the response of the last entry again.
+  /// Creates stubs that replay an archive. A request gets the response of the entry with the same method and URL. If there are
+  /// several such entries, consecutive requests get their responses in order. Further requests get the response of the last entry
+  /// again.
   ///
   /// The comparison of URLs ignores the values that `redaction` removes.
   public convenience init(replaying archive: HTTPArchive, redaction: Redaction = Redaction()) {

@@ -3,13 +3,13 @@
 public import Foundation
 import LupineURLSession
 
-/// A request as the session would have sent it to the network, with its entire body.
+/// A request that stubs have received. It is the request that the session would have sent to the network, with its entire body.
 public struct RecordedRequest: Sendable, CustomStringConvertible {
   /// The HTTP method of the request, such as "GET".
   public let method: String
   /// The URL of the request.
   public let url: URL?
-  /// The values of the header fields, keyed by name.
+  /// The values of the request's header fields, keyed by name.
   public let headerFields: [String: String]
   /// The request body, or empty data if the request has no body.
   public let body: Data

@@ -5,7 +5,7 @@ import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// Records the exchanges of sessions with real servers, without their credentials.
+/// Records the exchanges of sessions with real servers. The recorded exchanges don't contain credentials.
 ///
 /// ```swift
 /// let recording = Recording()
@@ -64,7 +64,7 @@ public final class Recording: Sendable {
     return URLSession(configuration: own, delegate: Refusal(), delegateQueue: nil)
   }
 
-  /// Sends a request and records the exchange. Doesn't follow redirects, because the recorded session does that.
+  /// Sends a request and records the exchange. This method doesn't follow redirects, because the recorded session follows them.
   ///
   /// - Parameters:
   ///   - request: The request to send. Its body must be data, not a stream.

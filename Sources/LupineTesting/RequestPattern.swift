@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// The conditions that a request must meet so that a rule of ``Stubs`` answers it. The request must meet all conditions.
+/// The conditions that a request must meet so that a rule of ``Stubs`` answers the request. All conditions must be met.
 ///
 /// ```swift
 /// let pattern = RequestPattern.get("/users").query("page", "2").header("Accept", "application/json")
@@ -20,18 +20,18 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
 
   /// A pattern that matches all requests.
   public static var any: RequestPattern { RequestPattern() }
-  /// A pattern that matches GET requests with this path.
+  /// Returns a pattern that matches GET requests with this path.
   public static func get(_ path: String) -> RequestPattern { any.method("GET").path(path) }
-  /// A pattern that matches POST requests with this path.
+  /// Returns a pattern that matches POST requests with this path.
   public static func post(_ path: String) -> RequestPattern { any.method("POST").path(path) }
-  /// A pattern that matches PUT requests with this path.
+  /// Returns a pattern that matches PUT requests with this path.
   public static func put(_ path: String) -> RequestPattern { any.method("PUT").path(path) }
-  /// A pattern that matches PATCH requests with this path.
+  /// Returns a pattern that matches PATCH requests with this path.
   public static func patch(_ path: String) -> RequestPattern { any.method("PATCH").path(path) }
-  /// A pattern that matches DELETE requests with this path.
+  /// Returns a pattern that matches DELETE requests with this path.
   public static func delete(_ path: String) -> RequestPattern { any.method("DELETE").path(path) }
 
-  /// Returns a copy of the pattern that also requires a method, such as "GET".
+  /// Returns a copy of the pattern that also requires an HTTP method, such as "GET".
   public func method(_ method: String) -> RequestPattern {
     adding("method \(method)") { $0.method == method }
   }

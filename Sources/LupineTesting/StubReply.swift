@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// A reply of stubs to a request: a response, a truncated response, or an error.
+/// The reply that stubs give to a request: a response, a truncated response, or an error.
 public struct StubReply: Sendable {
   /// The way in which a reply ends: after the complete body, or with an error.
   enum Ending: Sendable {
@@ -18,8 +18,8 @@ public struct StubReply: Sendable {
   public var body: Data
   /// The time between the request and the beginning of the reply. Zero by default.
   public var delay = Duration.zero
-  /// The number of parts in which the task receives the body. 1 by default. The parts have the same length, except for the last
-  /// one.
+  /// The number of parts in which the task receives the body of the reply. 1 by default. The parts have the same length, except for
+  /// the last one.
   public var pieceCount = 1
   var ending = Ending.complete
   var hasResponse = true
@@ -52,8 +52,7 @@ public struct StubReply: Sendable {
       status: status, headerFields: ["Content-Type": "application/json"], body: try encoder.encode(value))
   }
 
-  /// A reply that redirects to a URL. The session follows the redirect according to its redirect rule, in the same way as a
-  /// server's redirect.
+  /// A reply that redirects to a URL. The session handles it in the same way as a redirect from a server.
   public static func redirect(to url: String, status: Int = 302) -> StubReply {
     StubReply(status: status, headerFields: ["Location": url])
   }

@@ -4,7 +4,8 @@ import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// Rules that answer the requests of sessions in place of servers. They also record the requests. No request reaches the network.
+/// Rules that answer the requests of sessions in place of servers. The stubs also record the requests. No request reaches the
+/// network.
 ///
 /// ```swift
 /// let stubs = Stubs()
@@ -82,7 +83,7 @@ public final class Stubs: Sendable {
 
   private func add(_ rule: Rule) { state.withLock { $0.rules.append(rule) } }
 
-  /// Records the request, and returns the reply of the rule that answers it. Throws an error if no rule matches the request.
+  /// Records `request`, and returns the reply of the rule that answers it. Throws an error if no rule matches the request.
   func answer(_ request: RecordedRequest) throws(UnmatchedRequest) -> StubReply {
     let rules = state.withLock { state in
       state.requests.append(request)

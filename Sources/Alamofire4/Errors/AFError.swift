@@ -7,11 +7,11 @@ public import Foundation
 public enum AFError: Error, @unchecked Sendable {
   /// The reason why parameters couldn't be encoded.
   public enum ParameterEncodingFailureReason: Sendable {
-    /// The request has no URL to which a query could be appended.
+    /// The request has no URL to whose query the parameters could be appended.
     case missingURL
-    /// The parameters can't be represented as JSON.
+    /// The parameters can't be represented as JSON. `error` is the reason.
     case jsonEncodingFailed(error: any Error)
-    /// The parameters can't be represented as a property list.
+    /// The parameters can't be represented as a property list. `error` is the reason.
     case propertyListEncodingFailed(error: any Error)
   }
 
@@ -49,13 +49,13 @@ public enum AFError: Error, @unchecked Sendable {
   public enum ResponseValidationFailureReason: Sendable {
     /// There is no downloaded file to validate.
     case dataFileNil
-    /// The downloaded file can't be read.
+    /// The downloaded file can't be read for validation.
     case dataFileReadFailed(at: URL)
     /// The response has no Content-Type, and `*/*` isn't acceptable.
     case missingContentType(acceptableContentTypes: [String])
-    /// The response's media type isn't acceptable.
+    /// The content type of the response isn't one of the acceptable types.
     case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
-    /// The response's status code isn't acceptable.
+    /// The status code of the response isn't one of the acceptable codes.
     case unacceptableStatusCode(code: Int)
   }
 
@@ -67,7 +67,7 @@ public enum AFError: Error, @unchecked Sendable {
     case inputDataNilOrZeroLength
     /// There is no downloaded file to serialize.
     case inputFileNil
-    /// The downloaded file can't be read.
+    /// The downloaded file can't be read for serialization.
     case inputFileReadFailed(at: URL)
     /// The response body isn't valid text in `encoding`.
     case stringSerializationFailed(encoding: String.Encoding)

@@ -3,7 +3,7 @@
 /// The header fields of a request: values by name.
 public typealias HTTPHeaders = [String: String]
 
-/// The method of a request.
+/// The HTTP method of a request.
 public enum HTTPMethod: String, Sendable {
   /// The `OPTIONS` method, which asks for the methods and options that a resource supports (RFC 9110 §9.3.7).
   case options = "OPTIONS"

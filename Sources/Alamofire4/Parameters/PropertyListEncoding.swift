@@ -18,7 +18,7 @@ public struct PropertyListEncoding: ParameterEncoding, Sendable {
   /// The property list format that the encoding writes.
   public let format: PropertyListSerialization.PropertyListFormat
 
-  /// The options for writing property lists. Foundation defines none.
+  /// The options for writing property lists. Foundation defines no such options.
   public let options: PropertyListSerialization.WriteOptions
 
   /// Creates an encoding that writes property lists.

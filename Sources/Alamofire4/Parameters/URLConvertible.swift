@@ -6,7 +6,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// A type that can be converted to a URL.
+/// A type that can be converted to a `URL`.
 public protocol URLConvertible {
   /// Returns the URL that this value represents. If the method throws an error, the request fails with that error.
   func asURL() throws -> URL

@@ -7,7 +7,7 @@ public import LupineURLSession
 
 /// Encodes parameters as `key=value` pairs, sorted by key, in the URL's query or the request body.
 public struct URLEncoding: ParameterEncoding, Sendable {
-  /// The part of the request that receives the pairs.
+  /// The part of a request that receives the `key=value` pairs.
   public enum Destination: Sendable {
     /// The pairs go to the URL's query for GET, HEAD and DELETE, and to the request body for other methods.
     case methodDependent
@@ -27,9 +27,9 @@ public struct URLEncoding: ParameterEncoding, Sendable {
 
   /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
   public enum BoolEncoding: Sendable {
-    /// Writes `true` as `1` and `false` as `0`.
+    /// Writes `true` as `1`, and `false` as `0`.
     case numeric
-    /// Writes `true` as `true` and `false` as `false`.
+    /// Writes `true` and `false` as these words.
     case literal
   }
 
@@ -45,7 +45,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
   /// An encoding that writes parameters to the request body, whatever the request's method.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-  /// The part of the request that receives the pairs.
+  /// The part of the request that receives the `key=value` pairs.
   public let destination: Destination
 
   /// The format of the key under which each element of an array is written, such as `key[]=1&key[]=2`.

@@ -12,15 +12,15 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   public enum NetworkReachabilityStatus: Equatable, Sendable {
     /// The reachability isn't known, because the network's state can't be read.
     case unknown
-    /// There is no route to the host.
+    /// The host isn't reachable: there is no route to it.
     case notReachable
-    /// There is a route to the host.
+    /// The host is reachable: there is a route to it through a network of this type.
     case reachable(ConnectionType)
   }
 
   /// The kind of network through which the host is reached.
   public enum ConnectionType: Equatable, Sendable {
-    /// Any network that isn't known to be a mobile network.
+    /// A network that isn't known to be a mobile network, such as Ethernet or Wi-Fi.
     case ethernetOrWiFi
     /// A mobile network.
     case wwan

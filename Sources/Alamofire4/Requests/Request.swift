@@ -12,9 +12,9 @@ open class Request: @unchecked Sendable {
 
   /// The outcome of validating a response.
   public enum ValidationResult: Sendable {
-    /// The response is valid.
+    /// The validation accepts the response.
     case success
-    /// The response is invalid, and the request fails with this error.
+    /// The validation rejects the response, and the request fails with this error.
     case failure(any Error)
   }
 
@@ -30,7 +30,7 @@ open class Request: @unchecked Sendable {
     var isCancelled = false
   }
 
-  /// The session of the request's tasks.
+  /// The `URLSession` that creates the request's tasks.
   public let session: URLSession
 
   let taskDelegate: TaskDelegate
@@ -54,7 +54,7 @@ open class Request: @unchecked Sendable {
   /// The `URLRequest` of the latest task, as the adapter returned it, or nil if there is no task.
   open var request: URLRequest? { task?.originalRequest }
 
-  /// The head of the response, or nil if none has arrived.
+  /// The head of the latest task's response, or nil before it has arrived.
   open var response: HTTPURLResponse? { task?.response as? HTTPURLResponse }
 
   /// The number of times that the request was retried.
@@ -82,7 +82,7 @@ open class Request: @unchecked Sendable {
     ("Authorization", "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())")
   }
 
-  /// Returns the Authorization field of Basic authentication, as the class method does.
+  /// Returns the Authorization field of Basic authentication, as the class method of the same name does.
   public func authorizationHeader(user: String, password: String) -> (key: String, value: String)? {
     Self.authorizationHeader(user: user, password: password)
   }
@@ -145,7 +145,7 @@ open class Request: @unchecked Sendable {
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Adds a response handler, which runs on the serialization queue after the request has completed.
+  /// Adds a response handler. It runs on the serialization queue after the request has completed.
   func addHandler(_ handler: @escaping () -> Void) {
     state.withLock { $0.hasHandlers = true }
     taskDelegate.queue.perform(handler)
@@ -174,7 +174,7 @@ open class Request: @unchecked Sendable {
     }
   }
 
-  /// Runs the validations in order until one of them rejects the response.
+  /// Runs the request's validations in order until one of them rejects the response.
   func runValidations() {
     let validations = state.withLock { state in
       state.isValidated = true
@@ -194,7 +194,7 @@ open class Request: @unchecked Sendable {
   }
 }
 
-/// Decides whether a request is sent again after a late validation has rejected its response.
+/// An object that decides whether a request is sent again after a late validation has rejected its response.
 protocol LateRetrying {
   /// Decides whether `request` is sent again, and sends it again. Called on the request's serialization queue. This queue is
   /// suspended until the decision is made and, if the request is retried, until the new attempt has ended.

@@ -13,12 +13,12 @@ public struct DefaultDataResponse: Sendable {
   public let data: Data?
   /// The error of the request, or nil if it succeeded.
   public let error: (any Error)?
-  /// The times of the request.
+  /// The times of the request's events, and the durations between them.
   public let timeline: Timeline
   /// The metrics of the request's task.
   public let metrics: URLSessionTaskMetrics?
 
-  /// Creates a response.
+  /// Creates a response without a serialized value.
   public init(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?, timeline: Timeline = Timeline(),
     metrics: AnyObject? = nil
@@ -42,7 +42,7 @@ public struct DataResponse<Value> {
   public let data: Data?
   /// The value that the serializer created from the response body, or the error of the request.
   public let result: Result<Value>
-  /// The times of the request.
+  /// The times of the request's events, and the durations between them.
   public let timeline: Timeline
   /// The metrics of the request's task.
   public internal(set) var metrics: URLSessionTaskMetrics?
@@ -53,7 +53,7 @@ public struct DataResponse<Value> {
   /// The error of the request, or nil if it succeeded.
   public var error: (any Error)? { result.error }
 
-  /// Creates a response.
+  /// Creates a response with a serialized value or an error.
   public init(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, result: Result<Value>,
     timeline: Timeline = Timeline()
@@ -102,7 +102,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// Returns the lines that describe a request and a response's head.
+  /// Returns the lines of a description that are about a request and a response head.
   static func lines(_ request: URLRequest?, _ response: HTTPURLResponse?) -> [String] {
     let requestText = request.map { "\($0.httpMethod ?? "GET") \($0.url?.absoluteString ?? "without a URL")" }
     let requestBody = request?.httpBody.map { String(decoding: $0, as: UTF8.self) }

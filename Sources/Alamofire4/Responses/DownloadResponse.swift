@@ -18,12 +18,12 @@ public struct DefaultDownloadResponse: Sendable {
   public let resumeData: Data?
   /// The error of the request, or nil if it succeeded.
   public let error: (any Error)?
-  /// The times of the request.
+  /// The times of the request's events, and the durations between them.
   public let timeline: Timeline
   /// The metrics of the request's task.
   public let metrics: URLSessionTaskMetrics?
 
-  /// Creates a response.
+  /// Creates a response without a serialized value.
   public init(
     request: URLRequest?, response: HTTPURLResponse?, temporaryURL: URL?, destinationURL: URL?, resumeData: Data?,
     error: (any Error)?, timeline: Timeline = Timeline(), metrics: AnyObject? = nil
@@ -54,7 +54,7 @@ public struct DownloadResponse<Value> {
   public let resumeData: Data?
   /// The value that the serializer created from the downloaded file, or the error of the request.
   public let result: Result<Value>
-  /// The times of the request.
+  /// The times of the request's events, and the durations between them.
   public let timeline: Timeline
   /// The metrics of the request's task.
   public internal(set) var metrics: URLSessionTaskMetrics?
@@ -65,7 +65,7 @@ public struct DownloadResponse<Value> {
   /// The error of the request, or nil if it succeeded.
   public var error: (any Error)? { result.error }
 
-  /// Creates a response.
+  /// Creates a response with a serialized value or an error.
   public init(
     request: URLRequest?, response: HTTPURLResponse?, temporaryURL: URL?, destinationURL: URL?, resumeData: Data?,
     result: Result<Value>, timeline: Timeline = Timeline()

@@ -16,16 +16,16 @@ public enum Result<Value> {
     }
   }
 
-  /// Whether the result has a value.
+  /// Whether this result is a success.
   public var isSuccess: Bool { if case .success = self { true } else { false } }
 
-  /// Whether the result has an error.
+  /// Whether this result is a failure.
   public var isFailure: Bool { !isSuccess }
 
-  /// The value, or nil if the request failed.
+  /// The value of a success, or nil if this result is a failure.
   public var value: Value? { if case .success(let value) = self { value } else { nil } }
 
-  /// The error, or nil if the request succeeded.
+  /// The error of a failure, or nil if this result is a success.
   public var error: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 
   /// Returns the value of a success, or throws the error of a failure.
@@ -106,10 +106,10 @@ public enum Result<Value> {
 extension Result: Sendable where Value: Sendable {}
 
 extension Result: CustomStringConvertible, CustomDebugStringConvertible {
-  /// `SUCCESS` or `FAILURE`.
+  /// The text `SUCCESS` or `FAILURE`.
   public var description: String { isSuccess ? "SUCCESS" : "FAILURE" }
 
-  /// `SUCCESS` with the value, or `FAILURE` with the error.
+  /// The text `SUCCESS` with the value, or `FAILURE` with the error.
   public var debugDescription: String {
     switch self {
     case .success(let value): "SUCCESS: \(value)"

@@ -10,8 +10,8 @@ extension SessionDelegate {
     set { update { $0.sessionDidBecomeInvalidWithError = newValue } }
   }
 
-  /// Answers a server trust challenge (`NSURLAuthenticationMethodServerTrust`), or a challenge that belongs to no request. Not
-  /// called for a server that the host's trust policy doesn't trust.
+  /// The closure that answers a server trust challenge (`NSURLAuthenticationMethodServerTrust`), or a challenge that belongs to no
+  /// request. It isn't called for a server that the host's trust policy doesn't trust.
   public var sessionDidReceiveChallenge:
     ((URLSession, URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?))?
   {
@@ -19,7 +19,7 @@ extension SessionDelegate {
     set { update { $0.sessionDidReceiveChallenge = newValue } }
   }
 
-  /// Answers the challenges of ``sessionDidReceiveChallenge`` asynchronously, with a completion handler. If this closure is set,
+  /// The closure that answers the challenges of ``sessionDidReceiveChallenge`` asynchronously. If it is set,
   /// ``sessionDidReceiveChallenge`` isn't called.
   public var sessionDidReceiveChallengeWithCompletion:
     (
@@ -45,8 +45,7 @@ extension SessionDelegate {
     set { update { $0.taskWillPerformHTTPRedirection = newValue } }
   }
 
-  /// Decides about a redirect asynchronously, with a completion handler. If this closure is set,
-  /// ``taskWillPerformHTTPRedirection`` isn't called.
+  /// The closure that decides about a redirect asynchronously. If it is set, ``taskWillPerformHTTPRedirection`` isn't called.
   public var taskWillPerformHTTPRedirectionWithCompletion:
     ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest, @escaping (URLRequest?) -> Void) -> Void)?
   {
@@ -54,7 +53,7 @@ extension SessionDelegate {
     set { update { $0.taskWillPerformHTTPRedirectionWithCompletion = newValue } }
   }
 
-  /// Answers an authentication challenge for a request. If this closure is set, the request's credential isn't used.
+  /// The closure that answers an authentication challenge for a request. If it is set, the request's credential isn't used.
   public var taskDidReceiveChallenge:
     ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?))?
   {
@@ -62,8 +61,8 @@ extension SessionDelegate {
     set { update { $0.taskDidReceiveChallenge = newValue } }
   }
 
-  /// Answers an authentication challenge for a request asynchronously, with a completion handler. If this closure is set,
-  /// ``taskDidReceiveChallenge`` isn't called.
+  /// The closure that answers an authentication challenge for a request asynchronously. If it is set, ``taskDidReceiveChallenge``
+  /// isn't called.
   public var taskDidReceiveChallengeWithCompletion:
     (
       (
@@ -76,14 +75,14 @@ extension SessionDelegate {
     set { update { $0.taskDidReceiveChallengeWithCompletion = newValue } }
   }
 
-  /// Provides the body of a streamed upload, instead of the request's stream.
+  /// The closure that provides the body stream of a streamed upload, in place of the request's stream.
   public var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> InputStream?)? {
     get { overrides.closures.taskNeedNewBodyStream }
     set { update { $0.taskNeedNewBodyStream = newValue } }
   }
 
-  /// Provides the body of a streamed upload asynchronously, with a completion handler. If this closure is set,
-  /// ``taskNeedNewBodyStream`` isn't called.
+  /// The closure that provides the body stream of a streamed upload asynchronously. If it is set, ``taskNeedNewBodyStream`` isn't
+  /// called.
   public var taskNeedNewBodyStreamWithCompletion:
     ((URLSession, URLSessionTask, @escaping (InputStream?) -> Void) -> Void)?
   {
@@ -112,8 +111,8 @@ extension SessionDelegate {
     set { update { $0.dataTaskDidReceiveResponse = newValue } }
   }
 
-  /// Decides asynchronously, with a completion handler, whether a response's body is received. If this closure is set,
-  /// ``dataTaskDidReceiveResponse`` isn't called.
+  /// The closure that decides asynchronously whether to receive the response body. If it is set, ``dataTaskDidReceiveResponse``
+  /// isn't called.
   public var dataTaskDidReceiveResponseWithCompletion:
     ((URLSession, URLSessionDataTask, URLResponse, @escaping (URLSession.ResponseDisposition) -> Void) -> Void)?
   {
@@ -140,8 +139,8 @@ extension SessionDelegate {
     set { update { $0.dataTaskWillCacheResponse = newValue } }
   }
 
-  /// Decides asynchronously, with a completion handler, which response to store in the cache. If this closure is set,
-  /// ``dataTaskWillCacheResponse`` isn't called.
+  /// The closure that decides asynchronously which response to store in the cache. If it is set, ``dataTaskWillCacheResponse``
+  /// isn't called.
   public var dataTaskWillCacheResponseWithCompletion:
     ((URLSession, URLSessionDataTask, CachedURLResponse, @escaping (CachedURLResponse?) -> Void) -> Void)?
   {

@@ -54,7 +54,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDelegate
 
-  /// Calls ``sessionDidBecomeInvalidWithError``.
+  /// Calls the closure ``sessionDidBecomeInvalidWithError``, if it is set.
   open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     overrides.closures.sessionDidBecomeInvalidWithError?(session, error)
   }
@@ -75,7 +75,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(answer.0, answer.1)
   }
 
-  /// Calls ``sessionDidFinishEventsForBackgroundURLSession``.
+  /// Calls the closure ``sessionDidFinishEventsForBackgroundURLSession``, if it is set.
   open func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
     overrides.closures.sessionDidFinishEventsForBackgroundURLSession?(session)
   }
@@ -98,8 +98,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 
   /// Lets ``taskDidReceiveChallenge`` or ``taskDidReceiveChallengeWithCompletion`` answer an authentication challenge. If neither
-  /// closure is set, answers a challenge from the request's own origin with the request's credential, and other challenges with the
-  /// default handling. If an earlier answer failed, rejects the protection space.
+  /// closure is set, the answer to a challenge from the request's own origin is the request's credential, and other challenges get
+  /// the default handling. If an earlier answer failed, rejects the protection space.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -126,8 +126,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(.useCredential, credential)
   }
 
-  /// Provides the stream of ``taskNeedNewBodyStream`` or ``taskNeedNewBodyStreamWithCompletion`` or, if neither closure is set, the
-  /// upload's stream.
+  /// Provides the body stream that ``taskNeedNewBodyStream`` or ``taskNeedNewBodyStreamWithCompletion`` returns. If neither closure
+  /// is set, provides the upload's own stream.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -206,7 +206,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(overrides.closures.dataTaskDidReceiveResponse?(session, dataTask, response) ?? .allow)
   }
 
-  /// Calls ``dataTaskDidBecomeDownloadTask``.
+  /// Calls the closure ``dataTaskDidBecomeDownloadTask``, if it is set.
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
   ) {
@@ -219,8 +219,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     (self[dataTask] as? DataRequest)?.dataDelegate.receive(data, from: dataTask)
   }
 
-  /// Stores the response in the cache as ``dataTaskWillCacheResponse`` or ``dataTaskWillCacheResponseWithCompletion`` decides. If
-  /// neither closure is set, stores the response unchanged.
+  /// Stores the response in the cache that ``dataTaskWillCacheResponse`` or ``dataTaskWillCacheResponseWithCompletion`` chooses. If
+  /// neither closure is set, stores the received response unchanged.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,

@@ -92,7 +92,8 @@ open class SessionManager: @unchecked Sendable {
     connect()
   }
 
-  /// Creates a manager with a session whose delegate is `delegate`. Returns nil if the session has another delegate.
+  /// Creates a manager that uses an existing `URLSession`, whose delegate must be `delegate`. Returns nil if the session has
+  /// another delegate.
   ///
   /// Also returns nil if `serverTrustPolicyManager` is given, but the session has already sent a request or already has trust
   /// policies.

@@ -20,7 +20,7 @@ final class TransferProgress: Sendable {
     handler.withLock { $0 = Handler(queue: queue, closure: closure) }
   }
 
-  /// Updates the progress with the number of bytes transferred and the total, which is negative if it is unknown.
+  /// Updates the progress with the number of bytes transferred and the total number of bytes. A negative total is unknown.
   func update(completed: Int64, total: Int64) {
     // Foundation traps when a positive total becomes 0.
     if total > 0 || progress.totalUnitCount <= 0 { progress.totalUnitCount = total }

@@ -3,7 +3,8 @@
 import Foundation
 import LupineURLSession
 
-/// The server trust policies of hosts. A subclass may override `serverTrustPolicy(forHost:)` to choose policies differently.
+/// Chooses the policy that decides whether a host's server is trusted. A subclass may override `serverTrustPolicy(forHost:)` to
+/// choose policies differently.
 open class ServerTrustPolicyManager {
   /// The server trust policies by host name.
   public let policies: [String: ServerTrustPolicy]
@@ -13,7 +14,7 @@ open class ServerTrustPolicyManager {
     self.policies = policies
   }
 
-  /// Returns the policy of a host, or nil to verify the host with the trust roots.
+  /// Returns the policy for a host's server, or nil to verify the server's certificate with the trust roots.
   open func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? { policies[host] }
 
   /// Evaluates the servers' certificates for the session's engine, by the policies of the hosts.

@@ -139,7 +139,7 @@ private func ansiCEscape(_ byte: UInt8) -> String {
   "\\x" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
 }
 
-/// Returns `byte` as the escape `\NNN` for the format of `printf`, always with three octal digits.
+/// Returns `byte` as the escape `\NNN` for a format string of `printf`, always with three octal digits.
 private func printfEscape(_ byte: UInt8) -> String {
   let digits = String(byte, radix: 8)
   return "\\" + String(repeating: "0", count: 3 - digits.count) + digits

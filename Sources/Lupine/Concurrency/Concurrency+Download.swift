@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// A running download whose response can be awaited.
+/// A running download. Swift tasks can await its response.
 ///
 /// The response can be awaited any number of times, from any task, before or after the download has finished.
 public struct DownloadTask<Value: Sendable>: Sendable {

@@ -4,12 +4,12 @@ public import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A running data request whose response can be awaited.
+/// A running data request. Swift tasks can await its response.
 ///
 /// The response can be awaited any number of times, from any task, before or after it has arrived.
 public struct DataTask<Value: Sendable>: Sendable {
-  // The getters stay on the caller's executor, because each hop takes time. They are specialized for `Data`, the most frequent
-  // type, because generic async functions look up their types at each step.
+  // The getters stay on the caller's executor, because each switch of executors takes time. They are specialized for `Data`, the
+  // most frequent type, because generic async functions look up their types at each step.
 
   private let request: DataRequest
   private let box: ResponseBox<DataResponse<Value, AFError>>
@@ -66,7 +66,8 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the response body as `Data`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is the response body as
+  /// `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -88,8 +89,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the response
-  /// body.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is decoded from the
+  /// response body.
   ///
   /// ```swift
   /// let profile = try await AF.request("https://example.org/profile")
@@ -122,7 +123,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the response body as text.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is the response body as
+  /// text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -146,8 +148,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer`, such as `.string`,
-  /// creates from the response body.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value `serializer`, such as
+  /// `.string`, creates from the response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
@@ -159,8 +161,8 @@ extension DataRequest {
     dataTask(using: serializer, automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
-  /// response body.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value `serializer` creates from
+  /// the response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.

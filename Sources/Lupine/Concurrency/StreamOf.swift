@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Each iteration is independent and receives the events that occur after its start.
 public struct StreamOf<Element>: AsyncSequence {
-  /// The type of the sequence's iterators.
+  /// The type of the iterators over this sequence.
   public typealias AsyncIterator = Iterator
   /// The policy that determines which unread elements are buffered. All other unread elements are dropped.
   public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
@@ -45,8 +45,8 @@ public struct StreamOf<Element>: AsyncSequence {
       let end = Iterator.End {
         continuation.finish()
         onTermination?()
-        // Empties the stream, because the source retains it. Otherwise, unread elements would retain pieces of the body, and the
-        // server could never send more.
+        // Empties the stream, because the source retains the stream. Otherwise, unread elements would retain pieces of the body,
+        // and the server could never send more.
         Task { for await _ in items {} }
       }
       return Iterator(items: items.makeAsyncIterator(), end: end)
@@ -56,9 +56,10 @@ public struct StreamOf<Element>: AsyncSequence {
   /// Begins a new iteration over the request's events, and returns its iterator.
   public func makeAsyncIterator() -> Iterator { begin() }
 
-  /// An iterator over the events that occur after its creation.
+  /// An iterator over a request's events that occur after the iterator's creation.
   public struct Iterator: AsyncIteratorProtocol {
-    /// Calls a closure when the last copy of the iterator is released: after the last element, or when the loop is left.
+    /// Calls a closure when the last copy of the iterator is released. This happens after the last element, or when the loop is
+    /// left.
     fileprivate final class End: Sendable {
       private let body: @Sendable () -> Void
 

@@ -22,7 +22,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     case resumeData(Data)
   }
 
-  /// The state that only downloads have, in addition to the state that every request has.
+  /// The state of a download that other types of requests don't have.
   struct Downloaded {
     var fileURL: URL?
     var resumeData: Data?
@@ -85,12 +85,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
       defer { (state.fileURL, state.resumeData) = (nil, nil) }
       return state.fileURL
     }
-    // The file of the failed attempt would be in the way of the next attempt's file.
+    // The file of the failed attempt would prevent the next attempt from moving its file to the destination.
     if let file { try? FileManager.default.removeItem(at: file) }
     guard let left else { return }
     switch downloadable {
     case .resumeData: downloaded.withLock { $0.laterResumeData = left }
-    // The next attempt creates a new `URLRequest`, whose URL may differ, so the received part is of no use.
+    // The next attempt creates a new `URLRequest`, whose URL may differ, so the part received so far is useless.
     case .request: URLSessionDownloadTask.removeFile(ofResumeData: left)
     }
   }

@@ -6,7 +6,7 @@ import LupineURLSession
 extension AFError {
   /// The reason why a multipart form could not be encoded.
   public enum MultipartEncodingFailureReason: Sendable {
-    /// The URL of a part isn't a file URL.
+    /// The URL of a part's file isn't a file URL.
     case bodyPartURLInvalid(url: URL)
     /// A part's file name and media type can't be derived from its URL, whose last component has no extension.
     case bodyPartFilenameInvalid(in: URL)
@@ -14,7 +14,7 @@ extension AFError {
     case bodyPartFileNotReachable(at: URL)
     /// The file of a part wasn't found. `error` is the system's error.
     case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
-    /// The file of a part is a directory.
+    /// The URL of a part's file refers to a directory.
     case bodyPartFileIsDirectory(at: URL)
     /// The size of a part's file isn't known in advance, because the file is a pipe or a device.
     case bodyPartFileSizeNotAvailable(at: URL)

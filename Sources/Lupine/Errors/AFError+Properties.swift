@@ -89,8 +89,8 @@ extension AFError {
     if case .invalidURL(let url) = self { url } else { nil }
   }
 
-  /// The file from which a multipart form should have been read, or to which it should have been written, for
-  /// ``multipartEncodingFailed(reason:)``.
+  /// The file that could not be read to encode a multipart form, or could not be written, if this error is
+  /// ``multipartEncodingFailed(reason:)``. Nil for other errors.
   public var url: URL? {
     if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil }
   }
@@ -107,8 +107,8 @@ extension AFError {
     if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
   }
 
-  /// The error that this error wraps, or nil if it wraps none. For ``requestRetryFailed(retryError:originalError:)``, the retrier's
-  /// error.
+  /// The error that this error wraps, or nil if it wraps none. If this error is ``requestRetryFailed(retryError:originalError:)``,
+  /// the retrier's error.
   public var underlyingError: (any Error)? {
     switch self {
     case .createUploadableFailed(let error), .createURLRequestFailed(let error), .requestAdaptationFailed(let error),

@@ -3,15 +3,15 @@
 public import Foundation
 public import LupineURLSession
 
-/// Notifies several monitors in order, each on its own queue. Monitors of the type ``AlamofireNotifications`` are called
-/// synchronously.
+/// A monitor that notifies several monitors in order, each on its own queue. Monitors of the type ``AlamofireNotifications`` are
+/// called synchronously.
 public final class CompositeEventMonitor: EventMonitor {
   /// The queue on which the session calls this monitor.
   public let queue: DispatchQueue
   /// The monitors, in the order in which they are notified.
   public let monitors: [any EventMonitor]
 
-  /// The monitors that are notified asynchronously, each on its own queue.
+  /// The monitors that are notified asynchronously, each on its own queue: all except ``AlamofireNotifications``.
   private let listeners: [any EventMonitor]
   /// The monitors that are called synchronously. Every session has one such monitor by default, and switching to another queue for
   /// each call would slow down every request.

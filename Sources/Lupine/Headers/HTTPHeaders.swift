@@ -3,7 +3,7 @@
 import LupineEngine
 public import LupineURLSession
 
-/// Header fields in the order in which they were first added. Each name occurs once.
+/// A set of header fields in the order in which they were first added. Each name occurs once.
 ///
 /// Adding a field whose name is already present, in any case, replaces the name's spelling and the value, but keeps the field's
 /// position.
@@ -56,31 +56,31 @@ public struct HTTPHeaders: Hashable, Sendable {
     fields[position] = header
   }
 
-  /// Removes the field with the given name, regardless of case, if there is one.
+  /// Removes the field with the given name, if there is one. The case of the name is ignored.
   public mutating func remove(name: String) {
     guard let position = position(of: name) else { return }
     fields.remove(at: position)
   }
 
-  /// Sorts the fields by name without regard to case.
+  /// Sorts the header fields by name without regard to case.
   public mutating func sort() {
     fields.sort { $0.name.lowercased() < $1.name.lowercased() }
   }
 
-  /// Returns a copy whose fields are sorted by name without regard to case.
+  /// Returns a copy of the set whose fields are sorted by name without regard to case.
   public func sorted() -> HTTPHeaders {
     var copy = self
     copy.sort()
     return copy
   }
 
-  /// Returns the value of the field with the given name, regardless of case, or nil if there is no such field.
+  /// Returns the value of the field with the given name, or nil if there is no such field. The case of the name is ignored.
   public func value(for name: String) -> String? {
     position(of: name).map { fields[$0].value }
   }
 
-  /// The value of the field with the given name, regardless of case, or nil if there is no such field. Setting nil removes the
-  /// field.
+  /// The value of the field with the given name, or nil if there is no such field. The case of the name is ignored. Setting nil
+  /// removes the field.
   public subscript(_ name: String) -> String? {
     get { value(for: name) }
     set {
@@ -137,7 +137,7 @@ extension HTTPHeaders: Collection {
     fields[position]
   }
 
-  /// Returns the position after `i`.
+  /// Returns the position after `i`, which must be the position of a header field.
   public func index(after i: Int) -> Int {
     fields.index(after: i)
   }

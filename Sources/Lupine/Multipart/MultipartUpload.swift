@@ -82,7 +82,7 @@ package enum MultipartFolder {
 }
 
 extension MultipartFormData {
-  /// Creates a form and passes it to `fill`.
+  /// Creates a form, and calls `fill` to append the parts to it.
   convenience init(_ fileManager: FileManager, filledBy fill: (MultipartFormData) -> Void) {
     self.init(fileManager: fileManager)
     fill(self)

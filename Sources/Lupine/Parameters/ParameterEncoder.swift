@@ -16,16 +16,16 @@ public protocol ParameterEncoder: Sendable {
 ///
 /// Marked `@unchecked` because the class is open. The encoder is immutable, and JSONEncoder is Sendable.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
-  /// An encoder that writes JSON with a `JSONEncoder` in its default configuration.
+  /// A JSON encoder with the default configuration of `JSONEncoder`.
   public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
 
-  /// An encoder whose JSON is indented.
+  /// An encoder that writes indented JSON.
   public static var prettyPrinted: JSONParameterEncoder { JSONParameterEncoder(formatting: .prettyPrinted) }
 
-  /// An encoder whose JSON has sorted keys.
+  /// An encoder that writes JSON with sorted keys.
   public static var sortedKeys: JSONParameterEncoder { JSONParameterEncoder(formatting: .sortedKeys) }
 
-  /// The encoder that writes the JSON.
+  /// The `JSONEncoder` that writes the JSON.
   public let encoder: JSONEncoder
 
   /// Creates an encoder that writes JSON with `encoder`.
@@ -61,7 +61,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 /// Marked `@unchecked` because the class is open and the form encoder's closures may not be Sendable. The form encoder is
 /// immutable except for one variable, which a lock protects. Custom closures must be safe to call from several threads.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
-  /// The part of the request that receives the form.
+  /// The part of a request that receives the URL-encoded form.
   public enum Destination {
     /// The form goes to the URL's query for GET, HEAD and DELETE, and to the request body for other methods.
     case methodDependent
@@ -82,9 +82,9 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
   /// An encoder with the default options. The request's method determines the destination.
   public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-  /// The encoder that writes the form.
+  /// The encoder that writes the URL-encoded form.
   public let encoder: URLEncodedFormEncoder
-  /// The part of the request that receives the form.
+  /// The part of the request that receives the URL-encoded form.
   public let destination: Destination
 
   /// Creates an encoder that writes forms with `encoder` to `destination`.
@@ -93,7 +93,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
     self.destination = destination
   }
 
-  /// Returns `request` with `parameters`, as a URL-encoded form, in its query or as its body. If the form is the body, also sets
+  /// Returns `request` with `parameters` as a URL-encoded form in its query or body. If the form is the body, also sets
   /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
   ///
   /// - Throws: `AFError.parameterEncoderFailed` with `.missingRequiredComponent(.url)` if the request has no URL, or with

@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// A request's parameters by name, for a ``ParameterEncoding``.
+/// The parameters that a ``ParameterEncoding`` encodes: values by name.
 public typealias Parameters = [String: any Sendable]
 
 /// A type that encodes a dictionary of parameters into a request: into the URL's query, the body, or both.
@@ -36,10 +36,10 @@ public struct JSONEncoding: ParameterEncoding {
   /// An encoding that writes compact JSON.
   public static var `default`: JSONEncoding { JSONEncoding() }
 
-  /// An encoding whose JSON is indented.
+  /// An encoding that writes indented JSON.
   public static var prettyPrinted: JSONEncoding { JSONEncoding(options: .prettyPrinted) }
 
-  /// The options for writing JSON.
+  /// The options for writing the JSON.
   public let options: JSONSerialization.WritingOptions
 
   /// Creates an encoding that writes JSON.

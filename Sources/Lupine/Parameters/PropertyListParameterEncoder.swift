@@ -15,7 +15,7 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// An encoder that writes property lists in the binary format.
   public static var binary: PropertyListParameterEncoder { PropertyListParameterEncoder(format: .binary) }
 
-  /// The encoder that writes the property list.
+  /// The `PropertyListEncoder` that writes the property list.
   public let encoder: PropertyListEncoder
 
   /// Creates an encoder that writes property lists with `encoder`, in the encoder's output format.

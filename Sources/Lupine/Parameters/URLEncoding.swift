@@ -3,12 +3,12 @@
 import Foundation
 public import LupineURLSession
 
-/// Encodes parameters as percent-encoded `key=value` pairs, for the query or a form body.
+/// Encodes parameters as percent-encoded `key=value` pairs, in the URL's query or the request body.
 ///
 /// The pairs are sorted by key. A number is written as the description of its `NSNumber`, without a fraction if it is whole:
 /// `1.0` becomes `1`. Values other than numbers, strings, arrays and dictionaries are written as their descriptions.
 public struct URLEncoding: ParameterEncoding {
-  /// The part of the request that receives the form.
+  /// The part of a request that receives the URL-encoded form.
   public enum Destination: Sendable {
     /// The form goes to the URL's query for GET, HEAD and DELETE, and to the request body for other methods.
     case methodDependent
@@ -50,9 +50,9 @@ public struct URLEncoding: ParameterEncoding {
 
   /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
   public enum BoolEncoding: Sendable {
-    /// Writes `true` as `1` and `false` as `0`.
+    /// Writes `true` as `1`, and `false` as `0`.
     case numeric
-    /// Writes `true` as `true` and `false` as `false`.
+    /// Writes `true` and `false` as these words.
     case literal
 
     fileprivate func text(_ value: Bool) -> String {
@@ -72,7 +72,7 @@ public struct URLEncoding: ParameterEncoding {
   /// An encoding that writes the form to the request's body, whatever the request's method.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-  /// The part of the request that receives the form.
+  /// The part of the request that receives the URL-encoded form.
   public let destination: Destination
   /// The format of the key under which each element of an array is written, such as `key[]=1`.
   public let arrayEncoding: ArrayEncoding

@@ -28,7 +28,7 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
     self.options = options
   }
 
-  /// Parses the preprocessed body as a property list, and returns the value.
+  /// Parses the preprocessed response body as a property list, and returns the value.
   ///
   /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error; or
   ///   `.customSerializationFailed`. That error wraps Foundation's error if the body isn't a property list. It wraps a

@@ -23,14 +23,14 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   public enum NetworkReachabilityStatus: Equatable, Sendable {
     /// The reachability isn't known, because the network's state can't be read.
     case unknown
-    /// There is no route to the host, or its name can't be resolved.
+    /// The host isn't reachable: there is no route to it, or its name can't be resolved.
     case notReachable
-    /// There is a route to the host.
+    /// The host is reachable: there is a route to it through a network of this type.
     case reachable(ConnectionType)
 
     /// The kind of network through which the host is reached.
     public enum ConnectionType: Equatable, Hashable, Sendable {
-      /// Any network that isn't known to be a mobile network.
+      /// A network that isn't known to be a mobile network, such as Ethernet or Wi-Fi.
       case ethernetOrWiFi
       /// A mobile network (WWAN).
       case cellular
@@ -46,7 +46,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     }
   }
 
-  /// A closure that receives each new status.
+  /// A closure that receives the host's new reachability.
   public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
 
   /// A manager that reports whether the internet is reachable, through a default route of IPv4 or IPv6.
@@ -62,7 +62,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// Whether the host is reachable through a network that isn't known to be a mobile network.
   open var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
 
-  /// The queue on which changes are processed before the listener is called on its own queue.
+  /// The queue on which changes of the network are processed before the listener is called on its own queue.
   public let reachabilityQueue = DispatchQueue(label: "org.alamofire.reachabilityQueue")
 
   /// The host's current reachability as flags, or nil if the network's state can't be read.
@@ -108,7 +108,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     stopListening()
   }
 
-  /// Starts to call `listener`: once with the current status, and again after each change. Replaces an earlier listener.
+  /// Starts to call `listener`: once with the current reachability, and again after each change. Replaces an earlier listener.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the listener is called. The main queue by default.

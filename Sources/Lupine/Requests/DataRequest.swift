@@ -78,7 +78,7 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Calls `handler` on `queue` when the response head has arrived. The body is read only after `handler` has returned.
+  /// Calls `handler` on `queue` when the response head has arrived. The body isn't read before `handler` has returned.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(

@@ -51,7 +51,7 @@ extension Request {
     return (result, TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
   }
 
-  /// Calls `completionHandler` with `response` on `queue`. Must be called on the underlying queue.
+  /// Calls `completionHandler` with `response` on `queue`. The caller must run on the request's underlying queue.
   func deliver<Response: Sendable>(
     _ response: Response, on queue: DispatchQueue, to completionHandler: @escaping @Sendable (Response) -> Void
   ) {
@@ -104,7 +104,7 @@ extension Request {
     retryOrFinish()
   }
 
-  /// Ends the request with `error`, for example because its session was released.
+  /// Makes the request fail with `error`, for example because its session was released.
   ///
   /// A request that was cancelled keeps the error of the cancellation, and a request whose response handlers are already running
   /// keeps its result. A request that waits for a retry isn't retried.
@@ -161,8 +161,8 @@ extension Request {
     }
   }
 
-  /// Serializes the response for the remaining handlers, including handlers added in the meantime, before any response is
-  /// delivered. Called on the serialization queue.
+  /// Serializes the response for the remaining response handlers, including those that were added in the meantime. This happens
+  /// before any response is delivered. Called on the serialization queue.
   func serializeRemaining() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler()

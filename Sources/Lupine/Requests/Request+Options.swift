@@ -82,7 +82,7 @@ extension Request {
     return self
   }
 
-  /// Sets the property at `path`. Releases the old value after releasing the lock, because the value's `deinit` may access the
+  /// Sets the property at `path`. The old value is released only after the lock, because the value's `deinit` may access the
   /// request.
   func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
     _ = mutableState.withLock { state in
@@ -137,8 +137,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on the underlying queue with the result of each attempt to create a `URLRequest`, beginning with the latest
-  /// result if there is one.
+  /// Calls `handler` on the underlying queue with the result of each attempt to create a `URLRequest`. If there are earlier
+  /// results, begins with the latest one.
   func onCreation(_ handler: @escaping CreationHandler) {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)

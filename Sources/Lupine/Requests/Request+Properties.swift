@@ -8,7 +8,7 @@ extension Request {
   /// A unique identifier of the request.
   public var id: UUID {
     mutableState.withLock { state in
-      // Created on first access, because few programs read it and it costs as much as building the request.
+      // The ID is created on first access, because few programs read it, and creating it costs as much as building the request.
       if let id = state.id { return id }
       let id = UUID()
       state.id = id
@@ -61,7 +61,7 @@ extension Request {
 
   // MARK: Options
 
-  /// The adapters and retriers that were added to the request, combined in one interceptor, or nil if there are none. The session's
+  /// An interceptor that combines the adapters and retriers added to this request, or nil if there are none. The session's
   /// interceptor isn't included.
   public var interceptor: (any RequestInterceptor)? {
     let interceptors = interceptors
@@ -78,10 +78,10 @@ extension Request {
   public var cachedResponseHandler: (any CachedResponseHandler)? {
     mutableState.withLock { $0.cachedResponseHandler }
   }
-  /// The credential for servers that request authentication, or nil if none was set.
+  /// The credential with which the request answers authentication challenges, or nil if none was set.
   public var credential: URLCredential? { mutableState.withLock { $0.credential } }
 
-  /// The closure that decides, after the response head has arrived, whether to continue with the response. Nil if there is none.
+  /// The closure that decides whether to receive the response body after the response head has arrived. Nil if there is none.
   var responseDecision: ResponseDecision? { mutableState.withLock { $0.responseDecision } }
 
   /// The monitor to notify of events for which ``AlamofireNotifications`` posts no notification. Nil if ``AlamofireNotifications``

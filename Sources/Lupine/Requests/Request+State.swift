@@ -3,7 +3,7 @@
 import LupineURLSession
 
 extension Request {
-  /// The state of a request.
+  /// The state of a request, as the caller sees it.
   public enum State: Sendable {
     /// The request was created, but not resumed.
     case initialized
@@ -17,7 +17,7 @@ extension Request {
     /// another response handler is added.
     case finished
 
-    /// Returns whether a request may change from this state to `state`. Cancelled and finished requests keep their states.
+    /// Returns whether a request may change from this state to `state`. A cancelled or finished request can't change its state.
     func canTransition(to state: State) -> Bool {
       switch (self, state) {
       case (.initialized, _): state != .initialized
@@ -47,15 +47,15 @@ extension Request {
     case done
   }
 
-  /// Whether the state is `.initialized`.
+  /// Whether the request's state is `.initialized`.
   public var isInitialized: Bool { state == .initialized }
-  /// Whether the state is `.resumed`.
+  /// Whether the request's state is `.resumed`.
   public var isResumed: Bool { state == .resumed }
-  /// Whether the state is `.suspended`.
+  /// Whether the request's state is `.suspended`.
   public var isSuspended: Bool { state == .suspended }
-  /// Whether the state is `.cancelled`.
+  /// Whether the request's state is `.cancelled`.
   public var isCancelled: Bool { state == .cancelled }
-  /// Whether the state is `.finished`.
+  /// Whether the request's state is `.finished`.
   public var isFinished: Bool { state == .finished }
 }
 

@@ -23,7 +23,7 @@ public class Request: @unchecked Sendable {
   /// The outcome of a validation: success, or the error with which the validation rejects the response.
   public typealias ValidationResult = Result<Void, any Error>
 
-  /// The decision about a response after its head has arrived.
+  /// The decision whether to receive the response body, made after the response head has arrived.
   public enum ResponseDisposition: Sendable {
     /// Continues the request and receives the response body.
     case allow
@@ -31,7 +31,7 @@ public class Request: @unchecked Sendable {
     case cancel
   }
 
-  /// The failure to create or adapt the `URLRequest` of an attempt.
+  /// The error if an attempt's `URLRequest` couldn't be created or adapted.
   struct BuildFailure: Error {
     /// The `URLRequest` that was passed to the adapters, or nil if it couldn't be created.
     let initialRequest: URLRequest?
@@ -53,11 +53,11 @@ public class Request: @unchecked Sendable {
     enum Work { case build((any RequestSession)?), stopWaiting }
   }
 
-  /// The state that several threads read and change.
+  /// The mutable state of a request, which several threads read and change.
   struct MutableState {
     weak var session: (any RequestSession)?
     var id: UUID?
-    /// The state set by the caller. Never `finished`, which is derived from `stage`.
+    /// The state that the caller has set. It is never `finished`, because that state is derived from `stage`.
     var intent = State.initialized
     var stage = Stage.unbuilt
     /// The transitions that haven't been reported to monitors yet, oldest first.
@@ -74,7 +74,7 @@ public class Request: @unchecked Sendable {
     var responses = ResponseHandlers()
     /// Whether a response handler has ever been added to the request.
     var hasHadHandler = false
-    /// The request's interceptors. Only the session accesses them; see `InterceptorList`.
+    /// The interceptors that were added to the request. Only the session accesses them; see `InterceptorList`.
     var interceptors: (any Sendable)?
     var eventMonitor: (any RequestMonitor)?
     var redirectHandler: (any RedirectHandler)?
@@ -95,7 +95,7 @@ public class Request: @unchecked Sendable {
   public let underlyingQueue: DispatchQueue
   /// The queue on which response bodies are serialized.
   public let serializationQueue: DispatchQueue
-  /// Whether the first response handler resumes the request, or nil to use the session's setting.
+  /// Whether the first response handler resumes the request. If nil, the session's setting applies.
   public let shouldAutomaticallyResume: Bool?
 
   /// Runs the closures of the request on the underlying queue, in the order in which they are submitted.

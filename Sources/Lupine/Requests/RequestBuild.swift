@@ -4,7 +4,7 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// One attempt to build a request's task.
+/// One attempt to create a request's task.
 ///
 /// The steps are `createRequest`, `adapt`, `prepareBody`, `makeTask` and `begin`, in this order. The body is prepared on the
 /// session's request queue, the task is created on its root queue, and adapters may call back on any thread. In the meantime,
@@ -127,7 +127,7 @@ struct RequestBuild: Sendable {
     request.steer(task)
   }
 
-  /// Ends the attempt without a task, and calls the retriers. Called on the root queue.
+  /// Ends the attempt without a task, and calls the retriers with `error`. Called on the root queue.
   private func fail(with error: AFError) {
     let isCurrent = request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return false }

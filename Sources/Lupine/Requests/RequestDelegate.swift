@@ -3,9 +3,9 @@
 public import Foundation
 import LupineURLSession
 
-/// The methods that a request calls on its session. ``Session`` conforms to it.
+/// The public methods that a request calls on the session that created it. ``Session`` conforms to this protocol.
 public protocol RequestDelegate: AnyObject, Sendable {
-  /// The configuration of the session.
+  /// The configuration of the session that created the request.
   var sessionConfiguration: URLSessionConfiguration { get }
   /// Whether a request is resumed when its first response handler is added.
   var startImmediately: Bool { get }
@@ -26,7 +26,7 @@ protocol RequestSession: RequestDelegate {
   var serializationQueue: DispatchQueue { get }
   /// Runs the closures of the session's requests on the root queue, in the order in which they are submitted.
   var root: SerialQueue { get }
-  /// The session's monitors, or nil if there are none.
+  /// The monitor that notifies all of the session's monitors, or nil if there are none.
   var requestMonitor: (any RequestMonitor)? { get }
 
   /// Retains the request until `cleanup(after:)` is called.

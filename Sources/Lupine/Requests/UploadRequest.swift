@@ -103,14 +103,14 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
 /// A value that can be converted to the body of an upload.
 public protocol UploadableConvertible: Sendable {
-  /// Creates the body. Called on the session's request queue in each attempt, after the adapters have run.
+  /// Creates the request body. Called on the session's request queue in each attempt, after the adapters have run.
   ///
   /// - Throws: Any error. Response handlers receive it as `AFError.createUploadableFailed(error:)`, unless it is an `AFError`.
   func createUploadable() throws -> UploadRequest.Uploadable
 }
 
 extension UploadRequest.Uploadable: UploadableConvertible {
-  /// Returns the value itself.
+  /// Returns this value, which already is a request body.
   public func createUploadable() -> UploadRequest.Uploadable { self }
 }
 

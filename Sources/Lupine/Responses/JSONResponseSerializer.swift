@@ -35,7 +35,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
     self.options = options
   }
 
-  /// Parses the preprocessed body as JSON, and returns the value.
+  /// Parses the preprocessed response body as JSON, and returns the value.
   ///
   /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error; or
   ///   `.jsonSerializationFailed` if the body isn't JSON or is nested deeper than 512 levels.

@@ -3,12 +3,12 @@
 public import Foundation
 public import LupineURLSession
 
-/// A serializer that converts the outcome of a data request, its response body or its error, to a value.
+/// A serializer that creates a value from the outcome of a data request: its response body or its error.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
   /// The type of the value that the serializer creates.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the value created from the outcome of a data request.
+  /// Returns the value that this serializer creates from the outcome of a data request.
   ///
   /// - Parameters:
   ///   - request: The last request sent, or nil if no request could be created.
@@ -32,13 +32,13 @@ public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProt
 }
 
 extension ResponseSerializer {
-  /// The default of `dataPreprocessor`, which returns the body unchanged.
+  /// The default value of `dataPreprocessor`: a preprocessor that returns the body unchanged.
   public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
 
-  /// The default of `emptyRequestMethods`: HEAD, because responses to HEAD never have a body (RFC 9110 §9.3.2).
+  /// The default value of `emptyRequestMethods`: HEAD, because responses to HEAD never have a body (RFC 9110 §9.3.2).
   public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyResponseDefaults.methods }
 
-  /// The default of `emptyResponseCodes`: 204 and 205, whose responses have no content (RFC 9110 §15.3.5 and §15.3.6).
+  /// The default value of `emptyResponseCodes`: 204 and 205, whose responses have no content (RFC 9110 §15.3.5 and §15.3.6).
   public static var defaultEmptyResponseCodes: Set<Int> { EmptyResponseDefaults.codes }
 
   /// The preprocessor that transforms the response body before it is serialized, unless the body is empty. By default, a
@@ -66,7 +66,7 @@ extension ResponseSerializer {
     requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
   }
 
-  /// Returns the preprocessed body, or nil if the body is empty and an empty body is allowed.
+  /// Returns the preprocessed response body, or nil if the body is empty and is allowed to be empty.
   ///
   /// - Throws: `error` if it isn't nil; `AFError.responseSerializationFailed` with `.inputDataNilOrZeroLength` for a body that must
   ///   not be empty; or the preprocessor's error.
@@ -145,7 +145,7 @@ extension ResponseSerializer {
 
 /// A decoder of response bodies, such as `JSONDecoder`.
 public protocol DataDecoder: Sendable {
-  /// Decodes a value of type `D` from `data`.
+  /// Decodes a value of type `D` from `data`, a response body.
   ///
   /// - Throws: Any error. The response's error is then `.decodingFailed`, which wraps the thrown error.
   func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
@@ -155,17 +155,17 @@ extension JSONDecoder: DataDecoder {}
 
 /// A type with a value that represents a response without a body.
 public protocol EmptyResponse: Sendable {
-  /// Returns the value for a response without a body.
+  /// Returns the value that represents a response without a body.
   static func emptyValue() -> Self
 }
 
 /// The value of a response whose body is empty or is ignored.
 public struct Empty: Codable, Hashable, Sendable {
-  /// The only value of the type.
+  /// The only value of the type `Empty`.
   public static let value = Empty()
 }
 
 extension Empty: EmptyResponse {
-  /// Returns ``value``.
+  /// Returns ``value``, the only value of the type.
   public static func emptyValue() -> Empty { value }
 }

@@ -194,7 +194,7 @@ package struct MediaRange: Equatable {
   package let type: String
   package let subtype: String
 
-  /// Parses `text`. Returns nil if it has no type or no subtype.
+  /// Parses a media type or a range of media types. Returns nil if `text` has no type or no subtype.
   package init?(_ text: String) {
     let essence = text.prefix { $0 != ";" }
     let parts = essence.split(separator: "/", omittingEmptySubsequences: false)

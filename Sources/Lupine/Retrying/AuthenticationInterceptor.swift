@@ -6,21 +6,22 @@ import Synchronization
 
 /// A credential for requests, such as an OAuth 2 access token together with its refresh token (RFC 6749 §1.4).
 public protocol AuthenticationCredential {
-  /// Whether the credential must be refreshed before it is used again, for example because it expires soon.
+  /// Whether the credential must be refreshed before a request is sent with it, for example because it expires soon.
   ///
   /// Read for each request, on any thread.
   var requiresRefresh: Bool { get }
 }
 
-/// A type that applies and refreshes the credentials of one authentication method, for an ``AuthenticationInterceptor``.
+/// A type that adds credentials to requests and refreshes them, for an ``AuthenticationInterceptor``. Each type supports one
+/// authentication method.
 ///
 /// Several threads may call the methods at the same time, but an interceptor doesn't call `refresh` again before the previous
 /// refresh has completed.
 public protocol Authenticator: Sendable {
-  /// The type of the credential.
+  /// The type of the credentials that the authenticator uses.
   associatedtype Credential: AuthenticationCredential & Sendable
 
-  /// Adds the credential to the request, usually as its Authorization field.
+  /// Adds the credential to `urlRequest`, usually as the Authorization field.
   func apply(_ credential: Credential, to urlRequest: inout URLRequest)
 
   /// Obtains a new credential to replace `credential`, then calls `completion` once, on any thread.
@@ -39,7 +40,7 @@ public protocol Authenticator: Sendable {
     _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
   ) -> Bool
 
-  /// Returns whether the request was sent with `credential`, rather than with an earlier credential.
+  /// Returns whether `urlRequest` was sent with `credential`, rather than with an earlier credential.
   func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
@@ -77,14 +78,14 @@ extension AuthenticationError: LocalizedError {
 /// If a refresh after a rejection fails, other requests that a server rejects with the same credential fail immediately with the
 /// same error. This ends when the credential is replaced or another request is sent with it.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
-  /// The type of the credential.
+  /// The type of the credential that the interceptor adds to requests.
   public typealias Credential = AuthenticatorType.Credential
 
   /// A limit on how often the credential is refreshed. A refresh beyond the limit fails with `.excessiveRefresh`.
   public struct RefreshWindow: Sendable {
     /// The length, in seconds, of the interval in which refreshes are counted. The interval always ends at the current time.
     public let interval: TimeInterval
-    /// The maximum number of refreshes that may begin in the interval.
+    /// The maximum number of refreshes that may begin within the interval.
     public let maximumAttempts: Int
 
     /// Creates a limit. By default, it allows five refreshes in 30 seconds.
@@ -106,12 +107,12 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   private let authenticator: AuthenticatorType
   /// A closure that returns the time of a monotonic clock in seconds.
   private let uptime: @Sendable () -> TimeInterval
-  /// The queue on which the interceptor calls `refresh` and resumes waiting requests. It does neither inside a call of its own
-  /// methods, nor while its lock is held.
+  /// The queue on which the interceptor calls `refresh` and resumes waiting requests. Neither happens during a call of one of
+  /// the interceptor's methods, or while the interceptor's lock is held.
   private let queue = DispatchQueue(label: "lupine.authentication")
   private let state: Mutex<AuthenticationState<Credential, Waiter>>
 
-  /// Creates an interceptor.
+  /// Creates an interceptor that authenticates requests.
   ///
   /// - Parameters:
   ///   - authenticator: Applies and refreshes credentials.

@@ -74,7 +74,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return current.map { .current($0) } ?? .missing
   }
 
-  /// Clears the failure of the last refresh, because another request is being sent with `credential`. If the server rejects that
+  /// Clears the error of the last refresh, because another request is being sent with `credential`. If the server rejects that
   /// request, another refresh is justified.
   mutating func clearFailure(of credential: Numbered<Credential>) {
     if current?.number == credential.number { failure = nil }

@@ -23,7 +23,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
     adaptHandler(urlRequest, session, completion)
   }
 
-  /// Calls `adapt(_:for:completion:)` with the session in `state`.
+  /// Calls `adapt(_:for:completion:)` with the session that `state` contains.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -66,20 +66,20 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   /// The retriers in the order in which they are called.
   public let retriers: [any RequestRetrier]
 
-  /// Creates an interceptor from two closures.
+  /// Creates an interceptor that adapts requests with `adaptHandler`, and decides about retries with `retryHandler`.
   @preconcurrency
   public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
     adapters = [Adapter(adaptHandler)]
     retriers = [Retrier(retryHandler)]
   }
 
-  /// Creates an interceptor from an adapter and a retrier.
+  /// Creates an interceptor that calls one adapter and one retrier.
   public init(adapter: any RequestAdapter, retrier: any RequestRetrier) {
     adapters = [adapter]
     retriers = [retrier]
   }
 
-  /// Creates an interceptor from any number of adapters, retriers and interceptors. `interceptors` are called after `adapters`
+  /// Creates an interceptor that calls any number of adapters, retriers and interceptors. It calls `interceptors` after `adapters`
   /// and `retriers`.
   public init(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
@@ -121,7 +121,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     ).run(from: .success(urlRequest), completion: completion)
   }
 
-  /// Calls the retriers in order, until one of them answers anything but ``RetryResult/doNotRetry``.
+  /// Calls the retriers in order, until one of them makes a decision other than ``RetryResult/doNotRetry``.
   @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -159,13 +159,13 @@ extension RequestInterceptor where Self == Interceptor {
     Interceptor(adaptHandler: adapter, retryHandler: retrier)
   }
 
-  /// An interceptor that consists of an adapter and a retrier.
+  /// An interceptor that calls one adapter and one retrier.
   public static func interceptor(adapter: any RequestAdapter, retrier: any RequestRetrier) -> Interceptor {
     Interceptor(adapter: adapter, retrier: retrier)
   }
 
-  /// An interceptor that consists of any number of adapters, retriers and interceptors. `interceptors` are called after `adapters`
-  /// and `retriers`.
+  /// An interceptor that calls any number of adapters, retriers and interceptors. It calls `interceptors` after `adapters` and
+  /// `retriers`.
   public static func interceptor(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []

@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// The request and the session for which an adapter is called.
+/// The context of a call of an adapter: the request and the session.
 public struct RequestAdapterState: Sendable {
   /// The `id` of the ``Request`` to which the `URLRequest` belongs.
   public let requestID: UUID
@@ -11,7 +11,7 @@ public struct RequestAdapterState: Sendable {
   public let session: Session
 }
 
-/// A type that can change a request before each attempt to send it, including retries.
+/// A type that can change the `URLRequest` of each attempt to send a request.
 public protocol RequestAdapter: Sendable {
   /// Adapts `urlRequest`, then calls `completion` once, on any thread, with the request to send or the error with which to fail.
   ///
@@ -30,7 +30,7 @@ public protocol RequestAdapter: Sendable {
 }
 
 extension RequestAdapter {
-  /// Calls `adapt(_:for:completion:)` with the session in `state`.
+  /// Calls `adapt(_:for:completion:)` with the session that `state` contains.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -68,7 +68,7 @@ public protocol RequestRetrier: Sendable {
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {
-  /// Calls `completion` with the unchanged request.
+  /// Calls `completion` with `urlRequest` unchanged.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -77,7 +77,7 @@ extension RequestInterceptor {
     completion(.success(urlRequest))
   }
 
-  /// Calls `completion` with ``RetryResult/doNotRetry``.
+  /// Calls `completion` with ``RetryResult/doNotRetry``, so that the request isn't retried.
   @preconcurrency
   public func retry(
     _ request: Request, for session: Session, dueTo error: any Error,

@@ -9,7 +9,7 @@ public import Foundation
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   /// The maximum number of retries for each request.
   public let retryLimit: UInt
-  /// The factor between two consecutive delays, at least 2.
+  /// The factor by which the delay before a retry grows with each retry. At least 2.
   public let exponentialBackoffBase: UInt
   /// The delay before the first retry, in seconds.
   public let exponentialBackoffScale: Double
@@ -20,7 +20,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   /// The transfer errors after which a request is retried.
   public let retryableURLErrorCodes: Set<URLError.Code>
 
-  /// Creates a policy. A base below 2 is a programming error, which stops the program.
+  /// Creates a retry policy. A base below 2 is a programming error, which stops the program.
   ///
   /// - Parameters:
   ///   - retryLimit: The maximum number of retries per request.
@@ -47,8 +47,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     self.retryableURLErrorCodes = retryableURLErrorCodes
   }
 
-  /// Calls `completion` with ``RetryResult/retryWithDelay(_:)`` if the request may be retried again according to ``retryLimit`` and
-  /// ``shouldRetry(request:dueTo:)`` returns true, and with ``RetryResult/doNotRetry`` otherwise.
+  /// Calls `completion` with ``RetryResult/retryWithDelay(_:)`` if the request hasn't reached ``retryLimit`` and
+  /// ``shouldRetry(request:dueTo:)`` returns true. Otherwise, calls it with ``RetryResult/doNotRetry``.
   ///
   /// The delay is `exponentialBackoffScale * pow(exponentialBackoffBase, retryCount)` seconds.
   @preconcurrency

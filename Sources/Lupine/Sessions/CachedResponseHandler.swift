@@ -40,7 +40,7 @@ public struct ResponseCacher: CachedResponseHandler {
     self.behavior = behavior
   }
 
-  /// Calls `completion` with the response to cache according to ``behavior``.
+  /// Calls `completion` with the response to cache, or with nil to cache nothing, according to ``behavior``.
   @preconcurrency
   public func dataTask(
     _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,

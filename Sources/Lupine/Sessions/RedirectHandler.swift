@@ -33,7 +33,7 @@ public struct Redirector: RedirectHandler {
     case modify(@Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?)
   }
 
-  /// A handler that follows every redirect, which is also the behavior without a handler.
+  /// A handler that follows every redirect. Sessions without a handler do the same.
   public static let follow = Redirector(behavior: .follow)
   /// A handler that follows no redirect. The redirect's response becomes the task's response.
   public static let doNotFollow = Redirector(behavior: .doNotFollow)
@@ -46,7 +46,7 @@ public struct Redirector: RedirectHandler {
     self.behavior = behavior
   }
 
-  /// Calls `completion` synchronously with the request to send according to ``behavior``.
+  /// Calls `completion` synchronously with the request to send, or with nil, according to ``behavior``.
   public func task(
     _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
     completion: @escaping (URLRequest?) -> Void
@@ -60,7 +60,7 @@ public struct Redirector: RedirectHandler {
 }
 
 extension RedirectHandler where Self == Redirector {
-  /// A handler that follows every redirect, which is also the behavior without a handler.
+  /// A handler that follows every redirect. Sessions without a handler do the same.
   public static var follow: Redirector { Redirector(behavior: .follow) }
 
   /// A handler that follows no redirect. The redirect's response becomes the task's response.

@@ -6,8 +6,8 @@ import LupineURLSession
 import Synchronization
 
 extension Session {
-  /// Calls `action` on the root queue with all active requests: those that have started and whose response handlers haven't been
-  /// called yet.
+  /// Calls `action` on the root queue with all active requests. A request is active from its start until its response handlers are
+  /// called.
   @preconcurrency
   public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
     root.perform { action(Set(self.activeRequests.withLock { $0.members })) }
@@ -28,7 +28,7 @@ extension Session {
     }
   }
 
-  /// Ends all active requests with `sessionDeinitialized`, because the session is being released.
+  /// Makes all active requests fail with `sessionDeinitialized`, because the session is being released.
   func abandonRequests() {
     for request in activeRequests.withLock({ $0.members }) {
       request.expectEnd(with: .sessionDeinitialized)
@@ -36,7 +36,7 @@ extension Session {
     }
   }
 
-  /// Ends all active requests with `error`. Called on the root queue.
+  /// Makes all active requests fail with `error`. Called on the root queue.
   func endRequests(with error: AFError) {
     for request in activeRequests.withLock({ $0.members }) { request.end(with: error) }
   }

@@ -5,7 +5,7 @@ public import LupineURLSession
 import Synchronization
 
 extension Session: RequestDelegate {
-  /// A copy of the session's configuration. Changing it has no effect on the session.
+  /// A copy of the session's configuration. Changing the copy has no effect on the session.
   public var sessionConfiguration: URLSessionConfiguration { session.configuration }
 
   /// Whether a request is resumed when its first response handler is added.
@@ -58,8 +58,8 @@ extension Session: RequestSession {
     }
   }
 
-  /// Returns the interceptors of the session and the request, in order, or nil if there are none. Even a single interceptor is
-  /// wrapped in an `Interceptor`, which ignores all answers after the first.
+  /// Returns an interceptor that calls the session's interceptor and then the request's interceptors, or nil if there are none.
+  /// Even a single interceptor is wrapped in an `Interceptor`, which ignores all answers after the first.
   func interceptors(for request: Request) -> Interceptor? {
     let own = request.interceptors
     if interceptor == nil, own.isEmpty { return nil }

@@ -8,10 +8,10 @@ extension DataStreamRequest {
   public struct Stream<Success, Failure: Error> {
     /// The event that the handler receives: a piece of the response body, or the end of the request.
     public let event: Event<Success, Failure>
-    /// The token that cancels the request.
+    /// A token whose `cancel()` method cancels the request.
     public let token: CancellationToken
 
-    /// Cancels the request. No more pieces are delivered.
+    /// Cancels the stream request. No more pieces of the response body are delivered.
     public func cancel() { token.cancel() }
   }
 
@@ -43,7 +43,7 @@ extension DataStreamRequest {
       self.request = request
     }
 
-    /// Cancels the request, unless it has ended.
+    /// Cancels the request, unless the request has ended.
     public func cancel() { request?.cancel() }
   }
 }

@@ -75,7 +75,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     handlersAtWork.notify(queue: underlyingQueue, execute: body)
   }
 
-  /// Fails the request with `error`, which a handler threw, unless the request has already failed.
+  /// Makes the request fail with `error`, which a handler threw, unless the request has already failed.
   func fail(with error: any Error) {
     let error = error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
     let task = mutableState.withLock { state -> URLSessionTask? in
@@ -107,7 +107,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Calls `handler` on `queue` when the response head has arrived. The body is read only after `handler` has returned.
+  /// Calls `handler` on `queue` when the response head has arrived. The body isn't read before `handler` has returned.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(

@@ -7,7 +7,7 @@ public protocol DataStreamSerializer<SerializedObject>: Sendable {
   /// The type of the value that the serializer creates.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the value created from `data`, a piece of the response body.
+  /// Returns the value that this serializer creates from `data`, a piece of the response body.
   ///
   /// - Throws: Any error. The stream reports it as `.customSerializationFailed`, unless it is an `AFError`.
   func serialize(_ data: Data) throws -> SerializedObject

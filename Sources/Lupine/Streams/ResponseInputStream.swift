@@ -26,7 +26,7 @@ final class ResponseInputStream: InputStream {
     life.withLock { if $0 == .unopened { $0 = .open } }
   }
 
-  /// The stream's type, and the request whose response body the stream reads.
+  /// A textual description: the stream's type, and the request whose response body the stream reads.
   override var description: String { "\(type(of: self))(\(request))" }
 
   override func close() {

@@ -4,8 +4,8 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A piece of a streamed response body. When the piece is released, the task's receive window grows by the piece's length, so that
-/// the server can send that many more bytes.
+/// A piece of a streamed response body. When the piece is released, the task's receive window grows by the length of the piece, so
+/// that the server can send as many further bytes.
 final class StreamPiece: Sendable {
   let data: Data
   private let task: URLSessionTask
@@ -29,7 +29,7 @@ protocol StreamConsumer: Sendable {
 }
 
 /// Serializes each piece of a response body, and passes the value to the caller's handler. The handler is called serially, even if
-/// its queue is concurrent.
+/// the caller's queue is concurrent.
 final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   typealias Stream = DataStreamRequest.Stream<Success, Failure>
   /// A closure that receives each event, and the piece of the body from which the event was made, or nil if there is none. The
@@ -85,7 +85,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   func startAnew() {}
 
-  /// Enters the group `handlersAtWork`, then runs `body` on the queue for serialization. `body` must leave the group, immediately
+  /// Enters the group `handlersAtWork`, and then runs `body` on the serialization queue. `body` must leave the group, immediately
   /// or later.
   private func work(_ body: @escaping @Sendable () -> Void) {
     request.handlersAtWork.enter()
@@ -134,8 +134,8 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 }
 
 extension DispatchQueue {
-  /// Returns a serial queue that targets this queue, because this queue may be concurrent. Returns nil if this queue is
-  /// `queue`, which is already serial.
+  /// Returns a serial queue that targets this queue, because this queue may be concurrent. If this queue is `queue`, which is
+  /// already serial, returns nil.
   fileprivate func inOrder(behind queue: DispatchQueue) -> DispatchQueue? {
     self === queue ? nil : DispatchQueue(label: label, target: self)
   }

@@ -34,8 +34,8 @@ struct UTF8Aligner: PieceAligner {
     return kept
   }
 
-  /// Returns the number of bytes at the end of `bytes` that begin an incomplete character. Returns 0 if there is no such character,
-  /// or if no further bytes could make it valid.
+  /// Returns the number of bytes at the end of `bytes` that begin an incomplete UTF-8 character. Returns 0 if there is no such
+  /// character, or if no further bytes could make it valid.
   ///
   /// UTF8-2 = %xC2-DF UTF8-tail, UTF8-3 = ( %xE0 %xA0-BF / %xED %x80-9F / … ) UTF8-tail,
   /// UTF8-4 = ( %xF0 %x90-BF / %xF4 %x80-8F / … ) 2( UTF8-tail ), UTF8-tail = %x80-BF (RFC 3629 §4)

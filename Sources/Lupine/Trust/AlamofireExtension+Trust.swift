@@ -30,7 +30,7 @@ extension AlamofireExtension where ExtendedType == SecTrust {
     throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))
   }
 
-  /// Throws an error unless the certificate chain is valid. Doesn't check whether it is valid for `host`.
+  /// Throws an error unless the certificate chain is valid. Doesn't check whether the chain is valid for `host`.
   public func performDefaultValidation(forHost host: String) throws { try type.evaluate(forHost: nil) }
 
   /// Throws an error unless the certificate chain is valid for `host`.
@@ -46,7 +46,7 @@ extension SecTrust {
 }
 
 extension AlamofireExtension where ExtendedType == SecCertificate {
-  /// The certificate's public key.
+  /// The public key of this certificate.
   public var publicKey: SecKey? { type.publicKey }
 }
 

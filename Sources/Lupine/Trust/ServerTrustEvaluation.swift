@@ -9,9 +9,10 @@ public import LupineURLSession
 open class ServerTrustManager: @unchecked Sendable {
   /// Whether HTTPS requests to a host without an evaluator fail.
   public let allHostsMustBeEvaluated: Bool
-  /// The evaluators by host name or address.
+  /// The evaluators of servers' certificates, by host name or address.
   public let evaluators: [String: any ServerTrustEvaluating]
-  /// The evaluators by normalized host name or address, so that a different spelling of a host doesn't bypass the host's evaluator.
+  /// The evaluators by normalized host name or address. Normalizing ensures that another spelling of a host doesn't bypass the
+  /// host's evaluator.
   private let evaluatorsBySpelling: [String: any ServerTrustEvaluating]
 
   /// Creates a manager with the evaluators of the given hosts.
@@ -27,7 +28,7 @@ open class ServerTrustManager: @unchecked Sendable {
       evaluators.map { (Self.spelling($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns the host in lowercase, without the brackets of an IPv6 address or the trailing dot of a name.
+  /// Returns `host` in lowercase, without the brackets of an IPv6 address and without the trailing dot of a name.
   private static func spelling(_ host: String) -> String {
     var host = host.lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
@@ -51,7 +52,7 @@ open class ServerTrustManager: @unchecked Sendable {
 }
 
 extension ServerTrustEvaluating {
-  /// Whether the evaluator is known never to block, so that it can run on the event loop.
+  /// Whether this evaluator is known never to block, so that it can run on the event loop.
   var isQuick: Bool {
     if let composite = self as? CompositeTrustEvaluator { return composite.evaluators.allSatisfy(\.isQuick) }
     return self is any QuickTrustEvaluating
@@ -89,7 +90,7 @@ public final class DisabledTrustEvaluator: ServerTrustEvaluating {
 @available(*, deprecated, renamed: "DisabledTrustEvaluator")
 public typealias DisabledEvaluator = DisabledTrustEvaluator
 
-/// An evaluator that accepts a server only if all of several evaluators accept it.
+/// An evaluator that combines several evaluators. It accepts a server only if all of them accept the server.
 public final class CompositeTrustEvaluator: ServerTrustEvaluating {
   fileprivate let evaluators: [any ServerTrustEvaluating]
 
@@ -105,7 +106,7 @@ public final class CompositeTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
-  /// An evaluator that accepts a server only if all of `evaluators` accept it.
+  /// An evaluator that accepts a server only if all of `evaluators` accept the server.
   public static func composite(evaluators: [any ServerTrustEvaluating]) -> Self {
     CompositeTrustEvaluator(evaluators: evaluators)
   }

@@ -18,7 +18,7 @@ package struct PercentEscapeTable: Sendable {
     self.stays = stays
   }
 
-  /// Returns `text`, percent-encoded. A space becomes `+` if `spaceAsPlus` is true, and `%20` otherwise.
+  /// Returns `text` percent-encoded. A space becomes `+` if `spaceAsPlus` is true, and `%20` otherwise.
   package func escape(_ text: String, spaceAsPlus: Bool = false) -> String {
     // Most keys and values need no percent-encoding.
     if text.utf8.allSatisfy({ stays[Int($0)] }) { return text }

@@ -27,9 +27,9 @@ extension URLEncodedFormEncoder {
 
   /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
   public enum BoolEncoding {
-    /// Writes `true` as `1` and `false` as `0`.
+    /// Writes `true` as `1`, and `false` as `0`.
     case numeric
-    /// Writes `true` as `true` and `false` as `false`.
+    /// Writes `true` and `false` as these words.
     case literal
 
     func text(_ value: Bool) -> String {
@@ -49,7 +49,7 @@ extension URLEncodedFormEncoder {
     /// Writes `Data` as the text that the closure returns.
     case custom((Data) throws -> String)
 
-    /// Returns the text for `data`, or nil if `data` encodes itself.
+    /// Returns the text for `data`, or nil if `data` is written as it encodes itself.
     func text(_ data: Data) throws -> String? {
       switch self {
       case .deferredToData: nil
@@ -74,7 +74,7 @@ extension URLEncodedFormEncoder {
     /// Writes a date as the text that the closure returns.
     case custom((Date) throws -> String)
 
-    /// Returns the text for `date`, or nil if `date` encodes itself.
+    /// Returns the text for `date`, or nil if `date` is written as it encodes itself.
     func text(_ date: Date) throws -> String? {
       switch self {
       case .deferredToDate: nil
@@ -162,7 +162,7 @@ extension URLEncodedFormEncoder {
   }
 }
 
-/// Returns the words of a camelCase key in lowercase.
+/// Splits a camelCase key into words, and returns the words in lowercase.
 ///
 /// A capital letter starts a word. In a run of capitals, the last one before a lowercase letter also starts a word, so that
 /// `myURLPath` becomes my, url, path. JSONEncoder's snake case splits keys in the same way, so servers expect it.

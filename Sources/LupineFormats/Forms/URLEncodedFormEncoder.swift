@@ -9,7 +9,7 @@ import Synchronization
 /// array's elements. If ``alphabetizeKeyValuePairs`` is true, the pairs are sorted on every level, so that the output doesn't
 /// depend on the order of a dictionary.
 public final class URLEncodedFormEncoder {
-  /// The reason why a value could not be encoded.
+  /// The reason why a value could not be encoded as a form.
   public enum Error: LocalizedError {
     /// The root value was encoded as an array or a single value, so it has no keys. The associated value is a description of the
     /// problem.
@@ -23,7 +23,8 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Whether the `key=value` pairs are sorted alphabetically on every level. If false, they are written in the order in which they were encoded.
+  /// Whether the `key=value` pairs are sorted alphabetically on every level. If false, they are written in the order in
+  /// which they were encoded.
   public let alphabetizeKeyValuePairs: Bool
   /// The format of the key under which each element of an array is written, such as `key[]=1`.
   public let arrayEncoding: ArrayEncoding
@@ -81,7 +82,8 @@ public final class URLEncodedFormEncoder {
     escaping = Mutex(Escaping(allowedCharacters))
   }
 
-  /// Encodes `value` as text. The value must encode itself into a keyed container, as structs, classes and dictionaries do.
+  /// Returns `value` as the text of a URL-encoded form. The value must encode itself into a keyed container, as structs, classes
+  /// and dictionaries do.
   ///
   /// - Throws: `Error.invalidRootObject` for an array or a single value, or the error that the
   ///   value's `encode(to:)` or a custom closure throws.
@@ -104,8 +106,8 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Encodes `value` as ASCII bytes. The value must encode itself into a keyed container, as structs, classes and dictionaries
-  /// do.
+  /// Returns `value` as a URL-encoded form in ASCII bytes. The value must encode itself into a keyed container, as structs, classes
+  /// and dictionaries do.
   ///
   /// - Throws: The errors of `encode(_:) -> String`.
   public func encode(_ value: any Encodable) throws -> Data {

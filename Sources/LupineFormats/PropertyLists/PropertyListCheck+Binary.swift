@@ -6,9 +6,9 @@ import Foundation
 struct BinaryPropertyListCheck {
   /// An object of a binary property list, reduced to the data that the check needs.
   private enum Object {
-    /// A value without elements. `bytes` is the size of its text, number or data in bytes.
+    /// A value without elements. `bytes` is the size of the value's text, number or data in bytes.
     case scalar(bytes: Int)
-    /// An array or a dictionary. `references` is the range of the bytes that refer to its elements. In a dictionary, the first
+    /// An array or a dictionary. `references` is the range of the bytes that refer to the elements. In a dictionary, the first
     /// `keys` references are those of its keys.
     case container(references: Range<Int>, keys: Int)
   }
@@ -84,8 +84,8 @@ struct BinaryPropertyListCheck {
     }
   }
 
-  /// Begins to check the object with the number `index`. If it is a container that hasn't been checked yet, pushes it onto the
-  /// stack of containers. Otherwise, returns the result of the check.
+  /// Begins to check the object with the number `index`. If the object is a container that hasn't been checked yet, pushes it onto
+  /// the stack of containers. Otherwise, returns the result of the check.
   private mutating func enter(_ index: Int) throws(PropertyListError) -> Visit {
     switch visits[index] {
     case .inside: throw .cyclic(object: index)
@@ -132,8 +132,8 @@ struct BinaryPropertyListCheck {
     return offset
   }
 
-  /// Parses the object with the number `index`. The high four bits of its first byte, the marker, are the kind. The low four bits
-  /// are a length, a power of two or a value.
+  /// Parses the object with the number `index`. Its first byte is the marker. The marker's high four bits are the kind of the
+  /// object, and its low four bits are a length, a power of two or a value.
   private func object(_ index: Int) throws(PropertyListError) -> Object {
     let offset = try offset(of: index)
     let (kind, low) = (bytes[offset] >> 4, Int(bytes[offset] & 15))

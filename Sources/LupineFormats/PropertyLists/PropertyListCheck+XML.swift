@@ -91,8 +91,8 @@ struct XMLPropertyListCheck {
     position += 1
   }
 
-  /// Skips a processing instruction or the XML declaration, `<?xml … ?>`. The encoding named in an XML declaration must be UTF-8 or
-  /// ASCII, a subset of UTF-8.
+  /// Skips a processing instruction or the XML declaration, `<?xml … ?>`. Throws an error if an XML declaration names an encoding
+  /// other than UTF-8 and ASCII, which is a subset of UTF-8.
   private mutating func skipInstruction() throws(PropertyListError) {
     let start = position
     try skip(past: "?>", from: start + 2, part: "instruction")
