@@ -3,8 +3,7 @@
 public import Foundation
 import LupineURLSession
 
-/// The module's functions and types under the module name that programs for Alamofire 4 write, as in
-/// `Alamofire.request(…)`.
+/// Provides the module's functions and types under the name that programs for Alamofire 4 write, as in `Alamofire.request(…)`.
 public enum Alamofire {
   /// The top-level type `AFError`, for programs that write `Alamofire.AFError`.
   public typealias AFError = Alamofire4.AFError
@@ -18,7 +17,8 @@ public enum Alamofire {
   public typealias DefaultDownloadResponse = Alamofire4.DefaultDownloadResponse
   /// The top-level type `DownloadRequest`, for programs that write `Alamofire.DownloadRequest`.
   public typealias DownloadRequest = Alamofire4.DownloadRequest
-  /// The top-level type `DownloadResponseSerializerProtocol`, for programs that write `Alamofire.DownloadResponseSerializerProtocol`.
+  /// The top-level type `DownloadResponseSerializerProtocol`, for programs that write
+  /// `Alamofire.DownloadResponseSerializerProtocol`.
   public typealias DownloadResponseSerializerProtocol = Alamofire4.DownloadResponseSerializerProtocol
   /// The top-level type `HTTPHeaders`, for programs that write `Alamofire.HTTPHeaders`.
   public typealias HTTPHeaders = Alamofire4.HTTPHeaders
@@ -111,7 +111,7 @@ extension Alamofire {
     SessionManager.default.download(urlRequest, to: destination)
   }
 
-  /// Creates a download that continues a cancelled or failed download. Uses ``SessionManager/default``.
+  /// Creates a download that resumes a cancelled or failed download. Uses ``SessionManager/default``.
   @discardableResult
   public static func download(
     resumingWith resumeData: Data, to destination: DownloadRequest.DownloadFileDestination? = nil

@@ -37,7 +37,7 @@ public func download(
   SessionManager.default.download(urlRequest, to: destination)
 }
 
-/// Creates a download that continues a cancelled or failed download. Uses ``SessionManager/default``.
+/// Creates a download that resumes a cancelled or failed download. Uses ``SessionManager/default``.
 @discardableResult
 public func download(
   resumingWith resumeData: Data, to destination: DownloadRequest.DownloadFileDestination? = nil

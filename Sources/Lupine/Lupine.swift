@@ -14,8 +14,8 @@
 /// ```
 public let AF = Session.default
 
-/// Information about the library.
+/// Information about the Lupine library.
 public enum AFInfo {
-  /// The library's semantic version, which is part of the default User-Agent field.
+  /// Lupine's semantic version, which is part of the default User-Agent field.
   public static let version = "0.1.0"
 }

@@ -4,8 +4,8 @@ import Foundation
 import LupineURLSession
 
 extension HTTPArchive.Entry {
-  /// Creates an entry from an exchange, without the exchange's credentials. `response` is nil if the request failed before it
-  /// received a response.
+  /// Creates an archive entry from an exchange, without the exchange's credentials. `response` is nil if the request failed before
+  /// it received a response.
   init(
     _ request: RecordedRequest, _ response: HTTPURLResponse?, _ body: Data, start: Date, end: Date,
     _ redaction: Redaction
@@ -53,11 +53,11 @@ extension HTTPArchive.Response {
       bodySize: -1)
   }
 
-  /// The names, in lowercase, of the fields that describe the encoded body, as the server sent it. A reply contains the decoded
-  /// body, so it must not have these fields.
+  /// The names, in lowercase, of the header fields that describe the encoded body, as the server sent it. A reply contains the
+  /// decoded body, so it must not have these fields.
   private static let framing: Set<String> = ["content-encoding", "content-length", "transfer-encoding"]
 
-  /// The reply that repeats the recorded response, or that fails the request if there was no response.
+  /// The stub reply that repeats the recorded response. If there was no response, the reply makes the request fail.
   var reply: StubReply {
     guard status > 0 else { return .reset }
     var fields: [String: String] = [:]
@@ -69,7 +69,7 @@ extension HTTPArchive.Response {
 }
 
 extension HTTPArchive.Content {
-  /// The bytes of the recorded body. Empty if the recorded text isn't valid Base64.
+  /// The bytes of the recorded body, or empty data if the recorded text isn't valid Base64.
   fileprivate var body: Data {
     guard let text else { return Data() }
     return encoding == "base64" ? Data(base64Encoded: text) ?? Data() : Data(text.utf8)
@@ -77,7 +77,7 @@ extension HTTPArchive.Content {
 }
 
 extension HTTPArchive.Pair {
-  /// Returns the header fields without credentials. They are sorted by name, because a dictionary has no order.
+  /// Returns header fields as pairs without their credentials. The pairs are sorted by name, because a dictionary has no order.
   fileprivate static func fields(_ fields: [String: String], _ redaction: Redaction) -> [HTTPArchive.Pair] {
     fields.sorted { $0.key < $1.key }
       .map { HTTPArchive.Pair(name: $0.key, value: redaction.value(ofField: $0.key, $0.value)) }
@@ -87,19 +87,19 @@ extension HTTPArchive.Pair {
     (URLComponents(string: url)?.queryItems ?? []).map { HTTPArchive.Pair(name: $0.name, value: $0.value ?? "") }
   }
 
-  /// Returns the cookies in the value of a Cookie field. Their values are replaced, because they are credentials.
+  /// Returns the cookies in the value of a Cookie field. The cookies' values are replaced, because they are credentials.
   fileprivate static func names(_ field: String) -> [HTTPArchive.Cookie] {
     field.split(separator: ";").map { HTTPArchive.Cookie(firstOf: String($0)) }
   }
 
-  /// Creates a cookie with the name at the beginning of `text` and a replaced value.
+  /// Creates a cookie from the name at the beginning of `text`. The cookie's value is replaced, because it is a credential.
   fileprivate init(firstOf text: String) {
     let name = text.prefix { $0 != "=" && $0 != ";" }.trimmingCharacters(in: .whitespaces)
     self.init(name: name, value: Redaction.replacement)
   }
 }
 
-/// A body as text. If the body isn't UTF-8, the text is its Base64 encoding.
+/// A message body as text. If the body isn't UTF-8, the text is the body's Base64 encoding.
 private struct BodyText {
   let text: String
   let encoding: String?
@@ -114,9 +114,9 @@ private struct BodyText {
 }
 
 extension Stubs {
-  /// Creates stubs that replay an archive. A request gets the response of the entry with the same method and URL. If several
-  /// entries have the same method and URL, consecutive requests get the responses of these entries in order. Further requests get
-  /// the response of the last entry again.
+  /// Creates stubs that replay an archive. A request gets the response of the entry with the same method and URL. If there are
+  /// several such entries, consecutive requests get their responses in order. Further requests get the response of the last entry
+  /// again.
   ///
   /// The comparison of URLs ignores the values that `redaction` removes.
   public convenience init(replaying archive: HTTPArchive, redaction: Redaction = Redaction()) {

@@ -7,7 +7,7 @@ public import Foundation
 /// An archive contains only the data that a replay needs. When an archive is read, fields that other programs have added are
 /// ignored.
 public struct HTTPArchive: Sendable, Equatable, Codable {
-  /// The exchanges in the order in which they began.
+  /// The recorded exchanges in the order in which they began.
   public var entries: [Entry] = []
 
   /// Creates an archive with the given exchanges, by default with none.
@@ -16,7 +16,7 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
   /// Reads an archive from a file. Throws an error if the file can't be read, or a `DecodingError` if it isn't an archive.
   public init(contentsOf url: URL) throws { self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url)) }
 
-  /// Returns the archive as JSON. Keys are sorted, and each key is on a separate line, so that version control shows small
+  /// Returns the archive as JSON. The keys are sorted, and each key is on a separate line, so that version control shows small
   /// differences.
   public func jsonData() throws -> Data {
     let encoder = JSONEncoder()
@@ -24,20 +24,20 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
     return try encoder.encode(self)
   }
 
-  /// Writes the archive to a file. An existing file is replaced atomically.
+  /// Writes the archive to a file. If the file exists, it is replaced atomically.
   public func write(to url: URL) throws { try jsonData().write(to: url, options: .atomic) }
 
-  /// One exchange: a request and its response.
+  /// An entry of the archive, which is one exchange: a request and its response.
   public struct Entry: Sendable, Equatable, Codable {
     /// The time when the request was sent, in the format of RFC 3339.
     public var startedDateTime: String
-    /// The duration of the exchange in milliseconds.
+    /// The duration of the entire exchange in milliseconds.
     public var time: Double
     /// The request of the exchange.
     public var request: Request
     /// The response to the request. Its status is 0 if the request failed without a response.
     public var response: Response
-    /// The durations of the exchange's phases in milliseconds.
+    /// The durations of the exchange's phases, in milliseconds.
     public var timings: Timings
     /// An empty object, which the format requires. Other programs describe in it how a cache was used.
     public var cache = Cache()
@@ -49,7 +49,7 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
       self.timings = timings
     }
 
-    /// Decodes an entry. Accepts an entry without durations.
+    /// Decodes an entry. An entry without durations is accepted.
     public init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       startedDateTime = try values.decodeIfPresent(String.self, forKey: .startedDateTime) ?? ""
@@ -60,84 +60,85 @@ public struct HTTPArchive: Sendable, Equatable, Codable {
     }
   }
 
-  /// A name with a value: a header field or a query item.
+  /// A name and a value: those of a header field or of a query item.
   public struct Pair: Sendable, Equatable, Codable {
-    /// The name of the field or item.
+    /// The name of the header field or query item.
     public var name: String
-    /// The value of the field or item.
+    /// The value of the header field or query item.
     public var value: String
 
-    /// Creates a pair of a name and a value.
+    /// Creates a pair from a name and a value.
     public init(name: String, value: String) { (self.name, self.value) = (name, value) }
   }
 
-  /// A cookie's name, with a placeholder for its value, which is a credential.
+  /// A cookie's name, and a placeholder for the cookie's value, which is a credential.
   public typealias Cookie = Pair
 
-  /// The request of an exchange.
+  /// The request of a recorded exchange.
   public struct Request: Sendable, Equatable, Codable {
-    /// The request method, such as "GET".
+    /// The HTTP method of the request, such as "GET".
     public var method: String
     /// The URL of the request, without its user information and fragment.
     public var url: String
-    /// The HTTP version, such as "HTTP/1.1".
+    /// The HTTP version of the request, such as "HTTP/1.1".
     public var httpVersion: String
     /// The cookies that the request sends, which are also in `headers`.
     public var cookies: [Cookie]
-    /// The header fields in the order in which they were sent. A recording sorts them by name instead.
+    /// The header fields in the order in which they were sent. In an archive made by a recording, they are sorted by name instead.
     public var headers: [Pair]
-    /// The items of the URL's query.
+    /// The items of the query in the request's URL.
     public var queryString: [Pair]
-    /// The body of the request. Nil if there is none.
+    /// The body of the request, or nil if there is none.
     public var postData: PostData?
-    /// The size of the request's head in bytes. -1 if it is unknown, as in a recording.
+    /// The size of the request head in bytes, or -1 if it is unknown, as in a recording.
     public var headersSize: Int
-    /// The size of the request's body in bytes.
+    /// The size of the request body in bytes.
     public var bodySize: Int
   }
 
-  /// A request's body.
+  /// The body of a recorded request.
   public struct PostData: Sendable, Equatable, Codable {
-    /// The media type of the body, which is the value of Content-Type.
+    /// The media type of the request body, which is the value of Content-Type.
     public var mimeType: String
-    /// The body as text. If the body isn't UTF-8, its Base64 encoding.
+    /// The request body as text. If the body isn't UTF-8, the text is the body's Base64 encoding.
     public var text: String
-    /// "base64" if `text` is in Base64, otherwise nil. The format doesn't define this property for requests, but other programs use
-    /// it too.
+    /// The string "base64" if `text` is the Base64 encoding of the request body, otherwise nil. The format doesn't define this
+    /// property for requests, but other programs use it too.
     public var encoding: String?
   }
 
-  /// The response of an exchange.
+  /// The response of a recorded exchange.
   public struct Response: Sendable, Equatable, Codable {
-    /// The status code, or 0 if the request failed without a response.
+    /// The status code of the response, or 0 if the request failed without a response.
     public var status: Int
-    /// The reason phrase of the status code.
+    /// The reason phrase of the response, such as "OK".
     public var statusText: String
-    /// The HTTP version, such as "HTTP/1.1".
+    /// The HTTP version of the response, such as "HTTP/1.1".
     public var httpVersion: String
     /// The cookies that the response sets, which are also in `headers`.
     public var cookies: [Cookie]
-    /// The header fields in the order in which they were received. A recording sorts them by name instead.
+    /// The header fields in the order in which they were received. In an archive made by a recording, they are sorted by name
+    /// instead.
     public var headers: [Pair]
     /// The body of the response.
     public var content: Content
     /// The URL to which the response redirects, or an empty string if it doesn't redirect.
     public var redirectURL: String
-    /// The size of the response's head in bytes. -1 if it is unknown, as in a recording.
+    /// The size of the response head in bytes, or -1 if it is unknown, as in a recording.
     public var headersSize: Int
-    /// The size in bytes of the encoded body, as the server sent it. -1 if it is unknown.
+    /// The size in bytes of the encoded response body, as the server sent it, or -1 if it is unknown.
     public var bodySize: Int
   }
 
-  /// The body of a response, after its content codings have been decoded.
+  /// The body of a recorded response, after its content codings have been decoded.
   public struct Content: Sendable, Equatable, Codable {
-    /// The size of the decoded body in bytes.
+    /// The size of the decoded response body in bytes.
     public var size: Int
-    /// The media type of the body, which is the value of Content-Type.
+    /// The media type of the response body, which is the value of Content-Type.
     public var mimeType: String
-    /// The body as text. If the body isn't UTF-8, its Base64 encoding. Nil if there is no body.
+    /// The response body as text, or nil if there is no body. If the body isn't UTF-8, the text is the body's Base64 encoding.
     public var text: String?
-    /// "base64" if `text` is in Base64, otherwise nil.
+    /// The string "base64" if `text` is the Base64 encoding of the response body, otherwise nil.
     public var encoding: String?
   }
 

@@ -3,18 +3,19 @@
 public import Foundation
 import LupineURLSession
 
-/// A request as the session would have sent it to the network, with its entire body.
+/// A request that stubs have received. It is the request that the session would have sent to the network, with its entire body.
 public struct RecordedRequest: Sendable, CustomStringConvertible {
-  /// The request method, such as "GET".
+  /// The HTTP method of the request, such as "GET".
   public let method: String
   /// The URL of the request.
   public let url: URL?
-  /// The values of the header fields, keyed by name.
+  /// The values of the request's header fields, keyed by name.
   public let headerFields: [String: String]
-  /// The body. Empty if the request has none.
+  /// The request body, or empty data if the request has no body.
   public let body: Data
 
-  /// Copies a request. If its body is a stream, reads the stream to its end. Throws an error if the stream can't be read.
+  /// Creates a copy of `request` with its entire body. If the body is a stream, reads the stream to its end. Throws an error if the
+  /// stream can't be read.
   init(_ request: URLRequest) throws {
     method = request.httpMethod ?? "GET"
     url = request.url
@@ -29,7 +30,8 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     headerFields.first { $0.key.lowercased() == field.lowercased() }?.value
   }
 
-  /// A textual description: the method and the URL, without the URL's user information and query values, which may be credentials.
+  /// A textual description: the request's method and its URL, without the URL's user information and query values, which may be
+  /// credentials.
   public var description: String {
     guard let url, var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return method }
     (components.user, components.password, components.fragment) = (nil, nil, nil)
@@ -37,8 +39,8 @@ public struct RecordedRequest: Sendable, CustomStringConvertible {
     return "\(method) \(components.string ?? url.path)"
   }
 
-  /// Returns `request` with its body as data. A body stream is replaced with the recorded data, because the stream has been read
-  /// and can't be read again.
+  /// Returns `request` with its body as `Data`. Replaces a body stream with the recorded data, because the stream has been read and
+  /// can't be read again.
   func withBodyInMemory(_ request: URLRequest) -> URLRequest {
     guard request.httpBodyStream != nil else { return request }
     var request = request

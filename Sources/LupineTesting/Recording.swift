@@ -5,7 +5,7 @@ import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// Records the exchanges of sessions with real servers, without their credentials.
+/// Records the exchanges of sessions with real servers. The recorded exchanges don't contain credentials.
 ///
 /// ```swift
 /// let recording = Recording()
@@ -29,18 +29,18 @@ public final class Recording: Sendable {
   /// call of `configuration(from:)`.
   private let sender = Mutex<URLSession?>(nil)
 
-  /// Creates a recording without exchanges.
+  /// Creates a recording that contains no exchanges yet.
   public init(redaction: Redaction = Redaction()) { self.redaction = redaction }
 
   deinit { sender.withLock { $0 }?.invalidateAndCancel() }
 
-  /// The exchanges recorded so far, in the order in which they began.
+  /// An archive of the exchanges recorded so far, in the order in which they began.
   public var archive: HTTPArchive {
     HTTPArchive(entries: state.withLock { $0.entries }.sorted { $0.number < $1.number }.map(\.entry))
   }
 
-  /// Returns a configuration for sessions whose exchanges are recorded. Their requests are sent with the settings of the
-  /// `configuration` that was passed in the first call of this method.
+  /// Returns a configuration for sessions whose exchanges are recorded. The requests of these sessions are sent with the settings
+  /// of the `configuration` that was passed in the first call of this method.
   ///
   /// - Parameter configuration: The configuration to copy, by default an ephemeral one.
   public func configuration(from configuration: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
@@ -55,14 +55,16 @@ public final class Recording: Sendable {
 
   private static func makeSender(_ configuration: URLSessionConfiguration) -> URLSession {
     let own = configuration.copy() as? URLSessionConfiguration ?? configuration
-    // The recorded session has added its fields to each request, except those that the origin of a redirect must not receive.
+    // The recorded session has already added its header fields to each request. It omits those that the origin of a redirect must
+    // not receive.
     own.httpAdditionalHeaders = nil
-    // A configuration of a recording can be passed to another one. The sender's requests aren't recorded again.
+    // A configuration from one recording can be passed to another recording. The requests that the sender sends aren't recorded
+    // again.
     if own.protocolContext is Recording { own.protocolContext = nil }
     return URLSession(configuration: own, delegate: Refusal(), delegateQueue: nil)
   }
 
-  /// Sends a request and records the exchange. Doesn't follow redirects, because the recorded session does that.
+  /// Sends a request and records the exchange. This method doesn't follow redirects, because the recorded session follows them.
   ///
   /// - Parameters:
   ///   - request: The request to send. Its body must be data, not a stream.

@@ -26,11 +26,11 @@ public struct Redaction: Sendable {
     "xamzcredential", "xamzsecuritytoken",
   ]
 
-  /// Creates a redaction with the usual names of fields and items that contain credentials. Add the names that only your service
-  /// uses.
+  /// Creates a redaction that removes the values of fields and items with names that are usual for credentials. Add the names that
+  /// only your service uses.
   public init() {}
 
-  /// Returns the value of the header field `name` without the credentials in it.
+  /// Returns `value`, the value of the header field `name`, without the credentials in it.
   func value(ofField name: String, _ value: String) -> String {
     if fields.contains(name.lowercased()) { return Self.replacement }
     // These fields may contain a URL with a signed query.
@@ -43,7 +43,7 @@ public struct Redaction: Sendable {
       .contains { items.contains(String($0)) }
   }
 
-  /// Returns the URL without its user information and fragment. The values of its secret query items are replaced.
+  /// Returns the URL `text` without its user information and fragment. The values of secret query items are replaced.
   func url(_ text: String) -> String {
     guard var components = URLComponents(string: text) else { return Self.replacement }
     (components.user, components.password, components.fragment) = (nil, nil, nil)
@@ -51,7 +51,7 @@ public struct Redaction: Sendable {
     return components.string ?? Self.replacement
   }
 
-  /// Returns a form or a query with the values of its secret items replaced.
+  /// Returns the form or query `text` with the values of its secret items replaced.
   func form(_ text: String) -> String {
     text.split(separator: "&", omittingEmptySubsequences: false).map { item in
       guard let end = item.firstIndex(of: "=") else { return String(item) }
@@ -60,8 +60,9 @@ public struct Redaction: Sendable {
     }.joined(separator: "&")
   }
 
-  /// Returns a body. If it is a form or JSON, the values of its secret items are replaced. JSON that can't be parsed is replaced
-  /// entirely, because it may contain such items. `mediaType` is the value of Content-Type, or an empty string if there is none.
+  /// Returns a message body without its credentials. If the body is a form or JSON, the values of its secret items are replaced.
+  /// JSON that can't be parsed is replaced entirely, because it may contain such items. `mediaType` is the value of Content-Type,
+  /// or an empty string if there is none.
   func body(_ body: Data, mediaType: String) -> Data {
     let type = mediaType.lowercased()
     if type.hasPrefix("application/x-www-form-urlencoded") {
@@ -78,7 +79,7 @@ public struct Redaction: Sendable {
     return Data(form(text).utf8)
   }
 
-  /// Returns JSON with the values of its secret items replaced. Returns nil if `body` isn't JSON.
+  /// Returns the JSON `body` with the values of its secret items replaced, or nil if `body` isn't JSON.
   private func json(_ body: Data) -> Data? {
     guard let value = try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed) else { return nil }
     guard hasSecretKey(body) else { return body }
@@ -90,7 +91,7 @@ public struct Redaction: Sendable {
   /// Returns whether a JSON text contains the key of a secret item. Searches the text, because a parsed object contains only one of
   /// several items with the same key.
   private func hasSecretKey(_ json: Data) -> Bool {
-    // UTF-16 and UTF-32, whose bytes aren't inspected.
+    // Bytes of 0 mean UTF-16 or UTF-32, in which keys aren't searched. Such text is assumed to contain a secret.
     guard !json.contains(0) else { return true }
     var rest = json[...]
     while let start = rest.firstIndex(of: UInt8(ascii: "\"")) {

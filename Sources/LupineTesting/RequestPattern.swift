@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// The conditions that a request must meet so that a rule of ``Stubs`` answers it. The request must meet all conditions.
+/// The conditions that a request must meet so that a rule of ``Stubs`` answers the request. All conditions must be met.
 ///
 /// ```swift
 /// let pattern = RequestPattern.get("/users").query("page", "2").header("Accept", "application/json")
@@ -20,29 +20,29 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
 
   /// A pattern that matches all requests.
   public static var any: RequestPattern { RequestPattern() }
-  /// A pattern that matches GET requests with this path.
+  /// Returns a pattern that matches GET requests with this path.
   public static func get(_ path: String) -> RequestPattern { any.method("GET").path(path) }
-  /// A pattern that matches POST requests with this path.
+  /// Returns a pattern that matches POST requests with this path.
   public static func post(_ path: String) -> RequestPattern { any.method("POST").path(path) }
-  /// A pattern that matches PUT requests with this path.
+  /// Returns a pattern that matches PUT requests with this path.
   public static func put(_ path: String) -> RequestPattern { any.method("PUT").path(path) }
-  /// A pattern that matches PATCH requests with this path.
+  /// Returns a pattern that matches PATCH requests with this path.
   public static func patch(_ path: String) -> RequestPattern { any.method("PATCH").path(path) }
-  /// A pattern that matches DELETE requests with this path.
+  /// Returns a pattern that matches DELETE requests with this path.
   public static func delete(_ path: String) -> RequestPattern { any.method("DELETE").path(path) }
 
-  /// Returns a copy of the pattern that also requires a method, such as "GET".
+  /// Returns a copy of the pattern that also requires an HTTP method, such as "GET".
   public func method(_ method: String) -> RequestPattern {
     adding("method \(method)") { $0.method == method }
   }
 
-  /// Returns a copy of the pattern that also requires a host. Its case is ignored.
+  /// Returns a copy of the pattern that also requires a host. The case of the host is ignored.
   public func host(_ host: String) -> RequestPattern {
     adding("host \(host)") { $0.url?.host?.lowercased() == host.lowercased() }
   }
 
-  /// Returns a copy of the pattern that also requires a path: the URL's path, percent-decoded, must match `path`. A `*` matches one
-  /// path component, and a final `**` matches any number of path components.
+  /// Returns a copy of the pattern that also requires that the percent-decoded path of the URL matches `path`. A `*` in `path`
+  /// matches one path component, and a final `**` matches any number of path components.
   public func path(_ path: String) -> RequestPattern {
     let parts = Self.components(path)
     return adding("path \(path)") { request in
@@ -74,13 +74,13 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Returns a copy of the pattern that also requires a body that equals `body`.
+  /// Returns a copy of the pattern that also requires that the request body equals `body`.
   public func body(_ body: Data) -> RequestPattern {
     adding("a body of \(body.count) bytes") { $0.body == body }
   }
 
-  /// Returns a copy of the pattern that also requires a JSON body that equals `json`, regardless of white space and the order of
-  /// keys.
+  /// Returns a copy of the pattern that also requires that the request body is JSON that equals `json`. White space and the order
+  /// of keys are ignored.
   public func json(_ json: String) -> RequestPattern {
     let expected = Self.canonical(Data(json.utf8))
     return adding("JSON \(json)") { expected != nil && Self.canonical($0.body) == expected }
@@ -95,12 +95,12 @@ public struct RequestPattern: Sendable, CustomStringConvertible {
     _ description: String, _ holds: @escaping @Sendable (RecordedRequest) -> Bool
   ) -> RequestPattern { adding(description, holds) }
 
-  /// A textual description: the conditions of the pattern.
+  /// A textual description of the pattern: its conditions.
   public var description: String {
     conditions.isEmpty ? "any request" : conditions.map(\.description).joined(separator: ", ")
   }
 
-  /// Returns the descriptions of the conditions that a request doesn't meet.
+  /// Returns the descriptions of this pattern's conditions that `request` doesn't meet.
   func unmet(by request: RecordedRequest) -> [String] {
     conditions.filter { !$0.holds(request) }.map(\.description)
   }

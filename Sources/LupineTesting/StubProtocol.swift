@@ -37,7 +37,7 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
 
   override func stopLoading() { isStopped.withLock { $0 = true } }
 
-  /// The maximum delay of a reply in seconds: 100 years, which the clock can represent.
+  /// The maximum delay of a stub's reply, in seconds: 100 years, which the clock can represent.
   private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
 
   private func send(_ reply: StubReply, to request: URLRequest) {

@@ -2,24 +2,24 @@
 
 public import Foundation
 
-/// A reply of stubs to a request: a response, a truncated response, or an error.
+/// The reply that stubs give to a request: a response, a truncated response, or an error.
 public struct StubReply: Sendable {
-  /// The way in which the reply ends, such as with an error.
+  /// The way in which a reply ends: after the complete body, or with an error.
   enum Ending: Sendable {
     case complete
     case failure(any Error)
   }
 
-  /// The status code of the response.
+  /// The status code of the reply's response.
   public var status: Int
-  /// The values of the response's header fields, keyed by name.
+  /// The values of the reply's header fields, keyed by name.
   public var headerFields: [String: String]
-  /// The body of the response.
+  /// The body of the reply's response.
   public var body: Data
-  /// The time to wait before the reply begins. Zero by default.
+  /// The time between the request and the beginning of the reply. Zero by default.
   public var delay = Duration.zero
-  /// The number of parts in which the task receives the body. 1 by default. The parts have the same length, except for the last
-  /// one.
+  /// The number of parts in which the task receives the body of the reply. 1 by default. The parts have the same length, except for
+  /// the last one.
   public var pieceCount = 1
   var ending = Ending.complete
   var hasResponse = true
@@ -31,7 +31,7 @@ public struct StubReply: Sendable {
     self.body = body
   }
 
-  /// A reply without a body.
+  /// A reply with the given status code and without a body.
   public static func status(_ status: Int) -> StubReply { StubReply(status: status) }
 
   /// A reply with a plain text body in UTF-8.
@@ -52,8 +52,7 @@ public struct StubReply: Sendable {
       status: status, headerFields: ["Content-Type": "application/json"], body: try encoder.encode(value))
   }
 
-  /// A reply that redirects to a URL. The session follows the redirect according to its redirect rule, in the same way as a
-  /// server's redirect.
+  /// A reply that redirects to a URL. The session handles it in the same way as a redirect from a server.
   public static func redirect(to url: String, status: Int = 302) -> StubReply {
     StubReply(status: status, headerFields: ["Location": url])
   }
@@ -91,7 +90,7 @@ public struct StubReply: Sendable {
     return reply
   }
 
-  /// The parts of the body, in order.
+  /// The parts in which the task receives the body of the reply, in order.
   var pieces: [Data] {
     let byteCount = (body.count + max(1, pieceCount) - 1) / max(1, pieceCount)
     guard byteCount > 0 else { return [] }

@@ -4,7 +4,8 @@ import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// Rules that answer the requests of sessions in place of servers. They also record the requests. No request reaches the network.
+/// Rules that answer the requests of sessions in place of servers. The stubs also record the requests. No request reaches the
+/// network.
 ///
 /// ```swift
 /// let stubs = Stubs()
@@ -18,7 +19,7 @@ import Synchronization
 public final class Stubs: Sendable {
   private struct Rule: Sendable {
     let pattern: RequestPattern
-    /// The number of requests that the rule has answered.
+    /// The number of requests that this rule has answered.
     var count = 0
     let reply: @Sendable (RecordedRequest, _ count: Int) -> StubReply
   }
@@ -30,7 +31,7 @@ public final class Stubs: Sendable {
 
   private let state = Mutex(State())
 
-  /// Creates stubs without rules.
+  /// Creates stubs that have no rules yet.
   public init() {}
 
   /// Returns a configuration for sessions whose requests these stubs answer.
@@ -54,12 +55,12 @@ public final class Stubs: Sendable {
     reply(to: pattern, with: [first] + others)
   }
 
-  /// Adds a rule with the given replies, of which there must be at least one.
+  /// Adds a rule with the given replies. There must be at least one reply.
   func reply(to pattern: RequestPattern, with replies: [StubReply]) {
     add(Rule(pattern: pattern) { _, count in replies[min(count, replies.count - 1)] })
   }
 
-  /// Adds a rule whose reply is determined for each request.
+  /// Adds a rule that calls a closure for each request to determine the reply.
   ///
   /// - Parameters:
   ///   - pattern: The pattern that a request must match.
@@ -69,10 +70,10 @@ public final class Stubs: Sendable {
     add(Rule(pattern: pattern) { request, _ in reply(request) })
   }
 
-  /// The requests received so far, in order of arrival. They include the requests that no rule has answered.
+  /// The requests that these stubs have received so far, in order of arrival. They include requests that no rule has answered.
   public var requests: [RecordedRequest] { state.withLock { $0.requests } }
 
-  /// Returns the requests received so far that match a pattern.
+  /// Returns the requests that these stubs have received so far and that match `pattern`.
   public func requests(matching pattern: RequestPattern) -> [RecordedRequest] {
     requests.filter { pattern.unmet(by: $0).isEmpty }
   }
@@ -82,7 +83,7 @@ public final class Stubs: Sendable {
 
   private func add(_ rule: Rule) { state.withLock { $0.rules.append(rule) } }
 
-  /// Records the request, and returns the reply of the rule that answers it. Throws an error if no rule matches the request.
+  /// Records `request`, and returns the reply of the rule that answers it. Throws an error if no rule matches the request.
   func answer(_ request: RecordedRequest) throws(UnmatchedRequest) -> StubReply {
     let rules = state.withLock { state in
       state.requests.append(request)

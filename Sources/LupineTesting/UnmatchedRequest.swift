@@ -7,8 +7,8 @@ public import Foundation
 public struct UnmatchedRequest: LocalizedError, CustomStringConvertible, Sendable {
   /// The request that no rule answers.
   public let request: RecordedRequest
-  /// The rules that nearly match, each with the conditions that the request doesn't meet. The
-  /// rule with the fewest such conditions is first.
+  /// Descriptions of the rules that nearly match, each with the conditions that the request doesn't meet. The rule with the fewest
+  /// such conditions is first.
   public let nearMatches: [String]
 
   /// The maximum number of rules in `nearMatches`: 3.
@@ -24,7 +24,7 @@ public struct UnmatchedRequest: LocalizedError, CustomStringConvertible, Sendabl
       .map { "\($0.element.pattern), but not \($0.element.unmet.joined(separator: ", "))" }
   }
 
-  /// A message with the request, and the rules that nearly match, each with the conditions that the request doesn't meet.
+  /// A message that names the request, and the rules that nearly match with the conditions that the request doesn't meet.
   public var description: String {
     let start = "No stub answers \(request)."
     return nearMatches.isEmpty

@@ -3,7 +3,7 @@
 public import Foundation
 
 extension AFError: LocalizedError {
-  /// The failure and a remedy, in English.
+  /// A description of the failure and of a remedy, in English.
   public var errorDescription: String? {
     switch self {
     case .invalidURL(let url): "\(url) isn't a valid URL."

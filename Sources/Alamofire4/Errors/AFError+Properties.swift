@@ -20,10 +20,10 @@ extension AFError {
     if case .responseSerializationFailed = self { true } else { false }
   }
 
-  /// The value of an `invalidURL` error, which isn't a URL. Nil for other errors.
+  /// The value that isn't a URL, if this error is `invalidURL`. Nil for other errors.
   public var urlConvertible: (any URLConvertible)? { if case .invalidURL(let url) = self { url } else { nil } }
 
-  /// The URL of the file that a multipart form couldn't read or write. Nil for other errors, and for errors that name no file.
+  /// The URL of the file that a multipart form couldn't read or write. Nil for other errors, and for errors without a file.
   public var url: URL? {
     guard case .multipartEncodingFailed(let reason) = self else { return nil }
     return switch reason {
@@ -37,7 +37,7 @@ extension AFError {
     }
   }
 
-  /// The error that caused this error, or nil if this module has detected the failure itself.
+  /// The error that caused this error, or nil if Alamofire itself detected the failure.
   public var underlyingError: (any Error)? {
     switch self {
     case .invalidURL, .responseValidationFailed: nil
@@ -54,7 +54,7 @@ extension AFError {
     }
   }
 
-  /// The media types that the failed validation accepts. Nil for other errors.
+  /// The media types that the failed validation would have accepted. Nil for other errors.
   public var acceptableContentTypes: [String]? {
     switch self {
     case .responseValidationFailed(.missingContentType(let types)),
@@ -76,7 +76,7 @@ extension AFError {
     return code
   }
 
-  /// The encoding in which the body isn't valid text. Nil for other errors.
+  /// The encoding in which the response body isn't valid text. Nil for other errors.
   public var failedStringEncoding: String.Encoding? {
     guard case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self else { return nil }
     return encoding

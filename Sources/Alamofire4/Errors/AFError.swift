@@ -3,88 +3,88 @@
 public import Foundation
 
 // Unchecked because, as in Alamofire 4, a URLConvertible needn't be Sendable. It is only described and compared.
-/// An error that this module itself has detected. Errors of URLSession and of the program's closures are passed on unchanged.
+/// An error that Alamofire itself detected. Errors of URLSession and of the program's closures are passed on unchanged.
 public enum AFError: Error, @unchecked Sendable {
   /// The reason why parameters couldn't be encoded.
   public enum ParameterEncodingFailureReason: Sendable {
-    /// The request has no URL to which a query could be appended.
+    /// The request has no URL to whose query the parameters could be appended.
     case missingURL
-    /// The parameters can't be represented as JSON.
+    /// The parameters can't be represented as JSON. `error` is the reason.
     case jsonEncodingFailed(error: any Error)
-    /// The parameters can't be represented as a property list.
+    /// The parameters can't be represented as a property list. `error` is the reason.
     case propertyListEncodingFailed(error: any Error)
   }
 
   /// The reason why a multipart form couldn't be encoded.
   public enum MultipartEncodingFailureReason: Sendable {
-    /// The URL of the part isn't a file URL.
+    /// The URL of a part's file isn't a file URL.
     case bodyPartURLInvalid(url: URL)
-    /// The file's name has no extension from which its media type could be derived.
+    /// The name of a part's file has no extension from which the part's media type could be derived.
     case bodyPartFilenameInvalid(in: URL)
-    /// The file can't be read.
+    /// The file of a part can't be read.
     case bodyPartFileNotReachable(at: URL)
-    /// The file doesn't exist, or its directory can't be searched.
+    /// The file of a part doesn't exist, or its directory can't be searched. `error` is the system's error.
     case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
-    /// The file is a directory.
+    /// The file of a part is a directory.
     case bodyPartFileIsDirectory(at: URL)
-    /// The file isn't a regular file, so it has no size.
+    /// The file of a part isn't a regular file, so it has no size.
     case bodyPartFileSizeNotAvailable(at: URL)
-    /// The file's attributes can't be read.
+    /// The attributes of a part's file can't be read. `error` is the system's error.
     case bodyPartFileSizeQueryFailedWithError(forURL: URL, error: any Error)
-    /// The file can't be opened.
+    /// The file of a part can't be opened.
     case bodyPartInputStreamCreationFailed(for: URL)
-    /// The output file can't be created.
+    /// The file for the encoded form can't be created.
     case outputStreamCreationFailed(for: URL)
-    /// The output file exists.
+    /// The file for the encoded form already exists.
     case outputStreamFileAlreadyExists(at: URL)
-    /// The output URL isn't a file URL.
+    /// The URL of the file for the encoded form isn't a file URL.
     case outputStreamURLInvalid(url: URL)
-    /// The output file can't be written.
+    /// The encoded form can't be written.
     case outputStreamWriteFailed(error: any Error)
-    /// A part can't be read, or is shorter or longer than announced.
+    /// A part of the form can't be read, or its length differs from the announced length.
     case inputStreamReadFailed(error: any Error)
   }
 
   /// The reason why a validation rejected a response.
   public enum ResponseValidationFailureReason: Sendable {
-    /// There is no downloaded file.
+    /// There is no downloaded file to validate.
     case dataFileNil
-    /// The downloaded file can't be read.
+    /// The downloaded file can't be read for validation.
     case dataFileReadFailed(at: URL)
-    /// The response has no media type, and `*/*` isn't acceptable.
+    /// The response has no Content-Type, and `*/*` isn't acceptable.
     case missingContentType(acceptableContentTypes: [String])
-    /// The response's media type isn't acceptable.
+    /// The content type of the response isn't one of the acceptable types.
     case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
-    /// The response's status code isn't acceptable.
+    /// The status code of the response isn't one of the acceptable codes.
     case unacceptableStatusCode(code: Int)
   }
 
   /// The reason why a response couldn't be serialized.
   public enum ResponseSerializationFailureReason: Sendable {
-    /// There is no body.
+    /// The response has no body, so there is nothing to serialize.
     case inputDataNil
-    /// There is no body, or the body is empty.
+    /// The response has no body, or an empty body.
     case inputDataNilOrZeroLength
-    /// There is no downloaded file.
+    /// There is no downloaded file to serialize.
     case inputFileNil
-    /// The downloaded file can't be read.
+    /// The downloaded file can't be read for serialization.
     case inputFileReadFailed(at: URL)
-    /// The body isn't text in the encoding.
+    /// The response body isn't valid text in `encoding`.
     case stringSerializationFailed(encoding: String.Encoding)
-    /// The body isn't JSON.
+    /// The response body isn't valid JSON.
     case jsonSerializationFailed(error: any Error)
-    /// The body isn't a property list, or is refused because reading it could be dangerous.
+    /// The response body isn't a property list, or it was rejected because reading it could be dangerous.
     case propertyListSerializationFailed(error: any Error)
   }
 
-  /// The value can't be converted to a URL.
+  /// The value `url` can't be converted to a URL.
   case invalidURL(url: any URLConvertible)
-  /// The parameters couldn't be encoded.
+  /// The parameters of a request couldn't be encoded.
   case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
-  /// The multipart form couldn't be encoded.
+  /// A multipart form couldn't be encoded.
   case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
   /// A validation rejected the response.
   case responseValidationFailed(reason: ResponseValidationFailureReason)
-  /// The response couldn't be serialized.
+  /// A serializer couldn't serialize the response.
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)
 }

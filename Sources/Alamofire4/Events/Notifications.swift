@@ -3,7 +3,7 @@
 public import Foundation
 
 extension Notification.Name {
-  /// The names of the notifications about a request's task.
+  /// The names of the notifications about a request's `URLSessionTask`.
   public struct Task {
     /// Posted by a ``Request`` after its task was resumed.
     public static let DidResume = Notification.Name(rawValue: "org.alamofire.notification.name.task.didResume")
@@ -17,11 +17,11 @@ extension Notification.Name {
 }
 
 extension Notification {
-  /// The keys of the notifications' `userInfo`.
+  /// The keys in the `userInfo` dictionary of notifications about requests.
   public struct Key {
-    /// The key of the `URLSessionTask`.
+    /// The `userInfo` key of the `URLSessionTask`.
     public static let Task = "org.alamofire.notification.key.task"
-    /// The key of the body that a data request or an upload has received.
+    /// The `userInfo` key of the response body that a data request or an upload has received.
     public static let ResponseData = "org.alamofire.notification.key.responseData"
   }
 }

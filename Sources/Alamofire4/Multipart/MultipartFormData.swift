@@ -22,45 +22,48 @@ open class MultipartFormData {
   /// The total length of the parts' bodies in bytes, without their headers and the boundaries.
   public var contentLength: UInt64 { form.contentLength }
 
-  /// Appends a part with data.
+  /// Appends a part whose body is `data`.
   public func append(_ data: Data, withName name: String) { form.append(data, withName: name) }
 
-  /// Appends a part with data and a media type.
+  /// Appends a part whose body is `data`, with a media type.
   public func append(_ data: Data, withName name: String, mimeType: String) {
     form.append(data, withName: name, mimeType: mimeType)
   }
 
-  /// Appends a part with data, a file name and a media type.
+  /// Appends a part whose body is `data`, with a file name and a media type.
   public func append(_ data: Data, withName name: String, fileName: String, mimeType: String) {
     form.append(data, withName: name, fileName: fileName, mimeType: mimeType)
   }
 
-  /// Appends a part with the content of a file. The part's media type depends on the file's extension. The file is read when the
-  /// form is encoded.
+  /// Appends a part whose body is the content of a file. The part's media type depends on the file's extension. The file is read
+  /// when the form is encoded.
   public func append(_ fileURL: URL, withName name: String) { form.append(fileURL, withName: name) }
 
-  /// Appends a part with the content of a file, a file name and a media type. The file is read when the form is encoded.
+  /// Appends a part whose body is the content of a file, with a file name and a media type. The file is read when the form is
+  /// encoded.
   public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
     form.append(fileURL, withName: name, fileName: fileName, mimeType: mimeType)
   }
 
-  /// Appends a part with `length` bytes of a stream, a file name and a media type. The stream is read when the form is encoded.
+  /// Appends a part whose body is read from a stream, with a file name and a media type. `length` is the number of bytes in the
+  /// stream, which is read when the form is encoded.
   public func append(
     _ stream: InputStream, withLength length: UInt64, name: String, fileName: String, mimeType: String
   ) {
     form.append(stream, withLength: length, name: name, fileName: fileName, mimeType: mimeType)
   }
 
-  /// Appends a part with `length` bytes of a stream and custom header fields, which are written sorted by name.
+  /// Appends a part whose body is read from a stream of `length` bytes. The part has only the given header fields, which are sorted
+  /// by name.
   public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
     let fields = headers.sorted { $0.key < $1.key }.map { Lupine.HTTPHeader(name: $0.key, value: $0.value) }
     form.append(stream, withLength: length, headers: Lupine.HTTPHeaders(fields))
   }
 
-  /// Encodes the form in memory, or throws `AFError.multipartEncodingFailed`.
+  /// Returns the encoded form. Throws `AFError.multipartEncodingFailed` if the form can't be encoded.
   public func encode() throws -> Data { try translatingErrors { try form.encode() } }
 
-  /// Writes the form to a new file, or throws `AFError.multipartEncodingFailed`.
+  /// Writes the encoded form to a new file. Throws `AFError.multipartEncodingFailed` if the form can't be encoded or written.
   public func writeEncodedData(to fileURL: URL) throws {
     try translatingErrors { try form.writeEncodedData(to: fileURL) }
   }

@@ -4,7 +4,7 @@ public import Foundation
 import Lupine
 public import LupineURLSession
 
-/// Encodes parameters as the JSON body of a request.
+/// Encodes parameters as JSON, which becomes the request's body.
 public struct JSONEncoding: ParameterEncoding, Sendable {
   /// An encoding that writes compact JSON with sorted keys.
   public static var `default`: JSONEncoding { JSONEncoding() }
@@ -12,16 +12,16 @@ public struct JSONEncoding: ParameterEncoding, Sendable {
   /// An encoding that writes indented JSON with sorted keys.
   public static var prettyPrinted: JSONEncoding { JSONEncoding(options: .prettyPrinted) }
 
-  /// The options for writing JSON.
+  /// The options for writing the JSON.
   public let options: JSONSerialization.WritingOptions
 
-  /// Creates an encoding. Keys are sorted regardless of the options.
+  /// Creates an encoding that writes JSON. Keys are sorted regardless of the options.
   public init(options: JSONSerialization.WritingOptions = []) {
     self.options = options
   }
 
-  /// Returns the request with the parameters as its body, and with `Content-Type: application/json` unless it has a
-  /// Content-Type.
+  /// Returns the request with the JSON of `parameters` as its body. Also sets `Content-Type: application/json`, unless the request
+  /// has a Content-Type.
   ///
   /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed(error:)` if a value can't be represented in JSON,
   ///   or the error of `asURLRequest()`.
@@ -29,7 +29,8 @@ public struct JSONEncoding: ParameterEncoding, Sendable {
     try encode(urlRequest, withJSONObject: parameters)
   }
 
-  /// Returns the request with an array or a dictionary as its JSON body, by the rules of `encode(_:with:)`.
+  /// Returns the request with the JSON of `jsonObject`, an array or a dictionary, as its body. Apart from that, behaves like
+  /// `encode(_:with:)`.
   public func encode(_ urlRequest: any URLRequestConvertible, withJSONObject jsonObject: Any? = nil) throws
     -> URLRequest
   {

@@ -3,11 +3,11 @@
 import Foundation
 public import LupineURLSession
 
-/// The parameters of a request by name.
+/// The parameters of a request: values by name.
 public typealias Parameters = [String: Any]
 
-/// A type that encodes parameters into a request.
+/// A type that encodes parameters into a request: into the URL's query, the body, or both.
 public protocol ParameterEncoding {
-  /// Returns the request with the parameters encoded into it. If the method throws an error, the request fails with it.
+  /// Returns the request with `parameters` encoded into it. If the method throws an error, the request fails with that error.
   func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
 }

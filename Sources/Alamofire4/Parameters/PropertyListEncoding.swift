@@ -6,22 +6,22 @@ public import LupineURLSession
 
 /// Encodes parameters as a property list, which becomes the request's body.
 public struct PropertyListEncoding: ParameterEncoding, Sendable {
-  /// An encoding that writes XML.
+  /// An encoding that writes property lists as XML.
   public static var `default`: PropertyListEncoding { PropertyListEncoding() }
 
-  /// An encoding that writes XML.
+  /// An encoding that writes property lists as XML.
   public static var xml: PropertyListEncoding { PropertyListEncoding(format: .xml) }
 
-  /// An encoding that writes the binary format.
+  /// An encoding that writes property lists in the binary format.
   public static var binary: PropertyListEncoding { PropertyListEncoding(format: .binary) }
 
-  /// The format to write.
+  /// The property list format that the encoding writes.
   public let format: PropertyListSerialization.PropertyListFormat
 
-  /// The options for writing property lists. Foundation defines none.
+  /// The options for writing property lists. Foundation defines no such options.
   public let options: PropertyListSerialization.WriteOptions
 
-  /// Creates an encoding.
+  /// Creates an encoding that writes property lists.
   public init(
     format: PropertyListSerialization.PropertyListFormat = .xml, options: PropertyListSerialization.WriteOptions = 0
   ) {
@@ -29,8 +29,8 @@ public struct PropertyListEncoding: ParameterEncoding, Sendable {
     self.options = options
   }
 
-  /// Returns the request with the parameters as its body, and with `Content-Type: application/x-plist` unless it has a
-  /// Content-Type.
+  /// Returns the request with the property list of `parameters` as its body. Also sets `Content-Type: application/x-plist`, unless
+  /// the request has a Content-Type.
   ///
   /// - Throws: `AFError.parameterEncodingFailed` with `.propertyListEncodingFailed(error:)` if a value can't be represented
   ///   or the format is `.openStep`, which Foundation can't write; or the error of `asURLRequest()`.

@@ -6,9 +6,9 @@
 public import Foundation
 public import LupineURLSession
 
-/// A type that can be converted to a URL.
+/// A type that can be converted to a `URL`.
 public protocol URLConvertible {
-  /// Returns the URL. If the method throws an error, the request fails with it.
+  /// Returns the URL that this value represents. If the method throws an error, the request fails with that error.
   func asURL() throws -> URL
 }
 
@@ -38,22 +38,22 @@ extension URLComponents: URLConvertible {
 
 /// A type that can be converted to a `URLRequest`.
 public protocol URLRequestConvertible {
-  /// Returns the `URLRequest`. If the method throws an error, the request fails with it.
+  /// Returns the `URLRequest` that this value represents. If the method throws an error, the request fails with that error.
   func asURLRequest() throws -> URLRequest
 }
 
 extension URLRequestConvertible {
-  /// The `URLRequest`, or nil if it can't be created.
+  /// The `URLRequest` that this value represents, or nil if `asURLRequest()` throws an error.
   @_disfavoredOverload
   public var urlRequest: URLRequest? { try? asURLRequest() }
 }
 
 extension URLRequest: URLRequestConvertible {
-  /// Returns this request.
+  /// Returns this `URLRequest` unchanged.
   @_disfavoredOverload
   public func asURLRequest() throws -> URLRequest { self }
 
-  /// Creates a request with a method and header fields, or throws the error of `asURL()`.
+  /// Creates a `URLRequest` from a URL, a method and header fields, or throws the error of `asURL()`.
   @_disfavoredOverload
   public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
     self.init(url: try url.asURL())

@@ -5,58 +5,58 @@ import Lupine
 import LupineFormats
 public import LupineURLSession
 
-/// Encodes parameters as `key=value` pairs, sorted by key, in the query or the body.
+/// Encodes parameters as `key=value` pairs, sorted by key, in the URL's query or the request body.
 public struct URLEncoding: ParameterEncoding, Sendable {
-  /// The part of the request that receives the pairs.
+  /// The part of a request that receives the `key=value` pairs.
   public enum Destination: Sendable {
-    /// The query for GET, HEAD and DELETE; the body for other methods.
+    /// The pairs go to the URL's query for GET, HEAD and DELETE, and to the request body for other methods.
     case methodDependent
-    /// The query.
+    /// The pairs are appended to the URL's query, whatever the request's method.
     case queryString
-    /// The body.
+    /// The pairs become the request body, whatever the request's method.
     case httpBody
   }
 
-  /// How the key of an array is written for each of the array's elements, such as `key[]=1&key[]=2`.
+  /// The format of the key under which each element of an array is written, such as `key[]=1&key[]=2`.
   public enum ArrayEncoding: Sendable {
-    /// `key[]` for every element.
+    /// Writes each element of an array under the key with empty brackets: `key[]=1&key[]=2`.
     case brackets
-    /// `key` for every element.
+    /// Writes each element of an array under the plain key, without brackets: `key=1&key=2`.
     case noBrackets
   }
 
-  /// How `Bool` values are written.
+  /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
   public enum BoolEncoding: Sendable {
-    /// Writes `true` as `1` and `false` as `0`.
+    /// Writes `true` as `1`, and `false` as `0`.
     case numeric
-    /// Writes `true` as `true` and `false` as `false`.
+    /// Writes `true` and `false` as these words.
     case literal
   }
 
-  /// An encoding whose destination depends on the method.
+  /// An encoding whose destination depends on the request's method: the query for GET, HEAD and DELETE, otherwise the body.
   public static var `default`: URLEncoding { URLEncoding() }
 
-  /// An encoding whose destination depends on the method.
+  /// An encoding whose destination depends on the request's method: the query for GET, HEAD and DELETE, otherwise the body.
   public static var methodDependent: URLEncoding { URLEncoding() }
 
-  /// An encoding into the query.
+  /// An encoding that writes parameters to the URL's query, whatever the request's method.
   public static var queryString: URLEncoding { URLEncoding(destination: .queryString) }
 
-  /// An encoding into the body.
+  /// An encoding that writes parameters to the request body, whatever the request's method.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-  /// The part of the request that receives the pairs.
+  /// The part of the request that receives the `key=value` pairs.
   public let destination: Destination
 
-  /// How the key of an array is written for each of the array's elements, such as `key[]=1&key[]=2`.
+  /// The format of the key under which each element of an array is written, such as `key[]=1&key[]=2`.
   public let arrayEncoding: ArrayEncoding
 
-  /// How `Bool` values are written.
+  /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
   public let boolEncoding: BoolEncoding
 
   private let encoding: Lupine.URLEncoding
 
-  /// Creates an encoding.
+  /// Creates an encoding that writes parameters as a URL-encoded form.
   public init(
     destination: Destination = .methodDependent, arrayEncoding: ArrayEncoding = .brackets,
     boolEncoding: BoolEncoding = .numeric
@@ -69,7 +69,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
       boolEncoding: boolEncoding == .numeric ? .numeric : .literal)
   }
 
-  /// Returns the request with the parameters appended to its query, or as its body.
+  /// Returns the request with `parameters` appended to its query or written to its body as a URL-encoded form.
   ///
   /// - Throws: `AFError.parameterEncodingFailed` with `.missingURL` if the query is the destination and the request has no
   ///   URL, or the error of `asURLRequest()`.
@@ -92,12 +92,12 @@ public struct URLEncoding: ParameterEncoding, Sendable {
     return request
   }
 
-  /// Returns the percent-encoded pairs for a key and its value. An array or a dictionary may result in several pairs.
+  /// Returns the percent-encoded key-value pairs for a parameter. An array or a dictionary may result in several pairs.
   public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
     encoding.queryComponents(fromKey: key, value: value)
   }
 
-  /// Percent-encodes the characters that a query's keys and values can't contain, and returns the result.
+  /// Returns `string` with the characters percent-encoded that the keys and values of a query can't contain.
   public func escape(_ string: String) -> String { PercentEscapeTable.formDefault.escape(string) }
 
   private func isInQuery(for method: String?) -> Bool {

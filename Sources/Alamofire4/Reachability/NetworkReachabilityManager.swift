@@ -10,30 +10,30 @@ import Synchronization
 open class NetworkReachabilityManager: @unchecked Sendable {
   /// The reachability of a host.
   public enum NetworkReachabilityStatus: Equatable, Sendable {
-    /// The network's state can't be read.
+    /// The reachability isn't known, because the network's state can't be read.
     case unknown
-    /// There is no route to the host.
+    /// The host isn't reachable: there is no route to it.
     case notReachable
-    /// There is a route to the host.
+    /// The host is reachable: there is a route to it through a network of this type.
     case reachable(ConnectionType)
   }
 
-  /// The kind of network that leads to the host.
+  /// The kind of network through which the host is reached.
   public enum ConnectionType: Equatable, Sendable {
-    /// Any network that isn't known to be a mobile network.
+    /// A network that isn't known to be a mobile network, such as Ethernet or Wi-Fi.
     case ethernetOrWiFi
     /// A mobile network.
     case wwan
   }
 
-  /// A closure that is called with the new status.
+  /// A closure that is called with the host's new reachability.
   public typealias Listener = (NetworkReachabilityStatus) -> Void
 
   private struct State {
     var listener: Transferred<Listener>?
     var queue = DispatchQueue.main
     var previousFlags: SCNetworkReachabilityFlags?
-    /// Incremented when listening stops, so that a change that was detected before isn't reported afterward.
+    /// A number that is incremented when listening stops. Changes that were detected before are then no longer reported.
     var generation = 0
   }
 
@@ -50,7 +50,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// Whether the host is reachable through a network that isn't known to be a mobile network.
   open var isReachableOnEthernetOrWiFi: Bool { networkReachabilityStatus == .reachable(.ethernetOrWiFi) }
 
-  /// The current status.
+  /// The host's current reachability.
   open var networkReachabilityStatus: NetworkReachabilityStatus { Self.status(flags) }
 
   /// The queue on which the listener is called. The main queue by default.
@@ -59,7 +59,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     set { state.withLock { $0.queue = newValue } }
   }
 
-  /// Called with the status when listening starts, and after each change.
+  /// The closure that is called with the host's reachability when listening starts, and after each change. Nil if there is none.
   open var listener: Listener? {
     get { state.withLock { $0.listener }?.value }
     set {
@@ -68,19 +68,19 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     }
   }
 
-  /// The current state as flags, or nil if it can't be read.
+  /// The host's current reachability as flags, or nil if the network's state can't be read.
   open var flags: SCNetworkReachabilityFlags? { SCNetworkReachabilityFlags(reachability.current()) }
 
-  /// The flags of the status that was reported last, or an empty set if none was reported since listening started.
+  /// The flags that were reported last. An empty set if none have been reported since listening started.
   open var previousFlags: SCNetworkReachabilityFlags { state.withLock { $0.previousFlags ?? [] } }
 
-  /// Creates a manager for a host's name or address. Returns nil for an empty name.
+  /// Creates a manager that reports whether `host`, a name or an address, is reachable. Returns nil if `host` is empty.
   public convenience init?(host: String) {
     guard let reachability = HostReachability(host: host) else { return nil }
     self.init(reachability)
   }
 
-  /// Creates a manager that reports whether the internet is reachable, by the default IPv4 or IPv6 route.
+  /// Creates a manager that reports whether the internet is reachable through the default IPv4 or IPv6 route.
   public convenience init?() {
     guard let reachability = HostReachability(host: nil) else { return nil }
     self.init(reachability)
@@ -94,7 +94,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     stopListening()
   }
 
-  /// Starts calling the listener, and returns false if changes can't be observed.
+  /// Starts to observe the network and to call the listener. Returns false if changes can't be observed.
   @discardableResult
   open func startListening() -> Bool {
     stopListening()
@@ -107,7 +107,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     return isWatched
   }
 
-  /// Stops calling the listener.
+  /// Stops observing the network. The listener is no longer called.
   open func stopListening() {
     reachability.stop()
     state.withLock { state in

@@ -14,21 +14,21 @@ open class DataRequest: Request, @unchecked Sendable {
     super.init(session: session, source: source, task: task, delegate: dataDelegate)
   }
 
-  /// The `URLRequest` of the latest task. If the adapter failed and no task exists, the original `URLRequest`.
+  /// The `URLRequest` of the request's latest task. If no task exists because the adapter failed, the original `URLRequest`.
   open override var request: URLRequest? { super.request ?? source?.request }
 
-  /// The progress of the response's body.
+  /// The progress of receiving the response body.
   open var progress: Progress { dataDelegate.downloadProgress.progress }
 
-  /// Calls a closure with the progress of the response's body, on the main queue by default.
+  /// Sets the closure that is called with the progress of receiving the response body, on the main queue by default.
   @discardableResult
   open func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
     dataDelegate.downloadProgress.call(on: queue, closure)
     return self
   }
 
-  /// Passes each part of the response's body to a closure as it arrives, instead of collecting the body. Calls the closure on the
-  /// session's delegate queue.
+  /// Passes each part of the response body to `closure` as it arrives, instead of collecting the body in memory. The closure is
+  /// called on the session's delegate queue.
   @discardableResult
   open func stream(closure: ((Data) -> Void)? = nil) -> Self {
     dataDelegate.stream(to: closure)
@@ -37,12 +37,12 @@ open class DataRequest: Request, @unchecked Sendable {
 }
 
 // Unchecked because the superclass is. All state is constant.
-/// A request that sends a body from memory, from a file or from a stream.
+/// A request that sends a request body from memory, a file or a stream.
 open class UploadRequest: DataRequest, @unchecked Sendable {
-  /// The progress of the request's body.
+  /// The progress of sending the request body.
   open var uploadProgress: Progress { dataDelegate.uploadProgress.progress }
 
-  /// Calls a closure with the progress of the request's body, on the main queue by default.
+  /// Sets the closure that is called with the progress of sending the request body, on the main queue by default.
   @discardableResult
   open func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
     dataDelegate.uploadProgress.call(on: queue, closure)

@@ -5,12 +5,12 @@ import LupineURLSession
 import Synchronization
 
 // Unchecked because the superclass is. All state is constant or in the Mutex.
-/// Collects the body of a data request or an upload, or passes the body on to a closure.
+/// Collects the response body of a data request or an upload, or passes the body to a closure.
 final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
   private struct Body {
     var data = Data()
     var byteCount: Int64 = 0
-    /// The closure that receives the body, or nil to collect the body in `data`.
+    /// The closure that receives the parts of the response body, or nil to collect them in `data`.
     var stream: Transferred<(Data) -> Void>?
   }
 
@@ -20,7 +20,7 @@ final class DataTaskDelegate: TaskDelegate, @unchecked Sendable {
 
   override var data: Data? { body.withLock { $0.stream == nil ? $0.data : nil } }
 
-  /// Passes the body to a closure from now on instead of collecting it.
+  /// Passes the rest of the response body to `closure` instead of collecting it. If `closure` is nil, collects the body again.
   func stream(to closure: ((Data) -> Void)?) {
     let stream = closure.map { Transferred($0) }
     body.withLock { $0.stream = stream }

@@ -7,17 +7,17 @@ public import LupineURLSession
 // Unchecked because the superclass is. All state is constant.
 /// A request whose response body is written to a file.
 open class DownloadRequest: Request, @unchecked Sendable {
-  /// Options for moving a file to its destination.
+  /// Options for moving a downloaded file to its destination.
   public struct DownloadOptions: OptionSet, Sendable {
-    /// Creates missing directories of the destination's path.
+    /// Creates missing directories in the path of the destination before the downloaded file is moved there.
     public static let createIntermediateDirectories = DownloadOptions(rawValue: 1 << 0)
-    /// Replaces an existing file at the destination.
+    /// Replaces an existing file at the destination with the downloaded file.
     public static let removePreviousFile = DownloadOptions(rawValue: 1 << 1)
 
-    /// The options as a bit mask.
+    /// The download options as a bit mask.
     public let rawValue: UInt
 
-    /// Creates options from a bit mask.
+    /// Creates download options from a bit mask.
     public init(rawValue: UInt) { self.rawValue = rawValue }
   }
 
@@ -35,19 +35,20 @@ open class DownloadRequest: Request, @unchecked Sendable {
     super.init(session: session, source: source, task: task, delegate: downloadDelegate)
   }
 
-  /// The `URLRequest` of the latest task. If the adapter failed and no task exists, the original `URLRequest`.
+  /// The `URLRequest` of the request's latest task. If no task exists because the adapter failed, the original `URLRequest`.
   open override var request: URLRequest? { super.request ?? source?.request }
 
-  /// The data with which a cancelled or failed download can be continued, or nil if it can't be continued.
+  /// The data for resuming a cancelled or failed download, or nil if the download can't be resumed.
   open var resumeData: Data? { downloadDelegate.files.resumeData }
 
-  /// The progress of the download.
+  /// The progress of receiving the file.
   open var progress: Progress { downloadDelegate.progress.progress }
 
-  /// Cancels the download, and keeps the received part of the file if the server supports continuing the download.
+  /// Cancels the download. If the server supports resuming, the part of the file received so far isn't deleted, so that the
+  /// download can be resumed.
   open override func cancel() { cancel(createResumeData: true) }
 
-  /// Cancels the download, and keeps the received part of the file only if `createResumeData` is true.
+  /// Cancels the download. Unless `createResumeData` is true, the part of the file received so far is deleted.
   open func cancel(createResumeData: Bool) {
     cancel { task in
       guard createResumeData, let task = task as? URLSessionDownloadTask else { return task.cancel() }
@@ -55,14 +56,14 @@ open class DownloadRequest: Request, @unchecked Sendable {
     }
   }
 
-  /// Calls a closure with the progress of the download, on the main queue by default.
+  /// Sets the closure that is called with the progress of the download, on the main queue by default.
   @discardableResult
   open func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
     downloadDelegate.progress.call(on: queue, closure)
     return self
   }
 
-  /// Returns a destination in a directory of the user, with the file name that the server suggests.
+  /// Returns a closure that chooses a destination in `directory`, with the file name that the server suggests.
   open class func suggestedDownloadDestination(
     for directory: FileManager.SearchPathDirectory = .documentDirectory,
     in domain: FileManager.SearchPathDomainMask = .userDomainMask
@@ -74,7 +75,7 @@ open class DownloadRequest: Request, @unchecked Sendable {
     }
   }
 
-  /// Returns a destination in a directory of the user, as the class method does.
+  /// Returns a closure that chooses a destination in `directory`, as the class method of the same name does.
   public func suggestedDownloadDestination(
     for directory: FileManager.SearchPathDirectory = .documentDirectory,
     in domain: FileManager.SearchPathDomainMask = .userDomainMask

@@ -24,7 +24,7 @@ final class DownloadTaskDelegate: TaskDelegate, @unchecked Sendable {
 
   var files: Files { state.withLock { $0 } }
 
-  /// The file that response handlers read.
+  /// The URL of the downloaded file that response handlers read, or nil if there is no file.
   var fileURL: URL? { destination == nil ? files.temporaryURL : files.destinationURL }
 
   func keep(resumeData: Data?) {
@@ -47,7 +47,7 @@ final class DownloadTaskDelegate: TaskDelegate, @unchecked Sendable {
     super.complete(with: error)
   }
 
-  /// Moves the complete file to its destination, or renames the temporary file if there is no destination.
+  /// Moves the completely downloaded file to its destination. If the request has no destination, renames the temporary file.
   func receive(_ file: URL, response: HTTPURLResponse?) {
     var move = DownloadDestination(
       url: file.deletingLastPathComponent().appending(path: "Alamofire_\(file.lastPathComponent)"))

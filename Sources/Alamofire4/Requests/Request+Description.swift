@@ -5,7 +5,7 @@ import Lupine
 import LupineURLSession
 
 extension Request: CustomStringConvertible {
-  /// The method, the URL and, after the response has arrived, the status code.
+  /// The request's method, its URL and, after the response has arrived, the status code.
   public var description: String {
     [
       request?.httpMethod, request?.url?.absoluteString, response.map { "(\($0.statusCode))" },
@@ -14,7 +14,7 @@ extension Request: CustomStringConvertible {
 }
 
 extension Request: CustomDebugStringConvertible {
-  /// The curl command that sends the same request.
+  /// A curl command that sends the same request.
   public var debugDescription: String {
     guard let request else { return "$ curl command could not be created" }
     let configuration = session.configuration

@@ -7,14 +7,14 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or in the Mutex.
 /// A request that a ``SessionManager`` sends.
 open class Request: @unchecked Sendable {
-  /// Called with the progress of a transfer.
+  /// A closure that is called with the progress of a transfer.
   public typealias ProgressHandler = (Progress) -> Void
 
-  /// The outcome of a validation.
+  /// The outcome of validating a response.
   public enum ValidationResult: Sendable {
-    /// The response is valid.
+    /// The validation accepts the response.
     case success
-    /// The response is invalid, and the request fails with this error.
+    /// The validation rejects the response, and the request fails with this error.
     case failure(any Error)
   }
 
@@ -23,14 +23,14 @@ open class Request: @unchecked Sendable {
     var retryCount: UInt = 0
     var startTime: Double?
     var validations: [Transferred<() -> (any Error)?>] = []
-    /// Whether the latest attempt's validations have started.
+    /// Whether the validations of the latest attempt have started.
     var isValidated = false
-    /// Whether response handlers have been added.
+    /// Whether any response handler has been added to the request.
     var hasHandlers = false
     var isCancelled = false
   }
 
-  /// The session of the request's tasks.
+  /// The `URLSession` that creates the request's tasks.
   public let session: URLSession
 
   let taskDelegate: TaskDelegate
@@ -45,16 +45,16 @@ open class Request: @unchecked Sendable {
     state = Mutex(State(task: task))
   }
 
-  /// The data and the error of the request's task, and the queue on which its responses are serialized.
+  /// The delegate of the request's task. It holds the task's data and error, and the queue on which responses are serialized.
   open var delegate: TaskDelegate { taskDelegate }
 
-  /// The latest task, or nil if none could be created.
+  /// The request's latest task, or nil if no task could be created.
   open var task: URLSessionTask? { state.withLock { $0.task } }
 
-  /// The `URLRequest` of the latest task, as the adapter has changed it, or nil if there is no task.
+  /// The `URLRequest` of the latest task, as the adapter returned it, or nil if there is no task.
   open var request: URLRequest? { task?.originalRequest }
 
-  /// The head of the response, or nil if none has arrived.
+  /// The head of the latest task's response, or nil before it has arrived.
   open var response: HTTPURLResponse? { task?.response as? HTTPURLResponse }
 
   /// The number of times that the request was retried.
@@ -82,14 +82,14 @@ open class Request: @unchecked Sendable {
     ("Authorization", "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())")
   }
 
-  /// Returns the Authorization field of Basic authentication, as the class method does.
+  /// Returns the Authorization field of Basic authentication, as the class method of the same name does.
   public func authorizationHeader(user: String, password: String) -> (key: String, value: String)? {
     Self.authorizationHeader(user: user, password: password)
   }
 
   // MARK: Controls
 
-  /// Starts or continues the request. A request that couldn't be created completes with its error.
+  /// Starts or resumes the request. A request that couldn't be created completes with its error.
   open func resume() {
     let task = state.withLock { state in
       state.startTime = state.startTime ?? Date().timeIntervalSinceReferenceDate
@@ -100,7 +100,7 @@ open class Request: @unchecked Sendable {
     post(Notification.Name.Task.DidResume, task)
   }
 
-  /// Pauses the request.
+  /// Suspends the request.
   open func suspend() {
     guard let task else { return }
     task.suspend()
@@ -112,7 +112,7 @@ open class Request: @unchecked Sendable {
     cancel { $0.cancel() }
   }
 
-  /// Marks the request as cancelled, so that it isn't retried, and cancels its task with `stop`.
+  /// Marks the request as cancelled, so that it isn't retried. Then calls `stop` to cancel its task.
   func cancel(_ stop: (URLSessionTask) -> Void) {
     let task = state.withLock { state in
       state.isCancelled = true
@@ -129,7 +129,7 @@ open class Request: @unchecked Sendable {
 
   // MARK: Attempts
 
-  /// Starts the request's next attempt. The caller resumes `task` afterward. Returns false if the request was cancelled.
+  /// Starts the request's next attempt with `task`, which the caller then resumes. Returns false if the request was cancelled.
   func restart(with task: URLSessionTask) -> Bool {
     let isRestarted = state.withLock { state in
       guard !state.isCancelled else { return false }
@@ -145,13 +145,13 @@ open class Request: @unchecked Sendable {
 
   var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Adds a response handler, which runs on the serialization queue after the request has completed.
+  /// Adds a response handler. It runs on the serialization queue after the request has completed.
   func addHandler(_ handler: @escaping () -> Void) {
     state.withLock { $0.hasHandlers = true }
     taskDelegate.queue.perform(handler)
   }
 
-  /// Adds a validation, which returns an error if it rejects the response.
+  /// Adds a validation closure, which returns an error to reject the response and otherwise nil.
   ///
   /// A request starts when it is created, so it may have ended before its validations are added. A late validation runs before
   /// the response handlers that are added after it. If there are no earlier response handlers, the retrier decides whether the
@@ -174,7 +174,7 @@ open class Request: @unchecked Sendable {
     }
   }
 
-  /// Runs the validations in order until one of them rejects the response.
+  /// Runs the request's validations in order until one of them rejects the response.
   func runValidations() {
     let validations = state.withLock { state in
       state.isValidated = true
@@ -186,7 +186,7 @@ open class Request: @unchecked Sendable {
     }
   }
 
-  /// The times of the request. The time at which this property is read counts as the end of serialization.
+  /// The times of the request. Reading this property sets the end of serialization to the current time.
   var timeline: Timeline {
     Timeline(
       start: state.withLock { $0.startTime }, metrics: taskDelegate.metrics,
@@ -194,9 +194,9 @@ open class Request: @unchecked Sendable {
   }
 }
 
-/// Decides whether a request is sent again after a late validation has rejected its response.
+/// An object that decides whether a request is sent again after a late validation has rejected its response.
 protocol LateRetrying {
-  /// Called on the request's serialization queue. Suspends this queue until the decision is made and, if the request is retried,
-  /// until the new attempt has ended.
+  /// Decides whether `request` is sent again, and sends it again. Called on the request's serialization queue. This queue is
+  /// suspended until the decision is made and, if the request is retried, until the new attempt has ended.
   func retry(_ request: Request, after error: any Error)
 }

@@ -5,7 +5,7 @@ import LupineURLSession
 import Synchronization
 
 // Unchecked because the class is open. All state is constant or in the Mutex.
-/// The data and the error of a request's task, and the queue on which its responses are serialized.
+/// Holds the received data and the error of a request's task, and the queue on which responses are serialized.
 open class TaskDelegate: NSObject, @unchecked Sendable {
   private struct State {
     var error: (any Error)?
@@ -13,7 +13,7 @@ open class TaskDelegate: NSObject, @unchecked Sendable {
     var metrics: URLSessionTaskMetrics?
   }
 
-  /// The serial queue of the request's serializers, suspended until the request has completed.
+  /// The serial queue on which responses are serialized. It is suspended until the request has completed.
   public let queue: OperationQueue
 
   private let state = Mutex(State())
@@ -26,16 +26,16 @@ open class TaskDelegate: NSObject, @unchecked Sendable {
     state.withLock { $0.error = error }
   }
 
-  /// The received body, or nil for a download and for a request whose body goes to a closure.
+  /// The received response body. Nil for a download, and if the body is passed to a closure.
   public var data: Data? { nil }
 
-  /// The error of the task or of a validation, which the response handlers receive.
+  /// The error of the task or of a validation, or nil. Response handlers receive this error.
   public var error: (any Error)? {
     get { state.withLock { $0.error } }
     set { state.withLock { $0.error = newValue } }
   }
 
-  /// The credential with which challenges are answered, or nil if none was set.
+  /// The credential with which the request answers authentication challenges, or nil if none was set.
   var credential: URLCredential? {
     get { state.withLock { $0.credential } }
     set { state.withLock { $0.credential = newValue } }
@@ -51,7 +51,7 @@ open class TaskDelegate: NSObject, @unchecked Sendable {
     state.withLock { state in (state.error, state.metrics) = (nil, nil) }
   }
 
-  /// Stores the task's error, and starts the response handlers.
+  /// Stores the task's error, and starts the response handlers by resuming ``queue``.
   func complete(with error: (any Error)?) {
     state.withLock { $0.error = $0.error ?? error }
     queue.isSuspended = false

@@ -3,7 +3,7 @@
 import Foundation
 import LupineURLSession
 
-/// A URL request with its body, from which a request creates its tasks.
+/// The `URLRequest` and the body, or the resume data, from which each attempt of a request creates its task.
 enum TaskSource {
   enum Body {
     case data(Data)
@@ -16,7 +16,7 @@ enum TaskSource {
   case resumedDownload(Data)
   case upload(Body, URLRequest)
 
-  /// The `URLRequest` before the adapter has changed it.
+  /// The `URLRequest` before adaptation, or nil for a download that resumes an earlier one.
   var request: URLRequest? {
     switch self {
     case .data(let request), .download(let request), .upload(_, let request): request
@@ -24,12 +24,12 @@ enum TaskSource {
     }
   }
 
-  /// Whether the body still exists, so that a task can send it.
+  /// Whether the request body still exists, so that another task can send it.
   var hasBody: Bool {
     if case .upload(.file(let url), _) = self { FileManager.default.fileExists(atPath: url.path) } else { true }
   }
 
-  /// Adapts the request with `adapt` and creates a task from it.
+  /// Creates a task from the `URLRequest` that `adapt` returns.
   func makeTask(
     in session: URLSession, adapting adapt: (URLRequest) throws -> URLRequest
   ) throws(AdaptationError) -> URLSessionTask {
@@ -51,7 +51,7 @@ enum TaskSource {
   }
 }
 
-/// The error that an adapter has thrown.
+/// The error that an adapter threw.
 struct AdaptationError: Error {
   let cause: any Error
 }

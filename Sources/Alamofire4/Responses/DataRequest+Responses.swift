@@ -5,7 +5,8 @@ public import Foundation
 import LupineURLSession
 
 extension DataRequest {
-  /// Calls a handler with the response after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the response, without a serialized body, after the request has completed. The handler is called
+  /// on the main queue by default.
   @discardableResult
   public func response(
     queue: DispatchQueue? = nil, completionHandler: @escaping (DefaultDataResponse) -> Void
@@ -19,7 +20,8 @@ extension DataRequest {
     return self
   }
 
-  /// Calls a handler with the serialized response after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the response, with its body serialized by `responseSerializer`, after the request has completed.
+  /// The handler is called on the main queue by default.
   @discardableResult
   public func response<Serializer: DataResponseSerializerProtocol>(
     queue: DispatchQueue? = nil, responseSerializer: Serializer,
@@ -36,12 +38,13 @@ extension DataRequest {
     return self
   }
 
-  /// Returns a serializer whose value is the body.
+  /// Returns a serializer that returns the response body as `Data`.
   public static func dataResponseSerializer() -> DataResponseSerializer<Data> {
     DataResponseSerializer { Request.serializeResponseData(response: $1, data: $2, error: $3) }
   }
 
-  /// Calls a handler with the body after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the response body as `Data` after the request has completed. The handler is called on the main
+  /// queue by default.
   @discardableResult
   public func responseData(
     queue: DispatchQueue? = nil, completionHandler: @escaping (DataResponse<Data>) -> Void
@@ -50,12 +53,13 @@ extension DataRequest {
       queue: queue, responseSerializer: DataRequest.dataResponseSerializer(), completionHandler: completionHandler)
   }
 
-  /// Returns a serializer whose value is the body's text, by default in the response's charset.
+  /// Returns a serializer that reads the response body as text, by default in the response's charset.
   public static func stringResponseSerializer(encoding: String.Encoding? = nil) -> DataResponseSerializer<String> {
     DataResponseSerializer { Request.serializeResponseString(encoding: encoding, response: $1, data: $2, error: $3) }
   }
 
-  /// Calls a handler with the body's text after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the response body as text after the request has completed. The handler is called on the main
+  /// queue by default.
   @discardableResult
   public func responseString(
     queue: DispatchQueue? = nil, encoding: String.Encoding? = nil,
@@ -66,14 +70,15 @@ extension DataRequest {
       completionHandler: completionHandler)
   }
 
-  /// Returns a serializer whose value consists of the body's JSON objects.
+  /// Returns a serializer that reads the response body as untyped JSON.
   public static func jsonResponseSerializer(
     options: JSONSerialization.ReadingOptions = .allowFragments
   ) -> DataResponseSerializer<Any> {
     DataResponseSerializer { Request.serializeResponseJSON(options: options, response: $1, data: $2, error: $3) }
   }
 
-  /// Calls a handler with the body's JSON objects after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the response body as untyped JSON after the request has completed. The handler is called on the
+  /// main queue by default.
   @discardableResult
   public func responseJSON(
     queue: DispatchQueue? = nil, options: JSONSerialization.ReadingOptions = .allowFragments,
@@ -84,7 +89,7 @@ extension DataRequest {
       completionHandler: completionHandler)
   }
 
-  /// Returns a serializer that decodes the response's body as a property list.
+  /// Returns a serializer that reads the response body as a property list.
   public static func propertyListResponseSerializer(
     options: PropertyListSerialization.ReadOptions = []
   ) -> DataResponseSerializer<Any> {
@@ -93,8 +98,8 @@ extension DataRequest {
     }
   }
 
-  /// Calls a handler with the objects of the body's property list after the request has completed, on the main queue by
-  /// default.
+  /// Adds a handler that receives the response body as a property list after the request has completed. The handler is called on
+  /// the main queue by default.
   @discardableResult
   public func responsePropertyList(
     queue: DispatchQueue? = nil, options: PropertyListSerialization.ReadOptions = [],

@@ -3,22 +3,22 @@
 public import Foundation
 public import LupineURLSession
 
-/// The response to a data request or an upload, without a serialized body.
+/// The response to a data request or an upload, without a serialized value.
 public struct DefaultDataResponse: Sendable {
-  /// The request, or nil if it couldn't be created.
+  /// The `URLRequest` that was sent, or nil if it couldn't be created.
   public let request: URLRequest?
-  /// The response's head, or nil if none arrived.
+  /// The head of the server's response, or nil if none was received.
   public let response: HTTPURLResponse?
-  /// The body, or nil if it was passed to a closure instead of being collected.
+  /// The response body, or nil if the body was passed to a closure instead of being collected.
   public let data: Data?
   /// The error of the request, or nil if it succeeded.
   public let error: (any Error)?
-  /// The times of the request.
+  /// The times of the request's events, and the durations between them.
   public let timeline: Timeline
   /// The metrics of the request's task.
   public let metrics: URLSessionTaskMetrics?
 
-  /// Creates a response.
+  /// Creates a response without a serialized value.
   public init(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?, timeline: Timeline = Timeline(),
     metrics: AnyObject? = nil
@@ -34,26 +34,26 @@ public struct DefaultDataResponse: Sendable {
 
 /// The response to a data request or an upload, with the value that a serializer created from the response's body.
 public struct DataResponse<Value> {
-  /// The request, or nil if it couldn't be created.
+  /// The `URLRequest` that was sent, or nil if it couldn't be created.
   public let request: URLRequest?
-  /// The response's head, or nil if none arrived.
+  /// The head of the server's response, or nil if none was received.
   public let response: HTTPURLResponse?
-  /// The body, or nil if it was passed to a closure instead of being collected.
+  /// The response body, or nil if the body was passed to a closure instead of being collected.
   public let data: Data?
-  /// The serialized body, or the error of the request.
+  /// The value that the serializer created from the response body, or the error of the request.
   public let result: Result<Value>
-  /// The times of the request.
+  /// The times of the request's events, and the durations between them.
   public let timeline: Timeline
   /// The metrics of the request's task.
   public internal(set) var metrics: URLSessionTaskMetrics?
 
-  /// The serialized body, or nil if the request failed.
+  /// The value that the serializer created from the response body, or nil if the request failed.
   public var value: Value? { result.value }
 
   /// The error of the request, or nil if it succeeded.
   public var error: (any Error)? { result.error }
 
-  /// Creates a response.
+  /// Creates a response with a serialized value or an error.
   public init(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, result: Result<Value>,
     timeline: Timeline = Timeline()
@@ -65,18 +65,18 @@ public struct DataResponse<Value> {
     self.timeline = timeline
   }
 
-  /// Returns a response with the transformed value, or the same error.
+  /// Returns a copy of this response with its value replaced by the result of `transform`. A failure is copied unchanged.
   public func map<T>(_ transform: (Value) -> T) -> DataResponse<T> { with(result.map(transform)) }
 
-  /// Returns a copy of the response with the transformed value. If `transform` throws an error, the copy's result is that error. A
-  /// failure is copied unchanged.
+  /// Returns a copy of this response with its value replaced by the result of `transform`. If `transform` throws an error, the copy
+  /// fails with that error. A failure is copied unchanged.
   public func flatMap<T>(_ transform: (Value) throws -> T) -> DataResponse<T> { with(result.flatMap(transform)) }
 
-  /// Returns a response with the same value, or the transformed error.
+  /// Returns a copy of this response with its error replaced by the result of `transform`. A success is copied unchanged.
   public func mapError<E: Error>(_ transform: (any Error) -> E) -> DataResponse { with(result.mapError(transform)) }
 
-  /// Returns a copy of the response with the transformed error, or with the error that `transform` throws. A success is copied
-  /// unchanged.
+  /// Returns a copy of this response with its error replaced by the result of `transform`, or by the error that `transform` throws.
+  /// A success is copied unchanged.
   public func flatMapError<E: Error>(_ transform: (any Error) throws -> E) -> DataResponse {
     with(result.flatMapError(transform))
   }
@@ -102,7 +102,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
       .joined(separator: "\n")
   }
 
-  /// Returns the lines that describe a request and a response's head.
+  /// Returns the lines of a description that are about a request and a response head.
   static func lines(_ request: URLRequest?, _ response: HTTPURLResponse?) -> [String] {
     let requestText = request.map { "\($0.httpMethod ?? "GET") \($0.url?.absoluteString ?? "without a URL")" }
     let requestBody = request?.httpBody.map { String(decoding: $0, as: UTF8.self) }

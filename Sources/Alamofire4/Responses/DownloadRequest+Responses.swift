@@ -5,7 +5,8 @@ public import Foundation
 import LupineURLSession
 
 extension DownloadRequest {
-  /// Calls a handler with the response after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the response, without a serialized file, after the request has completed. The handler is called
+  /// on the main queue by default.
   @discardableResult
   public func response(
     queue: DispatchQueue? = nil, completionHandler: @escaping (DefaultDownloadResponse) -> Void
@@ -21,7 +22,8 @@ extension DownloadRequest {
     return self
   }
 
-  /// Calls a handler with the serialized response after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the response, with the file serialized by `responseSerializer`, after the request has completed.
+  /// The handler is called on the main queue by default.
   @discardableResult
   public func response<Serializer: DownloadResponseSerializerProtocol>(
     queue: DispatchQueue? = nil, responseSerializer: Serializer,
@@ -40,12 +42,13 @@ extension DownloadRequest {
     return self
   }
 
-  /// Returns a serializer whose value is the file's content.
+  /// Returns a serializer that returns the content of the downloaded file as `Data`.
   public static func dataResponseSerializer() -> DownloadResponseSerializer<Data> {
     serializer { Request.serializeResponseData(response: $0, data: $1, error: nil) }
   }
 
-  /// Calls a handler with the file's content after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the content of the downloaded file as `Data` after the request has completed. The handler is
+  /// called on the main queue by default.
   @discardableResult
   public func responseData(
     queue: DispatchQueue? = nil, completionHandler: @escaping (DownloadResponse<Data>) -> Void
@@ -54,12 +57,13 @@ extension DownloadRequest {
       queue: queue, responseSerializer: DownloadRequest.dataResponseSerializer(), completionHandler: completionHandler)
   }
 
-  /// Returns a serializer whose value is the file's text, by default in the response's charset.
+  /// Returns a serializer that reads the downloaded file as text, by default in the response's charset.
   public static func stringResponseSerializer(encoding: String.Encoding? = nil) -> DownloadResponseSerializer<String> {
     serializer { Request.serializeResponseString(encoding: encoding, response: $0, data: $1, error: nil) }
   }
 
-  /// Calls a handler with the file's text after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the downloaded file as text after the request has completed. The handler is called on the main
+  /// queue by default.
   @discardableResult
   public func responseString(
     queue: DispatchQueue? = nil, encoding: String.Encoding? = nil,
@@ -70,14 +74,15 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Returns a serializer whose value consists of the file's JSON objects.
+  /// Returns a serializer that reads the downloaded file as untyped JSON.
   public static func jsonResponseSerializer(
     options: JSONSerialization.ReadingOptions = .allowFragments
   ) -> DownloadResponseSerializer<Any> {
     serializer { Request.serializeResponseJSON(options: options, response: $0, data: $1, error: nil) }
   }
 
-  /// Calls a handler with the file's JSON objects after the request has completed, on the main queue by default.
+  /// Adds a handler that receives the downloaded file as untyped JSON after the request has completed. The handler is called on the
+  /// main queue by default.
   @discardableResult
   public func responseJSON(
     queue: DispatchQueue? = nil, options: JSONSerialization.ReadingOptions = .allowFragments,
@@ -88,15 +93,15 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Returns a serializer that decodes the file as a property list.
+  /// Returns a serializer that reads the downloaded file as a property list.
   public static func propertyListResponseSerializer(
     options: PropertyListSerialization.ReadOptions = []
   ) -> DownloadResponseSerializer<Any> {
     serializer { Request.serializeResponsePropertyList(options: options, response: $0, data: $1, error: nil) }
   }
 
-  /// Calls a handler with the objects of the file's property list after the request has completed, on the main queue by
-  /// default.
+  /// Adds a handler that receives the downloaded file as a property list after the request has completed. The handler is called on
+  /// the main queue by default.
   @discardableResult
   public func responsePropertyList(
     queue: DispatchQueue? = nil, options: PropertyListSerialization.ReadOptions = [],
@@ -107,7 +112,8 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Returns a serializer that reads the file and passes its content to a closure, unless the request has failed.
+  /// Returns a serializer that passes the content of the downloaded file to `serialize`. If the request has failed, the serializer
+  /// returns the request's error.
   private static func serializer<Value>(
     _ serialize: @escaping (HTTPURLResponse?, Data?) -> Result<Value>
   ) -> DownloadResponseSerializer<Value> {

@@ -3,27 +3,27 @@
 public import Foundation
 public import LupineURLSession
 
-/// The response to a download, without a serialized file.
+/// The response to a download, without a serialized value.
 public struct DefaultDownloadResponse: Sendable {
-  /// The request, or nil if it couldn't be created.
+  /// The `URLRequest` that was sent, or nil if it couldn't be created.
   public let request: URLRequest?
-  /// The response's head, or nil if none arrived.
+  /// The head of the server's response, or nil if none was received.
   public let response: HTTPURLResponse?
-  /// The URL of the temporary file, or nil if no file was downloaded. If the request has no destination, the file stays at this
-  /// URL.
+  /// The URL of the temporary file, or nil if no file was downloaded. If the request has no destination, the downloaded file stays
+  /// there.
   public let temporaryURL: URL?
-  /// The URL to which the file was moved, or nil if the request has no destination.
+  /// The URL to which the downloaded file was moved, or nil if the request has no destination.
   public let destinationURL: URL?
-  /// The data with which the download can be continued, or nil if it can't be continued.
+  /// The data for resuming the download, or nil if the download can't be resumed.
   public let resumeData: Data?
   /// The error of the request, or nil if it succeeded.
   public let error: (any Error)?
-  /// The times of the request.
+  /// The times of the request's events, and the durations between them.
   public let timeline: Timeline
   /// The metrics of the request's task.
   public let metrics: URLSessionTaskMetrics?
 
-  /// Creates a response.
+  /// Creates a response without a serialized value.
   public init(
     request: URLRequest?, response: HTTPURLResponse?, temporaryURL: URL?, destinationURL: URL?, resumeData: Data?,
     error: (any Error)?, timeline: Timeline = Timeline(), metrics: AnyObject? = nil
@@ -41,31 +41,31 @@ public struct DefaultDownloadResponse: Sendable {
 
 /// The response to a download, with the value that a serializer created from the file.
 public struct DownloadResponse<Value> {
-  /// The request, or nil if it couldn't be created.
+  /// The `URLRequest` that was sent, or nil if it couldn't be created.
   public let request: URLRequest?
-  /// The response's head, or nil if none arrived.
+  /// The head of the server's response, or nil if none was received.
   public let response: HTTPURLResponse?
-  /// The URL of the temporary file, or nil if no file was downloaded. If the request has no destination, the file stays at this
-  /// URL.
+  /// The URL of the temporary file, or nil if no file was downloaded. If the request has no destination, the downloaded file stays
+  /// there.
   public let temporaryURL: URL?
-  /// The URL to which the file was moved, or nil if the request has no destination.
+  /// The URL to which the downloaded file was moved, or nil if the request has no destination.
   public let destinationURL: URL?
-  /// The data with which the download can be continued, or nil if it can't be continued.
+  /// The data for resuming the download, or nil if the download can't be resumed.
   public let resumeData: Data?
-  /// The serialized file, or the error of the request.
+  /// The value that the serializer created from the downloaded file, or the error of the request.
   public let result: Result<Value>
-  /// The times of the request.
+  /// The times of the request's events, and the durations between them.
   public let timeline: Timeline
   /// The metrics of the request's task.
   public internal(set) var metrics: URLSessionTaskMetrics?
 
-  /// The serialized file, or nil if the request failed.
+  /// The value that the serializer created from the downloaded file, or nil if the request failed.
   public var value: Value? { result.value }
 
   /// The error of the request, or nil if it succeeded.
   public var error: (any Error)? { result.error }
 
-  /// Creates a response.
+  /// Creates a response with a serialized value or an error.
   public init(
     request: URLRequest?, response: HTTPURLResponse?, temporaryURL: URL?, destinationURL: URL?, resumeData: Data?,
     result: Result<Value>, timeline: Timeline = Timeline()
@@ -79,20 +79,20 @@ public struct DownloadResponse<Value> {
     self.timeline = timeline
   }
 
-  /// Returns a response with the transformed value, or the same error.
+  /// Returns a copy of this response with its value replaced by the result of `transform`. A failure is copied unchanged.
   public func map<T>(_ transform: (Value) -> T) -> DownloadResponse<T> { with(result.map(transform)) }
 
-  /// Returns a copy of the response with the transformed value. If `transform` throws an error, the copy's result is that error. A
-  /// failure is copied unchanged.
+  /// Returns a copy of this response with its value replaced by the result of `transform`. If `transform` throws an error, the copy
+  /// fails with that error. A failure is copied unchanged.
   public func flatMap<T>(_ transform: (Value) throws -> T) -> DownloadResponse<T> { with(result.flatMap(transform)) }
 
-  /// Returns a response with the same value, or the transformed error.
+  /// Returns a copy of this response with its error replaced by the result of `transform`. A success is copied unchanged.
   public func mapError<E: Error>(_ transform: (any Error) -> E) -> DownloadResponse {
     with(result.mapError(transform))
   }
 
-  /// Returns a copy of the response with the transformed error, or with the error that `transform` throws. A success is copied
-  /// unchanged.
+  /// Returns a copy of this response with its error replaced by the result of `transform`, or by the error that `transform` throws.
+  /// A success is copied unchanged.
   public func flatMapError<E: Error>(_ transform: (any Error) throws -> E) -> DownloadResponse {
     with(result.flatMapError(transform))
   }

@@ -9,7 +9,7 @@ extension Request {
   /// The status codes of responses that have no body: No Content and Reset Content (RFC 9110 §15.3.5 and §15.3.6).
   static let emptyStatusCodes: Set = [204, 205]
 
-  /// Returns the body, or an empty body for the status codes 204 and 205.
+  /// Returns `data`, the response body, or empty data for the status codes 204 and 205.
   public static func serializeResponseData(response: HTTPURLResponse?, data: Data?, error: (any Error)?) -> Result<Data>
   {
     serialize(response, error, empty: Data()) {
@@ -18,7 +18,7 @@ extension Request {
     }
   }
 
-  /// Returns the body as text, or an empty text for the status codes 204 and 205.
+  /// Returns the response body as text, or an empty string for the status codes 204 and 205.
   ///
   /// - Parameters:
   ///   - encoding: The text's encoding. By default, the response's charset, or ISO-8859-1 if it has none.
@@ -38,7 +38,7 @@ extension Request {
     }
   }
 
-  /// Returns the body as JSON objects, or `NSNull` for the status codes 204 and 205.
+  /// Returns the response body as untyped JSON, or `NSNull` for the status codes 204 and 205.
   ///
   /// - Parameters:
   ///   - options: The options for reading JSON.
@@ -58,9 +58,9 @@ extension Request {
     }
   }
 
-  /// Returns the body as the objects of a property list, or `NSNull` for the status codes 204 and 205.
+  /// Returns the response body as a property list, or `NSNull` for the status codes 204 and 205.
   ///
-  /// A property list that Foundation can't read safely is refused.
+  /// Returns an error for a property list that Foundation can't read safely.
   ///
   /// - Parameters:
   ///   - options: The options for reading property lists.
@@ -81,7 +81,8 @@ extension Request {
     }
   }
 
-  /// Returns the error of the request, the empty value for a response that has no body, or the closure's result.
+  /// Returns the result of the closure that serializes the body. If the request has failed, returns its error instead. If the
+  /// response has no body because of its status code, returns the empty value.
   private static func serialize<Value>(
     _ response: HTTPURLResponse?, _ error: (any Error)?, empty: Value, _ body: () throws -> Value
   ) -> Result<Value> {

@@ -3,25 +3,25 @@
 public import Foundation
 public import LupineURLSession
 
-/// A type that serializes the bodies of data requests and uploads.
+/// A type that serializes the response bodies of data requests and uploads.
 public protocol DataResponseSerializerProtocol<SerializedObject> {
-  /// The type of the serialized body.
+  /// The type of the value that the serializer creates.
   associatedtype SerializedObject
-  /// A closure that receives the request, the response's head, the body and the request's error. Returns the serialized body or
-  /// an error.
+  /// A closure that returns the serialized response body, or an error. It receives the `URLRequest`, the response head, the body
+  /// and the request's error.
   var serializeResponse: (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Result<SerializedObject> { get }
 }
 
-/// A serializer that converts the body of a data request or upload with a closure.
+/// A serializer that serializes the response body of a data request or an upload with a closure.
 public struct DataResponseSerializer<Value>: DataResponseSerializerProtocol {
-  /// The type of the serialized body.
+  /// The type of the value that the serializer creates.
   public typealias SerializedObject = Value
 
-  /// A closure that receives the request, the response's head, the body and the request's error. Returns the serialized body or
-  /// an error.
+  /// A closure that returns the serialized response body, or an error. It receives the `URLRequest`, the response head, the body
+  /// and the request's error.
   public var serializeResponse: (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Result<Value>
 
-  /// Creates a serializer from a closure.
+  /// Creates a serializer that calls a closure to serialize the response body.
   public init(
     serializeResponse: @escaping (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Result<Value>
   ) {
@@ -29,25 +29,25 @@ public struct DataResponseSerializer<Value>: DataResponseSerializerProtocol {
   }
 }
 
-/// A type that serializes the files of downloads.
+/// A type that serializes the downloaded files of downloads.
 public protocol DownloadResponseSerializerProtocol<SerializedObject> {
-  /// The type of the serialized file.
+  /// The type of the value that the serializer creates.
   associatedtype SerializedObject
-  /// A closure that receives the request, the response's head, the file and the request's error. Returns the serialized file or
-  /// an error.
+  /// A closure that returns the serialized file, or an error. It receives the `URLRequest`, the response head, the URL of the
+  /// downloaded file and the request's error.
   var serializeResponse: (URLRequest?, HTTPURLResponse?, URL?, (any Error)?) -> Result<SerializedObject> { get }
 }
 
-/// A serializer that converts a downloaded file with a closure.
+/// A serializer that serializes a downloaded file with a closure.
 public struct DownloadResponseSerializer<Value>: DownloadResponseSerializerProtocol {
-  /// The type of the serialized file.
+  /// The type of the value that the serializer creates.
   public typealias SerializedObject = Value
 
-  /// A closure that receives the request, the response's head, the file and the request's error. Returns the serialized file or
-  /// an error.
+  /// A closure that returns the serialized file, or an error. It receives the `URLRequest`, the response head, the URL of the
+  /// downloaded file and the request's error.
   public var serializeResponse: (URLRequest?, HTTPURLResponse?, URL?, (any Error)?) -> Result<Value>
 
-  /// Creates a serializer from a closure.
+  /// Creates a serializer that calls a closure to serialize the downloaded file.
   public init(
     serializeResponse: @escaping (URLRequest?, HTTPURLResponse?, URL?, (any Error)?) -> Result<Value>
   ) {

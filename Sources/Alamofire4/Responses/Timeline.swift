@@ -14,16 +14,16 @@ public struct Timeline: Sendable {
   /// The time at which serialization of the response completed, in seconds since the start of 2001, UTC.
   public let serializationCompletedTime: Double
 
-  /// The duration in seconds from the request's start to the first byte of the response.
+  /// The time, in seconds, from the request's start to the first byte of the response.
   public let latency: Double
-  /// The duration in seconds from the request's start to the task's completion.
+  /// The time, in seconds, from the request's start to the completion of its task.
   public let requestDuration: Double
-  /// The duration in seconds from the task's completion to the completion of serialization.
+  /// The time, in seconds, from the completion of the task to the completion of serialization.
   public let serializationDuration: Double
-  /// The duration in seconds from the request's start to the completion of serialization.
+  /// The time, in seconds, from the request's start to the completion of serialization.
   public let totalDuration: Double
 
-  /// Creates a timeline from its times.
+  /// Creates a timeline from the times of a request's events.
   public init(
     requestStartTime: Double = 0, initialResponseTime: Double = 0, requestCompletedTime: Double = 0,
     serializationCompletedTime: Double = 0
@@ -38,7 +38,7 @@ public struct Timeline: Sendable {
     totalDuration = serializationCompletedTime - requestStartTime
   }
 
-  /// Creates the timeline of a request whose serialization has just completed, at `now`.
+  /// Creates the timeline of a request whose serialization has just completed, at the time `now`.
   ///
   /// - Parameters:
   ///   - start: The time at which the latest attempt was resumed, or nil if none was.
@@ -55,10 +55,10 @@ public struct Timeline: Sendable {
 }
 
 extension Timeline: CustomStringConvertible, CustomDebugStringConvertible {
-  /// A textual description of the durations.
+  /// A textual description of the timeline's durations.
   public var description: String { "Timeline: { \(durations) }" }
 
-  /// A textual description of the times and the durations.
+  /// A textual description of the timeline's times and durations.
   public var debugDescription: String {
     let times = [
       "\"Request Start Time\": \(Self.text(requestStartTime))",

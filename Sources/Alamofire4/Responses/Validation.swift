@@ -5,10 +5,12 @@ import Lupine
 public import LupineURLSession
 
 extension DataRequest {
-  /// Decides whether a response is valid. Called with the request, the response's head and the body.
+  /// A closure that accepts or rejects the response of a data request. It receives the `URLRequest`, the response head and the
+  /// body.
   public typealias Validation = (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-  /// Adds a validation. It runs after the end of the body, unless an earlier validation has rejected the response.
+  /// Adds a closure that accepts or rejects the response. It is called after the end of the body, unless an earlier validation has
+  /// rejected the response.
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     addValidation { [weak self] in
@@ -20,13 +22,14 @@ extension DataRequest {
     return self
   }
 
-  /// Accepts only these status codes.
+  /// Accepts only responses with one of the given status codes.
   @discardableResult
   public func validate<S: Sequence>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response, _ in Rules.validate(statusCode: response.statusCode, in: acceptableStatusCodes) }
   }
 
-  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard, and responses without a body.
+  /// Accepts only responses with one of the given media types, written as `type/subtype` with `*` as a wildcard, and responses
+  /// without a body.
   @discardableResult
   public func validate<S: Sequence>(contentType acceptableContentTypes: S) -> Self where S.Element == String {
     validate { _, response, data in
@@ -35,7 +38,7 @@ extension DataRequest {
     }
   }
 
-  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
+  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response, data in
@@ -46,12 +49,14 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-  /// Decides whether a response is valid. Called with the request, the response's head, the temporary file and its destination.
+  /// A closure that accepts or rejects the response of a download. It receives the `URLRequest`, the response head, and the URLs of
+  /// the temporary file and of the destination.
   public typealias Validation = (
     _ request: URLRequest?, _ response: HTTPURLResponse, _ temporaryURL: URL?, _ destinationURL: URL?
   ) -> ValidationResult
 
-  /// Adds a validation. It runs after the file has been moved, unless an earlier validation has rejected the response.
+  /// Adds a closure that accepts or rejects the response. It is called after the downloaded file has been moved, unless an earlier
+  /// validation has rejected the response.
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     addValidation { [weak self] in
@@ -65,13 +70,13 @@ extension DownloadRequest {
     return self
   }
 
-  /// Accepts only these status codes.
+  /// Accepts only responses with one of the given status codes.
   @discardableResult
   public func validate<S: Sequence>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response, _, _ in Rules.validate(statusCode: response.statusCode, in: acceptableStatusCodes) }
   }
 
-  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard, and empty files.
+  /// Accepts only responses with one of the given media types, written as `type/subtype` with `*` as a wildcard, and empty files.
   @discardableResult
   public func validate<S: Sequence>(contentType acceptableContentTypes: S) -> Self where S.Element == String {
     validateFile { _, response in
@@ -79,7 +84,7 @@ extension DownloadRequest {
     }
   }
 
-  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
+  /// Accepts only responses with a status code from 200 to 299 and a media type that the request's Accept field names.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validateFile { request, response in
@@ -87,7 +92,7 @@ extension DownloadRequest {
     }
   }
 
-  /// Adds a validation of the downloaded file: calls `validation`, unless the file is empty, which is always accepted.
+  /// Adds a validation of the downloaded file. Calls `validation` unless the file is empty. An empty file is always accepted.
   private func validateFile(_ validation: @escaping (URLRequest?, HTTPURLResponse) -> ValidationResult) -> Self {
     validate { [weak self] request, response, _, _ in
       guard let file = self?.downloadDelegate.fileURL else {
@@ -109,7 +114,7 @@ private enum Rules {
     return .failure(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: statusCode)))
   }
 
-  /// Validates a media type. A malformed media type is treated as missing.
+  /// Validates the media type `contentType`. A malformed media type is treated as missing.
   static func validate(contentType: String?, in acceptable: [String]) -> Request.ValidationResult {
     let ranges = acceptable.compactMap(MediaRange.init)
     guard let contentType, let type = MediaRange(contentType) else {

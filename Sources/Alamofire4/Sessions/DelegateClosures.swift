@@ -4,7 +4,7 @@ import Foundation
 import LupineURLSession
 
 // Unchecked because closures of Alamofire 4's programs aren't Sendable. They are called on the session's queue.
-/// The closures of a ``SessionDelegate``. Each has the parameters of the method that it overrides.
+/// The closures of a ``SessionDelegate``. Each closure has the parameters of the method that it overrides.
 struct DelegateClosures: @unchecked Sendable {
   var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)?
   var sessionDidReceiveChallenge:
@@ -44,7 +44,7 @@ struct DelegateClosures: @unchecked Sendable {
   var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)?
 }
 
-/// An immutable snapshot of the closures, so that reading one of them retains a single object instead of all closures.
+/// An immutable snapshot of a ``SessionDelegate``'s closures. Reading a closure retains only this object instead of all closures.
 final class DelegateOverrides: Sendable {
   let closures: DelegateClosures
 

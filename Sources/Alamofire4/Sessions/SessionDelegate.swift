@@ -5,14 +5,14 @@ public import LupineURLSession
 import Synchronization
 
 // Unchecked because the class is open. All state is in Mutexes.
-/// The delegate of a session manager's tasks, which passes their events to the requests.
+/// The delegate of a session manager's tasks, which passes the events of the tasks to the requests.
 ///
-/// A closure overrides the behavior of one event. A subclass may override methods and call `super`. Closures and methods are
-/// called on the session's delegate queue.
+/// A closure overrides the behavior of one event. A subclass may override methods and call `super`. The closures and the overriding
+/// methods are called on the session's delegate queue.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
   private struct Wiring {
     weak var manager: SessionManager?
-    /// The requests by the identifiers of their tasks.
+    /// The active requests, by the identifiers of their tasks.
     var requests: [Int: Request] = [:]
   }
 
@@ -40,13 +40,13 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     withExtendedLifetime(earlier) {}
   }
 
-  /// The request of a task, or nil after the task has completed.
+  /// The request to which `task` belongs, or nil after the task has completed.
   open subscript(task: URLSessionTask) -> Request? {
     get { wiring.withLock { $0.requests[task.taskIdentifier] } }
     set { wiring.withLock { $0.requests[task.taskIdentifier] = newValue } }
   }
 
-  /// The request of a task. The same as the subscript without a label.
+  /// The request to which `task` belongs. The same as the subscript without a label.
   public subscript(task task: URLSessionTask) -> Request? {
     get { self[task] }
     set { self[task] = newValue }
@@ -54,7 +54,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDelegate
 
-  /// Calls ``sessionDidBecomeInvalidWithError``.
+  /// Calls the closure ``sessionDidBecomeInvalidWithError``, if it is set.
   open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     overrides.closures.sessionDidBecomeInvalidWithError?(session, error)
   }
@@ -75,15 +75,15 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(answer.0, answer.1)
   }
 
-  /// Calls ``sessionDidFinishEventsForBackgroundURLSession``.
+  /// Calls the closure ``sessionDidFinishEventsForBackgroundURLSession``, if it is set.
   open func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
     overrides.closures.sessionDidFinishEventsForBackgroundURLSession?(session)
   }
 
   // MARK: URLSessionTaskDelegate
 
-  /// Lets ``taskWillPerformHTTPRedirection`` or ``taskWillPerformHTTPRedirectionWithCompletion`` decide about the redirect. If
-  /// neither closure is set, follows the redirect unchanged.
+  /// Lets ``taskWillPerformHTTPRedirection`` or ``taskWillPerformHTTPRedirectionWithCompletion`` decide about a redirect. If
+  /// neither closure is set, follows the redirect with the proposed request.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -98,8 +98,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 
   /// Lets ``taskDidReceiveChallenge`` or ``taskDidReceiveChallengeWithCompletion`` answer an authentication challenge. If neither
-  /// closure is set, answers a challenge from the request's own origin with the request's credential, and other challenges with the
-  /// default handling. If an earlier answer failed, rejects the protection space.
+  /// closure is set, the answer to a challenge from the request's own origin is the request's credential, and other challenges get
+  /// the default handling. If an earlier answer failed, rejects the protection space.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -126,8 +126,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(.useCredential, credential)
   }
 
-  /// Provides the stream of ``taskNeedNewBodyStream`` or ``taskNeedNewBodyStreamWithCompletion`` or, if neither closure is set, the
-  /// upload's stream.
+  /// Provides the body stream that ``taskNeedNewBodyStream`` or ``taskNeedNewBodyStreamWithCompletion`` returns. If neither closure
+  /// is set, provides the upload's own stream.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -142,7 +142,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(stream)
   }
 
-  /// Calls ``taskDidSendBodyData``, or reports the progress to the upload.
+  /// Calls ``taskDidSendBodyData``. If that closure isn't set, reports the progress to the upload.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -154,14 +154,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
       .update(completed: totalBytesSent, total: totalBytesExpectedToSend)
   }
 
-  /// Stores the metrics of the task, which the request's responses contain.
+  /// Stores the task's metrics, which are part of the request's responses.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
     self[task]?.taskDelegate.metrics = metrics
   }
 
-  /// Validates the response, and completes or retries the request.
+  /// Validates the response after a task has ended. Then completes or retries the request.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     guard let request = self[task] else { return complete(session, task, with: error) }
     request.runValidations()
@@ -179,7 +179,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
   }
 
-  /// Completes a request that isn't retried.
+  /// Completes a request that won't be retried.
   private func complete(_ session: URLSession, _ task: URLSessionTask, with error: (any Error)?) {
     overrides.closures.taskDidComplete?(session, task, error)
     let request = self[task]
@@ -206,21 +206,21 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(overrides.closures.dataTaskDidReceiveResponse?(session, dataTask, response) ?? .allow)
   }
 
-  /// Calls ``dataTaskDidBecomeDownloadTask``.
+  /// Calls the closure ``dataTaskDidBecomeDownloadTask``, if it is set.
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
   ) {
     overrides.closures.dataTaskDidBecomeDownloadTask?(session, dataTask, downloadTask)
   }
 
-  /// Calls ``dataTaskDidReceiveData``, or passes the part of the body to the request.
+  /// Calls ``dataTaskDidReceiveData``. If that closure isn't set, passes the part of the response body to the request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     if let receive = overrides.closures.dataTaskDidReceiveData { return receive(session, dataTask, data) }
     (self[dataTask] as? DataRequest)?.dataDelegate.receive(data, from: dataTask)
   }
 
-  /// Stores the response in the cache as ``dataTaskWillCacheResponse`` or ``dataTaskWillCacheResponseWithCompletion`` decides. If
-  /// neither closure is set, stores the response unchanged.
+  /// Stores the response in the cache that ``dataTaskWillCacheResponse`` or ``dataTaskWillCacheResponseWithCompletion`` chooses. If
+  /// neither closure is set, stores the received response unchanged.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
@@ -236,7 +236,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDownloadDelegate
 
-  /// Calls ``downloadTaskDidFinishDownloadingToURL``, or moves the file to the request's destination.
+  /// Calls ``downloadTaskDidFinishDownloadingToURL``. If that closure isn't set, moves the downloaded file to the request's
+  /// destination.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
@@ -247,7 +248,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
       .receive(location, response: downloadTask.response as? HTTPURLResponse)
   }
 
-  /// Calls ``downloadTaskDidWriteData``, or reports the progress to the request.
+  /// Calls ``downloadTaskDidWriteData``. If that closure isn't set, reports the progress to the request.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -259,7 +260,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
       .update(completed: totalBytesWritten, total: totalBytesExpectedToWrite)
   }
 
-  /// Calls ``downloadTaskDidResumeAtOffset``, or reports the progress to the request.
+  /// Calls ``downloadTaskDidResumeAtOffset``. If that closure isn't set, reports the progress to the request.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
@@ -278,8 +279,9 @@ extension SessionDelegate: DeferredRestoration {}
 extension SessionDelegate: SelectiveTrustDelegate {
   package static var mayDecideOnTrust: Bool { true }
 
-  /// Whether the delegate itself answers server trust challenges. True if a closure for session challenges is set, or if the object
-  /// is of a subclass, which may override the method for challenges. Otherwise, every challenge gets the default handling.
+  /// Whether this delegate itself answers server trust challenges. True if a closure for session challenges is set, or if this
+  /// object is an instance of a subclass, which may override the method for challenges. If false, every challenge gets the default
+  /// handling.
   package var decidesOnTrust: Bool {
     let closures = overrides.closures
     return type(of: self) != SessionDelegate.self || closures.sessionDidReceiveChallenge != nil

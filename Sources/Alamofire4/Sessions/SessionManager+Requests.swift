@@ -53,7 +53,7 @@ extension SessionManager {
     startDownload(to: destination) { .download(try urlRequest.asURLRequest()) }
   }
 
-  /// Creates a download that continues a cancelled or failed download. The adapter isn't called.
+  /// Creates a download that resumes a cancelled or failed download. The adapter isn't called.
   @discardableResult
   public func download(
     resumingWith resumeData: Data, to destination: DownloadRequest.DownloadFileDestination? = nil

@@ -12,9 +12,9 @@ import Synchronization
 open class SessionManager: @unchecked Sendable {
   /// The outcome of encoding a multipart form.
   public enum MultipartFormDataEncodingResult: Sendable {
-    /// The upload was created. If `streamingFromDisk` is true, its body was written to `streamFileURL`.
+    /// The form was encoded and the upload was created. If `streamingFromDisk` is true, the form was written to `streamFileURL`.
     case success(request: UploadRequest, streamingFromDisk: Bool, streamFileURL: URL?)
-    /// The form couldn't be encoded.
+    /// The multipart form couldn't be encoded.
     case failure(any Error)
   }
 
@@ -26,7 +26,7 @@ open class SessionManager: @unchecked Sendable {
     var backgroundCompletionHandler: (() -> Void)?
   }
 
-  /// The manager that the module's functions use.
+  /// The default manager, which the module's functions such as `request(_:)` use.
   public static let `default`: SessionManager = {
     let configuration = URLSessionConfiguration.default
     configuration.httpAdditionalHeaders = defaultHTTPHeaders
@@ -36,13 +36,13 @@ open class SessionManager: @unchecked Sendable {
   /// The default `Accept-Encoding`, `Accept-Language` and `User-Agent` fields.
   public static let defaultHTTPHeaders: HTTPHeaders = Lupine.HTTPHeaders.default.dictionary
 
-  /// The default size in bytes from which a multipart form is encoded to a file instead of in memory.
+  /// The default size, in bytes, from which a multipart form is encoded to a file instead of in memory: 10 MB.
   public static let multipartFormDataEncodingMemoryThreshold: UInt64 = 10_000_000
 
-  /// The session of the requests' tasks.
+  /// The `URLSession` that creates the requests' tasks.
   public let session: URLSession
 
-  /// The session's delegate.
+  /// The delegate of ``session``, which passes the events of tasks to the requests.
   public let delegate: SessionDelegate
 
   private let settings = Mutex(Settings())
@@ -53,29 +53,29 @@ open class SessionManager: @unchecked Sendable {
     set { update { $0.startRequestsImmediately = newValue } }
   }
 
-  /// Changes each request before it is sent.
+  /// The adapter that changes each `URLRequest` before it is sent, or nil if there is none.
   open var adapter: (any RequestAdapter)? {
     get { current.adapter }
     set { update { $0.adapter = newValue } }
   }
 
-  /// Decides for each failed request whether it is sent again.
+  /// The retrier that decides for each failed request whether it is sent again, or nil if requests aren't retried.
   open var retrier: (any RequestRetrier)? {
     get { current.retrier }
     set { update { $0.retrier = newValue } }
   }
 
-  /// Called on the main queue when all events of a background session have been delivered.
+  /// The closure that is called on the main queue when all events of a background session have been delivered.
   open var backgroundCompletionHandler: (() -> Void)? {
     get { current.backgroundCompletionHandler }
     set { update { $0.backgroundCompletionHandler = newValue } }
   }
 
-  /// Creates a manager with a new session.
+  /// Creates a manager with a new `URLSession`.
   ///
-  /// If the session is a background session with tasks of an earlier process, their events are delivered when the main queue has
-  /// finished its work in progress, or after 5 seconds if the program doesn't run the main queue. If you call the initializer on
-  /// another queue, set the closures of `delegate` first.
+  /// If the session is a background session with tasks of an earlier process, the events of these tasks are delivered when the main
+  /// queue has finished its work in progress, or after 5 seconds if the program doesn't run the main queue. If you call the
+  /// initializer on another queue, set the closures of `delegate` first.
   ///
   /// - Parameters:
   ///   - configuration: The session's settings.
@@ -92,7 +92,8 @@ open class SessionManager: @unchecked Sendable {
     connect()
   }
 
-  /// Creates a manager with a session whose delegate is `delegate`. Returns nil if the session has another delegate.
+  /// Creates a manager that uses an existing `URLSession`, whose delegate must be `delegate`. Returns nil if the session has
+  /// another delegate.
   ///
   /// Also returns nil if `serverTrustPolicyManager` is given, but the session has already sent a request or already has trust
   /// policies.
@@ -118,8 +119,8 @@ open class SessionManager: @unchecked Sendable {
     session.invalidateAndCancel()
   }
 
-  /// The maximum time for which events wait for the main queue, in seconds: 5. Afterward, they are delivered even if the program
-  /// never runs its main queue.
+  /// The maximum time, in seconds, for which events of an earlier process's tasks wait for the main queue: 5. Afterward, the events
+  /// are delivered even if the program never runs its main queue.
   private static let mainQueueSecondsMax = 5
 
   /// Delays the events of an earlier process's tasks until the main queue has finished its work in progress. A program that creates
@@ -157,7 +158,7 @@ open class SessionManager: @unchecked Sendable {
 
   private func adapt(_ request: URLRequest) throws -> URLRequest { try adapter?.adapt(request) ?? request }
 
-  /// Creates a request from its source, which `make` returns, and starts it.
+  /// Creates a request from the source that `make` returns, and starts the request.
   ///
   /// - Parameters:
   ///   - make: Returns the source. If it throws an error, the request fails with it.
@@ -187,7 +188,7 @@ open class SessionManager: @unchecked Sendable {
     return request
   }
 
-  /// Lets the retrier decide whether to retry a request whose adapter has thrown an error.
+  /// Lets the retrier decide whether to retry a request after its adapter has thrown an error.
   private func allow(_ retrier: any RequestRetrier, toRetry request: Request, after error: any Error) {
     DispatchQueue.global(qos: .utility).perform { [self] in
       retrier.should(self, retry: request, with: error) { [weak self] shouldRetry, delay in
@@ -199,7 +200,7 @@ open class SessionManager: @unchecked Sendable {
     }
   }
 
-  /// Sends a request again, with a new task. Returns false if the request was cancelled or can no longer be adapted.
+  /// Sends a request again with a new task. Returns false if the request was cancelled or can no longer be adapted.
   func retry(_ request: Request) -> Bool {
     guard let source = request.source, !request.isCancelled else { return false }
     let task: URLSessionTask

@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The progress of a request in one direction.
+/// The progress of a request's upload or of its download.
 final class TransferProgress: Sendable {
   private struct Handler {
     let queue: DispatchQueue
@@ -14,13 +14,13 @@ final class TransferProgress: Sendable {
   let progress = Progress(totalUnitCount: 0)
   private let handler = Mutex<Handler?>(nil)
 
-  /// Sets the handler, which replaces an earlier one.
+  /// Sets the progress handler, which replaces an earlier handler.
   func call(on queue: DispatchQueue, _ closure: @escaping (Progress) -> Void) {
     let closure = Transferred(closure)
     handler.withLock { $0 = Handler(queue: queue, closure: closure) }
   }
 
-  /// Updates the progress with the number of bytes transferred and the total, which is negative if it is unknown.
+  /// Updates the progress with the number of bytes transferred and the total number of bytes. A negative total is unknown.
   func update(completed: Int64, total: Int64) {
     // Foundation traps when a positive total becomes 0.
     if total > 0 || progress.totalUnitCount <= 0 { progress.totalUnitCount = total }

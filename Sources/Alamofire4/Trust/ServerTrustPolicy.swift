@@ -5,21 +5,22 @@ import Lupine
 public import LupineURLSession
 
 // Unchecked because closures of Alamofire 4's programs aren't Sendable. They are called on an engine thread.
-/// The rule by which a server is trusted, evaluated during the TLS handshake.
+/// The rule that decides whether a server is trusted. It is evaluated during the TLS handshake.
 public enum ServerTrustPolicy: @unchecked Sendable {
-  /// The certificate chain must be valid. If `validateHost` is true, it must be valid for the host.
+  /// Trusts a server whose certificate chain is valid. If `validateHost` is true, the chain must be valid for the host.
   case performDefaultEvaluation(validateHost: Bool)
-  /// The default evaluation must succeed, and no certificate of the chain may be revoked. The flags are those of Apple's
+  /// Trusts a server if the default evaluation succeeds and no certificate of the chain is revoked. The flags are those of Apple's
   /// SecPolicyCreateRevocation, such as 1 for OCSP and 2 for revocation lists.
   case performRevokedEvaluation(validateHost: Bool, revocationFlags: UInt)
-  /// The chain must contain one of these certificates. If `validateCertificateChain` is true, the chain must also be valid,
-  /// with these certificates as the only trust anchors.
+  /// Trusts a server whose certificate chain contains one of these certificates. If `validateCertificateChain` is true, the chain
+  /// must also be valid, with these certificates as the only trust anchors.
   case pinCertificates(certificates: [SecCertificate], validateCertificateChain: Bool, validateHost: Bool)
-  /// The chain must contain one of these public keys. If `validateCertificateChain` is true, the chain must also be valid.
+  /// Trusts a server whose certificate chain contains one of these public keys. If `validateCertificateChain` is true, the chain
+  /// must also be valid.
   case pinPublicKeys(publicKeys: [SecKey], validateCertificateChain: Bool, validateHost: Bool)
-  /// Every server is trusted, so that anyone on the network path can read and change the data.
+  /// Trusts every server, so that anyone on the network path can read and change the data.
   case disableEvaluation
-  /// The closure receives the server's certificates and the host, and decides whether the server is trusted.
+  /// Trusts a server if the closure returns true. The closure receives the server's certificates and the host.
   case customEvaluation((_ serverTrust: SecTrust, _ host: String) -> Bool)
 
   /// Returns the certificates in a bundle's resources: DER files with the extension cer, crt or der.
@@ -28,7 +29,7 @@ public enum ServerTrustPolicy: @unchecked Sendable {
   /// Returns the public keys of the certificates in a bundle's resources.
   public static func publicKeys(in bundle: Bundle = .main) -> [SecKey] { bundle.af.publicKeys }
 
-  /// Returns whether the policy trusts the server.
+  /// Returns whether this policy trusts the server with the certificates `serverTrust`.
   public func evaluate(_ serverTrust: SecTrust, forHost host: String) -> Bool {
     let evaluator: any ServerTrustEvaluating
     switch self {

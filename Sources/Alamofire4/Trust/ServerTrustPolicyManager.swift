@@ -3,21 +3,21 @@
 import Foundation
 import LupineURLSession
 
-/// The server trust policies of hosts. A subclass may override `serverTrustPolicy(forHost:)` to choose policies differently.
+/// Chooses the policy that decides whether a host's server is trusted. A subclass may override `serverTrustPolicy(forHost:)` to
+/// choose policies differently.
 open class ServerTrustPolicyManager {
-  /// The policies by host.
+  /// The server trust policies by host name.
   public let policies: [String: ServerTrustPolicy]
 
-  /// Creates a manager.
+  /// Creates a manager of the given policies, by host name.
   public init(policies: [String: ServerTrustPolicy]) {
     self.policies = policies
   }
 
-  /// Returns the policy of a host, or nil to verify the host with the trust roots.
+  /// Returns the policy for a host's server, or nil to verify the server's certificate with the trust roots.
   open func serverTrustPolicy(forHost host: String) -> ServerTrustPolicy? { policies[host] }
 
-  /// The evaluation with which the session's engine decides whether to trust a server, according to the policy of the server's
-  /// host.
+  /// Evaluates the servers' certificates for the session's engine, by the policies of the hosts.
   var evaluation: ServerTrustEvaluation {
     let manager = Transferred(self)
     // No decision is made on the event loop, because subclasses and custom policies may block.
@@ -29,7 +29,7 @@ open class ServerTrustPolicyManager {
   }
 }
 
-/// The error for a server whose certificate was rejected by the host's policy.
+/// The error for a server whose certificate the policy of its host rejected.
 struct ServerTrustRefusal: LocalizedError {
   let host: String
 
@@ -37,8 +37,8 @@ struct ServerTrustRefusal: LocalizedError {
 }
 
 extension Error {
-  /// The error that a request reports. If a policy doesn't trust the server, it is `URLError.cancelled`, as on Apple's systems,
-  /// with the reason as its underlying error.
+  /// The error that a request reports for this error. If a policy doesn't trust the server, the reported error is
+  /// `URLError.cancelled`, as on Apple's systems, with the reason as its underlying error.
   var withoutTrustRefusal: any Error {
     guard let refusal = serverTrustRefusal as? ServerTrustRefusal else { return self }
     return URLError(

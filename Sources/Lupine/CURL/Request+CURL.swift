@@ -4,24 +4,24 @@ public import Foundation
 import LupineURLSession
 
 extension Request {
-  /// Returns a curl command that sends the latest `URLRequest`. If no `URLRequest` has been created yet, returns a message that
-  /// says so.
+  /// Returns a curl command that sends this request's latest `URLRequest`, or a message if no `URLRequest` has been created yet.
   public func cURLDescription() -> String {
     lastRequest.map(description) ?? "No curl command: the request has not been built yet. Resume it first."
   }
 
-  /// Calls `handler` on `queue` with a curl command for each `URLRequest`, beginning with the latest one if there is one.
+  /// Calls `handler` on `queue` with a curl command for each `URLRequest` that is created for this request. If `URLRequest`s have
+  /// already been created, begins with the latest one.
   ///
-  /// If a `URLRequest` can't be adapted, the command describes the unadapted one. If a `URLRequest` can't be created, `handler`
-  /// receives a message that says so.
+  /// If an adapter fails, the command describes the `URLRequest` as it was before adaptation. If a `URLRequest` can't be created,
+  /// `handler` receives a message that says so.
   @preconcurrency
   @discardableResult
   public func cURLDescription(on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void) -> Self {
     cURLDescription { text in queue.async { handler(text) } }
   }
 
-  /// Calls `handler` on the request's underlying queue with a curl command for each `URLRequest`, beginning with the latest one if
-  /// there is one.
+  /// Calls `handler` on the request's underlying queue with a curl command for each `URLRequest` that is created for this request.
+  /// If `URLRequest`s have already been created, begins with the latest one.
   @preconcurrency
   @discardableResult
   public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {

@@ -4,8 +4,8 @@
 import Foundation
 package import LupineURLSession
 
-/// Returns a curl command that sends `request`. The command includes the configuration's header fields that the request doesn't set
-/// itself.
+/// Returns a curl command that sends `request`. The command includes the header fields of the session's configuration, except those
+/// that `request` sets itself.
 ///
 /// `credential` is the credential that answers challenges. `cookies` is the value of the Cookie field that the session would send,
 /// or nil to use the request's own field.
@@ -61,8 +61,8 @@ package func cURLDescription(
 /// The maximum length of a program's argument on Linux, in bytes without the NUL: MAX_ARG_STRLEN, 32 pages of 4 KiB.
 private let argumentBytesMax = 32 * 4_096 - 1
 
-/// Returns the argument for the URL, in a form that curl can't mistake for an option or a file name. Only a URL without a scheme
-/// needs a special form, because a scheme begins with a letter.
+/// Returns the shell argument that passes `url` to curl, in a form that curl can't mistake for an option or a file name. Only a URL
+/// without a scheme needs a special form, because a scheme begins with a letter.
 private func urlArgument(_ url: String) -> String {
   switch url.utf8.first {
   // Without --url, curl would treat the text as an option, such as -K, which reads a file.
@@ -124,8 +124,8 @@ private func escaped(_ bytes: some Sequence<UInt8>, by escape: (UInt8) -> String
   return text
 }
 
-/// Returns whether bash and printf treat the byte literally. They do so for printable ASCII except quotes, backslashes, percent
-/// signs, exclamation marks, and hyphens, which would start an option of printf.
+/// Returns whether bash and `printf` output `byte` unchanged without escaping. This is true for printable ASCII except quotes,
+/// backslashes, percent signs, exclamation marks and hyphens. A hyphen would start an option of `printf`.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "%"), UInt8(ascii: "!"), UInt8(ascii: "-"): false
@@ -139,7 +139,7 @@ private func ansiCEscape(_ byte: UInt8) -> String {
   "\\x" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
 }
 
-/// Returns `byte` as the escape `\NNN` for the format of `printf`, always with three octal digits.
+/// Returns `byte` as the escape `\NNN` for a format string of `printf`, always with three octal digits.
 private func printfEscape(_ byte: UInt8) -> String {
   let digits = String(byte, radix: 8)
   return "\\" + String(repeating: "0", count: 3 - digits.count) + digits

@@ -2,14 +2,14 @@
 
 public import Foundation
 
-/// A stream request whose response body is read by `for await` loops, in pieces. Each loop receives every piece that arrives while
-/// the loop runs.
+/// Delivers the response body of a stream request to `for await` loops, piece by piece. Each loop receives every piece that arrives
+/// while the loop runs.
 ///
-/// With the policy `.unbounded`, no piece is dropped. Pieces that a loop hasn't read cause backpressure, so that at most
+/// With the buffering policy `.unbounded`, no piece is dropped. Pieces that a loop hasn't read cause backpressure, so that at most
 /// `EngineConfiguration.windowBytes` of the body are buffered. Other policies drop elements and don't cause backpressure. They
 /// buffer at most the given number of elements, each of which has at most `windowBytes`.
 public struct DataStreamTask: Sendable {
-  /// A sequence of the body's serialized pieces, followed by the completion.
+  /// An asynchronous sequence of the response body's pieces, each serialized to a `Success`, followed by the request's completion.
   public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
 
   private let request: DataStreamRequest
@@ -22,7 +22,7 @@ public struct DataStreamTask: Sendable {
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: The policy that determines which unread elements are kept. All by default.
+  ///   - bufferingPolicy: The policy that determines which unread elements are buffered. All by default.
   public func streamingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Data, Never>.BufferingPolicy = .unbounded
@@ -34,7 +34,7 @@ public struct DataStreamTask: Sendable {
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: The policy that determines which unread elements are kept. All by default.
+  ///   - bufferingPolicy: The policy that determines which unread elements are buffered. All by default.
   public func streamingStrings(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<String, Never>.BufferingPolicy = .unbounded
@@ -49,7 +49,7 @@ public struct DataStreamTask: Sendable {
   /// - Parameters:
   ///   - type: The type to decode.
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: The policy that determines which unread elements are kept. All by default.
+  ///   - bufferingPolicy: The policy that determines which unread elements are buffered. All by default.
   public func streamingDecodables<T: Decodable & Sendable>(
     _ type: T.Type = T.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<T, AFError>.BufferingPolicy = .unbounded
@@ -64,7 +64,7 @@ public struct DataStreamTask: Sendable {
   /// - Parameters:
   ///   - serializer: Serializes a piece. Called on the request's serialization queue.
   ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
-  ///   - bufferingPolicy: The policy that determines which unread elements are kept. All by default.
+  ///   - bufferingPolicy: The policy that determines which unread elements are buffered. All by default.
   public func streamingResponses<Serializer: DataStreamSerializer>(
     serializedUsing serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Serializer.SerializedObject, AFError>.BufferingPolicy = .unbounded
@@ -74,14 +74,14 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// Returns a sequence of events. Each iteration calls `addHandler`, which adds a handler to the request. Adding a handler may
-  /// resume the request.
+  /// Returns a sequence of the stream's events. Whenever a loop over the sequence starts, calls `addHandler`, which adds a stream
+  /// handler to the request. Adding a handler may resume the request.
   private func stream<Success: Sendable, Failure>(
     _ shouldAutomaticallyCancel: Bool, _ bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
     addHandler: @escaping @Sendable (@escaping StreamHandler<Success, Failure>.Receive) -> Void
   ) -> Stream<Success, Failure> {
-    // A policy that drops elements limits the buffer itself. It drops elements only when further elements arrive, so unread
-    // elements must not occupy the receive window.
+    // Unread elements occupy the receive window only if the policy is `.unbounded`. Other policies limit the buffer by dropping
+    // elements when further elements arrive. If unread elements filled the window, no further elements could arrive.
     let isHolding = if case .unbounded = bufferingPolicy { true } else { false }
     return StreamOf(bufferingPolicy: bufferingPolicy) { [request] in
       // After the last element, cancelling has no effect, because the request has already ended.
@@ -94,24 +94,25 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// Cancels the request.
+  /// Cancels the stream request.
   public func cancel() {
     request.cancel()
   }
 
-  /// Resumes the request if it was suspended.
+  /// Resumes the stream request if it was suspended.
   public func resume() {
     request.resume()
   }
 
-  /// Suspends the request.
+  /// Suspends the stream request.
   public func suspend() {
     request.suspend()
   }
 }
 
 extension DataStreamRequest {
-  /// Returns a task whose sequences stream the response body. The request isn't resumed until a loop over such a sequence starts.
+  /// Returns a ``DataStreamTask``, whose sequences deliver the response body in pieces. The request is resumed only when a loop
+  /// over such a sequence starts.
   public func streamTask() -> DataStreamTask {
     DataStreamTask(request: self)
   }

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// A running download whose response can be awaited.
+/// A running download. Swift tasks can await its response.
 ///
 /// The response can be awaited any number of times, from any task, before or after the download has finished.
 public struct DownloadTask<Value: Sendable>: Sendable {
@@ -18,7 +18,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
   }
 
-  /// The response. Suspends until the download has finished.
+  /// The download's response. Reading this property suspends the caller until the download has finished.
   ///
   /// If the awaiting task is cancelled, the request is cancelled too, without resume data, and the response has the error
   /// `AFError.explicitlyCancelled`, unless the task was created with `automaticallyCancelling: false`.
@@ -26,36 +26,37 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     get async { await box.value(cancelling: shouldAutomaticallyCancel ? request : nil) }
   }
 
-  /// The response's result. Suspends until the download has finished.
+  /// The result of the download's response. Reading this property suspends the caller until the download has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
     get async { await response.result }
   }
 
-  /// The response's value. Suspends until the download has finished.
+  /// The value of the download's response. Reading this property suspends the caller until the download has finished.
   ///
   /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
     get async throws { try await result.get() }
   }
 
-  /// Cancels the request without resume data.
+  /// Cancels the download without producing resume data.
   public func cancel() {
     request.cancel()
   }
 
-  /// Resumes the request if it was suspended.
+  /// Resumes the download if it was suspended.
   public func resume() {
     request.resume()
   }
 
-  /// Suspends the request.
+  /// Suspends the download.
   public func suspend() {
     request.suspend()
   }
 }
 
 extension DownloadRequest {
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the file's content as `Data`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the content of the downloaded
+  /// file as `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -75,8 +76,8 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the file's
-  /// content.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the content of
+  /// the downloaded file.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
@@ -100,14 +101,16 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the file's URL.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the URL of the downloaded
+  /// file.
   public func serializingDownloadedFileURL(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<URL> {
     serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the file's content as text.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the content of the downloaded
+  /// file as text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -130,7 +133,7 @@ extension DownloadRequest {
   }
 
   /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
-  /// file.
+  /// downloaded file.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
@@ -142,7 +145,7 @@ extension DownloadRequest {
   }
 
   /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
-  /// file.
+  /// downloaded file.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.

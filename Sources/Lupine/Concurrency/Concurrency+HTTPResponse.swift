@@ -4,7 +4,8 @@ import Foundation
 public import LupineURLSession
 
 extension DataRequest {
-  /// Returns a sequence of the heads of the responses, one for each attempt. Replaces an earlier `onHTTPResponse` handler.
+  /// Returns a sequence of response heads, one for each attempt of the request. Replaces a handler that was set by
+  /// `onHTTPResponse`.
   public func httpResponses(
     bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
   ) -> StreamOf<HTTPURLResponse> {
@@ -13,8 +14,8 @@ extension DataRequest {
     }
   }
 
-  /// Calls `handler` when the response head has arrived, and continues with the response or cancels the request as `handler`
-  /// decides. The body isn't read before `handler` returns.
+  /// Calls `handler` when the response head has arrived. `handler` returns whether to receive the response body or to cancel the
+  /// request. The body isn't read before `handler` returns.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -38,7 +39,8 @@ extension DataRequest {
 }
 
 extension DataStreamRequest {
-  /// Returns a sequence of the heads of the responses, one for each attempt. Replaces an earlier `onHTTPResponse` handler.
+  /// Returns a sequence of response heads, one for each attempt of the request. Replaces a handler that was set by
+  /// `onHTTPResponse`.
   public func httpResponses(
     bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
   ) -> StreamOf<HTTPURLResponse> {
@@ -47,8 +49,8 @@ extension DataStreamRequest {
     }
   }
 
-  /// Calls `handler` when the response head has arrived, and continues with the response or cancels the request as `handler`
-  /// decides. The body isn't read before `handler` returns.
+  /// Calls `handler` when the response head has arrived. `handler` returns whether to receive the response body or to cancel the
+  /// request. The body isn't read before `handler` returns.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult

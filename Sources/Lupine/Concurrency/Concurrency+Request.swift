@@ -4,7 +4,7 @@ public import Foundation
 public import LupineURLSession
 
 extension Request {
-  /// Returns a sequence of the progress of sending the request body. Replaces an earlier `uploadProgress` handler.
+  /// Returns a sequence that reports the progress of sending the request body. Replaces the current `uploadProgress` handler.
   public func uploadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -13,7 +13,7 @@ extension Request {
     }
   }
 
-  /// Returns a sequence of the progress of receiving the response body. Replaces an earlier `downloadProgress` handler.
+  /// Returns a sequence that reports the progress of receiving the response body. Replaces the current `downloadProgress` handler.
   public func downloadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -22,7 +22,8 @@ extension Request {
     }
   }
 
-  /// Returns a sequence of the `URLRequest`s created for this request, beginning with the latest one if there is one.
+  /// Returns a sequence of the `URLRequest`s that are created for this request. If some have already been created, the sequence
+  /// begins with the latest one.
   public func urlRequests(
     bufferingPolicy: StreamOf<URLRequest>.BufferingPolicy = .unbounded
   ) -> StreamOf<URLRequest> {
@@ -33,7 +34,8 @@ extension Request {
     }
   }
 
-  /// Returns a sequence of the tasks created for this request, beginning with the latest one if there is one.
+  /// Returns a sequence of the `URLSessionTask`s that are created for this request. If some have already been created, the sequence
+  /// begins with the latest one.
   public func urlSessionTasks(
     bufferingPolicy: StreamOf<URLSessionTask>.BufferingPolicy = .unbounded
   ) -> StreamOf<URLSessionTask> {
@@ -42,8 +44,8 @@ extension Request {
     }
   }
 
-  /// Returns a sequence of curl commands, one for each `URLRequest` created for this request, beginning with the latest one if
-  /// there is one.
+  /// Returns a sequence of curl commands, one for each `URLRequest` that is created for this request. If some have already been
+  /// created, the sequence begins with the latest one.
   public func cURLDescriptions(
     bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
   ) -> StreamOf<String> {
@@ -52,15 +54,16 @@ extension Request {
     }
   }
 
-  /// Returns a sequence that ends when the request has finished. `build` is called when an iteration begins. It adds a handler that
-  /// passes elements to the continuation on the underlying queue.
+  /// Returns a sequence of events that ends when the request has finished. When a loop over the sequence starts, `build` adds a
+  /// handler to the request. The handler passes each event to the continuation on the request's underlying queue.
   func stream<Element: Sendable>(
     _ bufferingPolicy: StreamOf<Element>.BufferingPolicy,
     build: @escaping @Sendable (StreamOf<Element>.Continuation) -> Void
   ) -> StreamOf<Element> {
     StreamOf(bufferingPolicy: bufferingPolicy) { [self] continuation in
       build(continuation)
-      // Enqueued, so that earlier events, such as the last progress update, are delivered first.
+      // The end of the sequence is enqueued after earlier events, such as the last progress update, so that those are delivered
+      // first.
       onFinish { [underlyingQueue] in underlyingQueue.async { continuation.finish() } }
     }
   }

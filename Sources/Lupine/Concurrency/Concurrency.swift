@@ -5,12 +5,12 @@ import LupineEngine
 import LupineURLSession
 import Synchronization
 
-/// A running data request whose response can be awaited.
+/// A running data request. Swift tasks can await its response.
 ///
 /// The response can be awaited any number of times, from any task, before or after it has arrived.
 public struct DataTask<Value: Sendable>: Sendable {
-  // The getters stay on the caller's executor, because each hop takes time. They are specialized for `Data`, the most frequent
-  // type, because generic async functions look up their types at each step.
+  // The getters stay on the caller's executor, because each switch of executors takes time. They are specialized for `Data`, the
+  // most frequent type, because generic async functions look up their types at each step.
 
   private let request: DataRequest
   private let box: ResponseBox<DataResponse<Value, AFError>>
@@ -24,7 +24,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
   }
 
-  /// The response. Suspends until the request has finished.
+  /// The request's response. Reading this property suspends the caller until the request has finished.
   ///
   /// If the awaiting task is cancelled, the request is cancelled too, and the response has the error
   /// `AFError.explicitlyCancelled`, unless the `DataTask` was created with `automaticallyCancelling: false`.
@@ -33,13 +33,13 @@ public struct DataTask<Value: Sendable>: Sendable {
     get async { await box.value(cancelling: requestToCancel) }
   }
 
-  /// The response's result. Suspends until the request has finished.
+  /// The result of the request's response. Reading this property suspends the caller until the request has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
     @specialized(where Value == Data)
     get async { await awaitedResult() }
   }
 
-  /// The response's value. Suspends until the request has finished.
+  /// The value of the request's response. Reading this property suspends the caller until the request has finished.
   ///
   /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
@@ -58,27 +58,28 @@ public struct DataTask<Value: Sendable>: Sendable {
     try await box.read(cancelling: requestToCancel) { try $0.result.get() }
   }
 
-  /// The request if cancelling the awaiting Swift task must cancel it too, or nil otherwise.
+  /// The request to cancel when the awaiting Swift task is cancelled, or nil if the request should continue in that case.
   private var requestToCancel: DataRequest? { shouldAutomaticallyCancel ? request : nil }
 
-  /// Cancels the request.
+  /// Cancels the data request.
   public func cancel() {
     request.cancel()
   }
 
-  /// Resumes the request if it was suspended.
+  /// Resumes the data request if it was suspended.
   public func resume() {
     request.resume()
   }
 
-  /// Suspends the request.
+  /// Suspends the data request.
   public func suspend() {
     request.suspend()
   }
 }
 
 extension DataRequest {
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the response body as `Data`.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is the response body as
+  /// `Data`.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -100,8 +101,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is decoded from the response
-  /// body.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is decoded from the
+  /// response body.
   ///
   /// ```swift
   /// let profile = try await AF.request("https://example.org/profile")
@@ -134,7 +135,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value is the response body as text.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value is the response body as
+  /// text.
   ///
   /// - Parameters:
   ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
@@ -158,8 +160,8 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer`, such as `.string`,
-  /// creates from the response body.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value `serializer`, such as
+  /// `.string`, creates from the response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
@@ -171,8 +173,8 @@ extension DataRequest {
     dataTask(using: serializer, automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Resumes the request, unless automatic resuming is turned off, and returns a task whose value `serializer` creates from the
-  /// response body.
+  /// Resumes the request, unless automatic resuming is turned off, and returns a ``DataTask`` whose value `serializer` creates from
+  /// the response body.
   ///
   /// - Parameters:
   ///   - serializer: Converts the content to the value. Called on the request's serialization queue.
@@ -193,23 +195,23 @@ extension DataRequest {
   }
 }
 
-/// A value that is set once and can be awaited any number of times. Setting and awaiting it takes two locks per request, which cost
-/// less than a Swift task.
+/// Stores a response, which is set once and can be awaited any number of times. Setting and awaiting the response takes two locks
+/// per request, which cost less than a Swift task.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
   private let latch: Latch
 
-  /// Creates a box without a value. The waiting tasks are resumed by `queue`.
+  /// Creates a box without a response. `queue` resumes the Swift tasks that wait for the response.
   init(on queue: SerialQueue) { latch = Latch(queue: queue) }
 
-  /// Sets the value and resumes all waiters.
+  /// Stores the response and resumes the Swift tasks that wait for it.
   func fill(_ value: Value) {
     content.withLock { $0 = value }
     latch.open()
   }
 
-  /// Waits until the value has been set, and returns it. If the awaiting task is cancelled and `request` isn't nil, cancels
-  /// `request`.
+  /// Waits until the response has been stored, and returns the response. If the awaiting Swift task is cancelled, also cancels
+  /// `request`, unless `request` is nil.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
     await read(cancelling: request) { $0 }
   }
@@ -227,7 +229,7 @@ final class ResponseBox<Value: Sendable>: Sendable {
   }
 }
 
-/// A latch that opens once and for which any number of tasks can wait.
+/// A latch that opens once. Any number of Swift tasks can wait until it is open.
 ///
 /// The type isn't generic, because generic async functions look up their types at each step.
 private struct Latch: ~Copyable, Sendable {
@@ -236,13 +238,13 @@ private struct Latch: ~Copyable, Sendable {
     var waiting: ShortList<SuspendedTask> = []
   }
 
-  /// The queue that resumes the waiting tasks.
+  /// The queue that resumes the waiting Swift tasks.
   let queue: SerialQueue
   private let state = Mutex(State())
 
   init(queue: SerialQueue) { self.queue = queue }
 
-  /// Opens the latch and resumes all waiters.
+  /// Opens the latch and resumes the Swift tasks that wait for it.
   func open() {
     var waiting: ShortList<SuspendedTask> = []
     state.withLock { state in
@@ -253,7 +255,7 @@ private struct Latch: ~Copyable, Sendable {
     waiting.forEach { queue.resume($0) }
   }
 
-  /// Waits until the latch is open. If the awaiting task is cancelled and `request` isn't nil, cancels `request`.
+  /// Waits until the latch is open. If the awaiting Swift task is cancelled, also cancels `request`, unless `request` is nil.
   nonisolated(nonsending) func pass(cancelling request: Request?) async {
     guard !state.withLock({ $0.isOpen }) else { return }
     guard let request else { return await wait() }

@@ -5,27 +5,27 @@ public import LupineURLSession
 import Synchronization
 
 extension DownloadRequest {
-  /// Options for moving a file to its destination.
+  /// Options for moving a downloaded file to its destination.
   public struct Options: OptionSet, Sendable {
-    /// Creates the missing directories of the destination's path.
+    /// Creates missing directories in the path of the destination before the downloaded file is moved there.
     public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-    /// Replaces an existing file at the destination, but never a directory.
+    /// Replaces an existing file at the destination with the downloaded file, but never replaces a directory.
     public static let removePreviousFile = Options(rawValue: 1 << 1)
 
-    /// The options as a bit mask.
+    /// The download options as a bit mask.
     public let rawValue: Int
 
-    /// Creates options from a bit mask.
+    /// Creates download options from a bit mask.
     public init(rawValue: Int) { self.rawValue = rawValue }
   }
 
-  /// A closure that returns the destination of a downloaded file and the options for moving the file there. Called on the
+  /// A closure that returns the destination of a downloaded file and the options for moving the file there. Called on the request's
   /// underlying queue with the file's temporary URL and the response.
   public typealias Destination =
     @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
-  /// Returns a closure that chooses a file in one of the user's directories, with the file name that the server suggests. If there
-  /// is no such directory, the closure chooses the default destination.
+  /// Returns a closure that chooses a destination in `directory`, with the file name that the server suggests. If the system has
+  /// no such directory, the closure returns the default destination.
   ///
   /// - Parameters:
   ///   - directory: The directory. `.documentDirectory` by default.
@@ -42,12 +42,12 @@ extension DownloadRequest {
     }
   }
 
-  /// Returns the default destination: a different name in the directory of the temporary file.
+  /// Returns the default destination of a downloaded file: a new name in the directory of `temporaryURL`.
   static func defaultDestinationURL(_ temporaryURL: URL) -> URL {
     temporaryURL.deletingLastPathComponent().appending(path: "Alamofire_\(temporaryURL.lastPathComponent)")
   }
 
-  /// Moves the downloaded file from `location` to its destination. Called on the underlying queue.
+  /// Moves the downloaded file from `location` to the request's destination. Called on the underlying queue.
   func didFinishDownloading(using task: URLSessionTask, to location: URL, _ fileManager: FileManager) {
     // A request that was cancelled without resume data must leave no file.
     guard !isCancelled || downloaded.withLock({ $0.keepsFile }) else { return }
@@ -72,7 +72,8 @@ extension DownloadRequest {
 }
 
 extension DownloadDestination {
-  /// Moves a file to the destination. Uses `fileManager` only if it is an instance of a subclass, which may override methods.
+  /// Moves the file at `source` to this destination. Calls the methods of `fileManager` only if it is an instance of a subclass,
+  /// which may override them.
   fileprivate func move(from source: URL, with fileManager: FileManager) throws {
     guard type(of: fileManager) != FileManager.self else { return try move(from: source) }
     if createsIntermediateDirectories {

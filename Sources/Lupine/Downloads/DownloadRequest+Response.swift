@@ -110,7 +110,8 @@ extension DownloadRequest {
     response(queue: queue, responseSerializer: URLResponseSerializer(), completionHandler: completionHandler)
   }
 
-  /// Adds a handler that receives the file's content. An empty file is an error unless the status code or the method allows it.
+  /// Adds a handler that receives the content of the downloaded file as `Data`. An empty file is an error, unless the status code
+  /// or the request method allows empty content.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
@@ -135,7 +136,7 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Adds a handler that receives the file's content as text.
+  /// Adds a handler that receives the content of the downloaded file as text.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
@@ -162,7 +163,7 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Adds a handler that receives the file's content decoded as a `Value`.
+  /// Adds a handler that receives the content of the downloaded file, decoded as a `Value`.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
@@ -190,8 +191,8 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Adds a handler that receives the file's content as untyped JSON. An empty file is an error unless the status code or the
-  /// method allows it.
+  /// Adds a handler that receives the content of the downloaded file as untyped JSON. An empty file is an error, unless the status
+  /// code or the request method allows empty content.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
@@ -219,8 +220,8 @@ extension DownloadRequest {
     ) { completionHandler($0.map { $0 as Any }) }
   }
 
-  /// Adds a handler that receives the file's content as a property list. An empty file is an error
-  /// unless the status code or the method allows it.
+  /// Adds a handler that receives the content of the downloaded file as a property list. An empty file is an error, unless the
+  /// status code or the request method allows empty content.
   ///
   /// Alamofire 5 has no such handler. This method has the API of Alamofire 4's `responsePropertyList`.
   ///

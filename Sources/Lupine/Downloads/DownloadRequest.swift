@@ -22,20 +22,21 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     case resumeData(Data)
   }
 
-  /// The state that only downloads have, in addition to the state that every request has.
+  /// The state of a download that other types of requests don't have.
   struct Downloaded {
     var fileURL: URL?
     var resumeData: Data?
     var validations: [Validation] = []
-    /// Whether the caller cancelled the request and requested resume data, for which the received part of the file is kept.
+    /// Whether the caller cancelled the request and requested resume data. If so, the part of the file received so far isn't
+    /// deleted.
     var keepsFile = false
     var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
-    /// The resume data left by a failed attempt to resume a download, or nil. The next attempt uses it instead of the original
-    /// resume data.
+    /// The resume data from a failed attempt to resume the download, or nil. The next attempt starts from this data instead of the
+    /// original resume data.
     var laterResumeData: Data?
   }
 
-  /// The request or resume data from which the task is created.
+  /// The starting point of this download: a new request, or the resume data of an earlier download.
   public let downloadable: Downloadable
 
   let destination: Destination?
@@ -72,7 +73,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     return task(forResumeData: downloaded.withLock { $0.laterResumeData } ?? data, using: session)
   }
 
-  /// Creates a task that continues the download that produced `data`.
+  /// Creates a download task that resumes an earlier download from its resume data, `data`.
   public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
     session.downloadTask(withResumeData: data)
   }
@@ -84,23 +85,23 @@ public final class DownloadRequest: Request, @unchecked Sendable {
       defer { (state.fileURL, state.resumeData) = (nil, nil) }
       return state.fileURL
     }
-    // The file of the failed attempt would be in the way of the next attempt's file.
+    // The file of the failed attempt would prevent the next attempt from moving its file to the destination.
     if let file { try? FileManager.default.removeItem(at: file) }
     guard let left else { return }
     switch downloadable {
     case .resumeData: downloaded.withLock { $0.laterResumeData = left }
-    // The next attempt creates a new `URLRequest`, whose URL may differ, so the received part is of no use.
+    // The next attempt creates a new `URLRequest`, whose URL may differ, so the part received so far is useless.
     case .request: URLSessionDownloadTask.removeFile(ofResumeData: left)
     }
   }
 
   // MARK: Cancelling
 
-  /// Cancels the request, and deletes the part of the file received so far.
+  /// Cancels the download, and deletes the part of the file received so far.
   @discardableResult
   public override func cancel() -> Self { cancel(producingResumeData: false) }
 
-  /// Cancels the request. Does nothing if the request was already cancelled or has finished.
+  /// Cancels the download. Does nothing if the download was already cancelled or has finished.
   ///
   /// - Parameter shouldProduceResumeData: Whether to keep the received part of the file and set ``resumeData``, if the server
   ///   supports resuming.
@@ -112,7 +113,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Cancels the request, and keeps the received part of the file if the server supports resuming.
+  /// Cancels the download. If the server supports resuming, the part of the file received so far isn't deleted, so that the
+  /// download can be resumed.
   ///
   /// - Parameter completionHandler: Called with ``resumeData``, which may be nil, on the underlying queue, before the response
   ///   handlers are called.
@@ -152,8 +154,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a closure that accepts or rejects the response. Such validations run in order on the underlying queue after the end of
-  /// the body, until one of them rejects the response.
+  /// Adds a closure that accepts or rejects the response. After the end of the body, the closures added to this request run in
+  /// order on the underlying queue, until one of them rejects the response.
   @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
@@ -174,7 +176,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   }
 }
 
-/// A monitor that also receives the events that only downloads have.
+/// Receives the events of downloads, including the events that other types of requests don't have.
 protocol DownloadRequestMonitor: RequestMonitor {
   func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)

@@ -6,11 +6,11 @@ public import LupineURLSession
 /// A `DownloadResponse` whose failures are `AFError`s.
 public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
 
-/// The outcome of a download: the serialized value or an error, with the request, the response, the file and the metrics.
+/// The outcome of a download: the serialized value or an error, together with the request, the response, the file and the metrics.
 public struct DownloadResponse<Success, Failure: Error> {
-  /// The last request sent, as the adapters returned it, or nil if no request could be created.
+  /// The last `URLRequest`, as the adapters returned it, or nil if no `URLRequest` could be created.
   public let request: URLRequest?
-  /// The server's response, or nil if none was received.
+  /// The head of the server's response, or nil if none was received.
   public let response: HTTPURLResponse?
   /// The URL of the downloaded file at its destination, or nil if there is no file.
   public let fileURL: URL?
@@ -18,9 +18,9 @@ public struct DownloadResponse<Success, Failure: Error> {
   public let resumeData: Data?
   /// The metrics of the request's last task, or nil if no task has produced metrics.
   public let metrics: URLSessionTaskMetrics?
-  /// The time that the serializer took, in seconds.
+  /// The time, in seconds, that the serializer took to create the value.
   public let serializationDuration: TimeInterval
-  /// The serialized value, or the error of the request.
+  /// The value that the serializer created, or the error of the request.
   public let result: Result<Success, Failure>
 
   /// Creates a response with the given values. `serializationDuration` is in seconds.
@@ -42,12 +42,12 @@ public struct DownloadResponse<Success, Failure: Error> {
     self.result = result
   }
 
-  /// The value of a successful result, or nil.
+  /// The value that the serializer created, or nil if ``result`` is a failure.
   public var value: Success? {
     if case .success(let value) = result { value } else { nil }
   }
 
-  /// The error of a failed result, or nil.
+  /// The error of the request, or nil if ``result`` is a success.
   public var error: Failure? {
     if case .failure(let error) = result { error } else { nil }
   }
@@ -59,8 +59,8 @@ public struct DownloadResponse<Success, Failure: Error> {
     replacingResult(with: result.map(transform))
   }
 
-  /// Returns this response with its success value replaced by the result of `transform`, or by a failure with the error that
-  /// `transform` throws. An earlier failure stays unchanged.
+  /// Returns this response with its success value replaced by the result of `transform`. If `transform` throws an error, the
+  /// returned response fails with that error. A failure stays unchanged.
   public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DownloadResponse<NewSuccess, any Error> {
@@ -74,8 +74,8 @@ public struct DownloadResponse<Success, Failure: Error> {
     replacingResult(with: result.mapError(transform))
   }
 
-  /// Returns this response with its error replaced by the result of `transform`, or by the error that `transform` throws. A success
-  /// stays unchanged.
+  /// Returns this response with its error replaced by the result of `transform`. If `transform` throws an error, the returned
+  /// response fails with that error. A success stays unchanged.
   public func tryMapError<NewFailure: Error>(
     _ transform: (Failure) throws -> NewFailure
   ) -> DownloadResponse<Success, any Error> {

@@ -8,7 +8,7 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
   /// The type of the value that the serializer creates.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the value created from a downloaded file.
+  /// Returns the value that this serializer creates from a downloaded file.
   ///
   /// - Parameters:
   ///   - request: The last request sent, or nil if no request could be created.
@@ -43,10 +43,10 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
 
 /// A serializer that returns the URL of the downloaded file, without reading the file.
 public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
-  /// Creates a serializer.
+  /// Creates a serializer that returns the URL of the downloaded file.
   public init() {}
 
-  /// Returns `fileURL`.
+  /// Returns `fileURL`, the URL of the downloaded file.
   ///
   /// - Throws: `error` if it isn't nil, or `AFError.responseSerializationFailed` with `.inputFileNil` if there is no file.
   public func serializeDownload(
@@ -59,6 +59,6 @@ public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
 }
 
 extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
-  /// A serializer that returns the file's URL.
+  /// A serializer that returns the URL of the downloaded file.
   public static var url: URLResponseSerializer { URLResponseSerializer() }
 }

@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// An error whose description ends with a remedy. The description of an error that wraps it adds no further remedy.
+/// An error whose description ends with a remedy. An error that wraps it doesn't add another remedy to its own description.
 protocol RemedyStating: Error {}
 
 extension AFError: RemedyStating {}
@@ -15,8 +15,8 @@ extension PropertyListError: RemedyStating {}
 extension URLEncodedFormEncoder.Error: RemedyStating {}
 
 extension Error {
-  /// Returns a sentence with `event` and, as its cause, this error's description, followed by `remedy`. Omits `remedy` if this
-  /// error's description already contains one.
+  /// Returns the sentence "`event`: cause", followed by `remedy`. The cause is this error's description. Omits `remedy` if the
+  /// cause already ends with a remedy.
   func sentence(_ event: String, remedy: String? = nil) -> String {
     let cause = localizedDescription
     // If the cause begins with the same event, the event isn't repeated.
@@ -80,8 +80,8 @@ extension AFError: LocalizedError {
       remedy: "Check that the directory exists and is writable, and that no file is in the way.")
   }
 
-  /// The description of a request's failure and of its retriers' failures. Each description occurs once, even if a retrier returned
-  /// the original error or the error of an earlier retrier.
+  /// The description of an error of the case `requestRetryFailed`. It describes the original error and the retriers' errors, each
+  /// of them only once, even if a retrier returned the original error or the error of an earlier retrier.
   private var retryDescription: String {
     let failures = retryFailures
     let others = failures.dropFirst().reduce(into: [String]()) { others, failure in
@@ -91,7 +91,7 @@ extension AFError: LocalizedError {
     return others.isEmpty ? first : "\(first) The request's retrier failed too: \(others.joined(separator: " "))"
   }
 
-  /// The descriptions of the original failure and of the retriers' failures, in this order.
+  /// The descriptions of the original error and of the retriers' errors, in this order.
   private var retryFailures: [String] {
     guard case .requestRetryFailed(let retryError, let originalError) = self else { return [localizedDescription] }
     return [originalError, retryError].flatMap { error in

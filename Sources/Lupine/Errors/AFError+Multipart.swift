@@ -6,30 +6,30 @@ import LupineURLSession
 extension AFError {
   /// The reason why a multipart form could not be encoded.
   public enum MultipartEncodingFailureReason: Sendable {
-    /// The URL of a part isn't a file URL.
+    /// The URL of a part's file isn't a file URL.
     case bodyPartURLInvalid(url: URL)
     /// A part's file name and media type can't be derived from its URL, whose last component has no extension.
     case bodyPartFilenameInvalid(in: URL)
-    /// The file of a part exists, but this process doesn't have permission to read it.
+    /// The file of a part exists, but this process doesn't have permission to read the file.
     case bodyPartFileNotReachable(at: URL)
     /// The file of a part wasn't found. `error` is the system's error.
     case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
-    /// The file of a part is a directory.
+    /// The URL of a part's file refers to a directory.
     case bodyPartFileIsDirectory(at: URL)
-    /// The size of a part's file isn't known in advance, because it is a pipe or a device.
+    /// The size of a part's file isn't known in advance, because the file is a pipe or a device.
     case bodyPartFileSizeNotAvailable(at: URL)
     /// The system could not determine the size of a part's file. `error` is the system's error.
     case bodyPartFileSizeQueryFailedWithError(forURL: URL, error: any Error)
     /// The file of a part could not be opened when the form was encoded.
     case bodyPartInputStreamCreationFailed(for: URL)
-    /// The output file could not be created.
+    /// The file for the encoded form could not be created.
     case outputStreamCreationFailed(for: URL)
-    /// The output file already exists.
+    /// The file for the encoded form already exists.
     case outputStreamFileAlreadyExists(at: URL)
-    /// The output URL isn't a file URL.
+    /// The URL of the file for the encoded form isn't a file URL.
     case outputStreamURLInvalid(url: URL)
-    /// Writing the form failed. `error` is the system's error, or an
-    /// ``AFError/ForbiddenPartHeader`` if a part's header field can't be written.
+    /// Writing the encoded form failed. `error` is the system's error, or an ``AFError/ForbiddenPartHeader`` if a part's header
+    /// field can't be written.
     case outputStreamWriteFailed(error: any Error)
     /// Reading a part failed. `error` is the system's error, or an ``AFError/UnexpectedInputStreamLength`` if the part's length
     /// differs from the announced length.
@@ -38,9 +38,10 @@ extension AFError {
 
   /// The error for a part of a multipart form whose length differed from the announced length.
   public struct UnexpectedInputStreamLength: LocalizedError {
-    /// The announced length in bytes.
+    /// The announced length of the part in bytes.
     public var bytesExpected: UInt64
-    /// The number of bytes that were read: the length of a part that is too short, or at least one byte more than announced.
+    /// The number of bytes read from the part: its entire length if the part is too short, or more bytes than announced if it is
+    /// too long.
     public var bytesRead: UInt64
 
     /// Describes the announced and the actual length of the part, and how to correct the mismatch.

@@ -84,29 +84,31 @@ extension AFError {
     if case .sessionTaskFailed = self { true } else { false }
   }
 
-  /// The value that could not be converted to a URL, for ``invalidURL(url:)``.
+  /// The value that could not be converted to a URL, if this error is ``invalidURL(url:)``. Nil for other errors.
   public var urlConvertible: (any URLConvertible)? {
     if case .invalidURL(let url) = self { url } else { nil }
   }
 
-  /// The file from which a multipart form should have been read, or to which it should have been written, for
-  /// ``multipartEncodingFailed(reason:)``.
+  /// The file that could not be read to encode a multipart form, or could not be written, if this error is
+  /// ``multipartEncodingFailed(reason:)``. Nil for other errors.
   public var url: URL? {
     if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil }
   }
 
-  /// The temporary file of a download, for ``downloadedFileMoveFailed(error:source:destination:)``.
+  /// The temporary file that could not be moved, if this error is ``downloadedFileMoveFailed(error:source:destination:)``. Nil for
+  /// other errors.
   public var sourceURL: URL? {
     if case .downloadedFileMoveFailed(_, let source, _) = self { source } else { nil }
   }
 
-  /// The intended path of a download, for ``downloadedFileMoveFailed(error:source:destination:)``.
+  /// The destination to which a downloaded file could not be moved, if this error is
+  /// ``downloadedFileMoveFailed(error:source:destination:)``. Nil for other errors.
   public var destinationURL: URL? {
     if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
   }
 
-  /// The error that this error wraps, or nil if it wraps none. For ``requestRetryFailed(retryError:originalError:)``, the retrier's
-  /// error.
+  /// The error that this error wraps, or nil if it wraps none. If this error is ``requestRetryFailed(retryError:originalError:)``,
+  /// the retrier's error.
   public var underlyingError: (any Error)? {
     switch self {
     case .createUploadableFailed(let error), .createURLRequestFailed(let error), .requestAdaptationFailed(let error),
@@ -149,7 +151,7 @@ extension AFError {
     return code
   }
 
-  /// The encoding in which the response could not be read as text, or nil for other errors.
+  /// The encoding in which the response body could not be read as text, or nil for other errors.
   public var failedStringEncoding: String.Encoding? {
     guard case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self else { return nil }
     return encoding

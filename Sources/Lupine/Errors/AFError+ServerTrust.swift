@@ -8,33 +8,34 @@ extension AFError {
   public enum ServerTrustFailureReason: Sendable {
     /// The ``ServerTrustManager`` requires an evaluator for each host, but has none for `host`.
     case noRequiredEvaluator(host: String)
-    /// The evaluator has no pinned certificates.
+    /// A ``PinnedCertificatesTrustEvaluator`` has no pinned certificates.
     case noCertificatesFound
-    /// The evaluator has no pinned keys.
+    /// A ``PublicKeysTrustEvaluator`` has no pinned keys.
     case noPublicKeysFound
     /// OpenSSL rejected the certificate chain, or the chain is for another host. `error` is a `TLSError`.
     case trustEvaluationFailed(error: (any Error)?)
-    /// None of the certificates in the server's chain is pinned.
+    /// None of the certificates in the server's certificate chain is pinned.
     case certificatePinningFailed(
       host: String, trust: SecTrust, pinnedCertificates: [SecCertificate], serverCertificates: [SecCertificate])
-    /// None of the keys in the server's chain is pinned.
+    /// None of the public keys in the server's certificate chain is pinned.
     case publicKeyPinningFailed(host: String, trust: SecTrust, pinnedKeys: [SecKey], serverKeys: [SecKey])
-    /// A certificate has been revoked, or no verified answer about a certificate was received although the options require one.
+    /// A certificate in the server's chain has been revoked, or no verified answer about a certificate was received although
+    /// `options` require one.
     case revocationCheckFailed(output: Output, options: RevocationTrustEvaluator.Options)
-    /// The options of a revocation check contain no method, or contain an unknown bit.
+    /// The options of a ``RevocationTrustEvaluator`` select no method of checking, or contain an unknown bit.
     case revocationPolicyCreationFailed
-    /// A custom evaluator failed with its own error.
+    /// A custom ``ServerTrustEvaluating`` type threw `error` to reject the server.
     case customEvaluationFailed(error: any Error)
 
     /// The details of a failed revocation check.
     public struct Output: Sendable {
-      /// The host of the request.
+      /// The host whose server was evaluated.
       public let host: String
-      /// The server's certificates.
+      /// The trust object with the server's certificates.
       public let trust: SecTrust
-      /// The Security framework's code of the failure, such as -67820 for a revoked certificate.
+      /// The Security framework's code for the failure, such as -67820 for a revoked certificate.
       public let status: OSStatus
-      /// The kind of the failure.
+      /// The Security framework's result of the evaluation.
       public let result: SecTrustResultType
 
       init(_ host: String, _ trust: SecTrust, _ status: OSStatus, _ result: SecTrustResultType) {

@@ -3,21 +3,21 @@
 public import Foundation
 
 // Indirect, because requests and responses contain optional errors, which are nearly always nil. An indirect error takes one word.
-/// The error of a request, from its creation to the serialization of its response.
+/// The error with which a request fails, at any step from creating the request to serializing its response.
 public indirect enum AFError: Error, Sendable {
   /// The reason why a parameter encoder failed.
   public enum ParameterEncoderFailureReason: Sendable {
-    /// A part of the request that the encoder requires.
+    /// A part of a request that a parameter encoder requires.
     public enum RequiredComponent: Sendable {
-      /// The URL, whose query receives the parameters.
+      /// The URL of the request, whose query receives the parameters.
       case url
-      /// A known HTTP method. `rawValue` is the request's method.
+      /// An HTTP method that the encoder knows. `rawValue` is the request's method.
       case httpMethod(rawValue: String)
     }
 
-    /// The request lacks a component that the encoder requires.
+    /// The request lacks a component that the parameter encoder requires.
     case missingRequiredComponent(RequiredComponent)
-    /// The underlying encoder failed with its own error.
+    /// The encoder that a ``ParameterEncoder`` uses, such as a `URLEncodedFormEncoder`, threw `error`.
     case encoderFailed(error: any Error)
   }
 
@@ -31,39 +31,39 @@ public indirect enum AFError: Error, Sendable {
     case customEncodingFailed(error: any Error)
   }
 
-  /// The reason why a validator rejected a response.
+  /// The reason why a validation rejected a response.
   public enum ResponseValidationFailureReason: Sendable {
-    /// A download has no file to validate.
+    /// A download has no file whose content type could be validated.
     case dataFileNil
-    /// The file of a download can't be read.
+    /// The file of a download can't be read for validation.
     case dataFileReadFailed(at: URL)
-    /// The response has no content type, and the acceptable types don't include `*/*`.
+    /// The response has no Content-Type, and the acceptable types don't include `*/*`.
     case missingContentType(acceptableContentTypes: [String])
-    /// The response's content type isn't acceptable.
+    /// The content type of the response isn't one of the acceptable types.
     case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
-    /// The response's status code isn't acceptable.
+    /// The status code of the response isn't one of the acceptable codes.
     case unacceptableStatusCode(code: Int)
-    /// A custom validator failed with its own error.
+    /// A custom validation rejected the response with `error`.
     case customValidationFailed(error: any Error)
   }
 
   /// The reason why a response could not be serialized.
   public enum ResponseSerializationFailureReason: Sendable {
-    /// The response has no body, although one is required.
+    /// The response has no body, although the serializer requires one.
     case inputDataNilOrZeroLength
     /// A download has no file to serialize.
     case inputFileNil
-    /// The file of a download can't be read.
+    /// The file of a download can't be read for serialization.
     case inputFileReadFailed(at: URL)
-    /// The body isn't valid text in `encoding`.
+    /// The response body isn't valid text in `encoding`.
     case stringSerializationFailed(encoding: String.Encoding)
-    /// The body isn't valid JSON.
+    /// The response body isn't valid JSON.
     case jsonSerializationFailed(error: any Error)
-    /// The body can't be decoded as the requested type.
+    /// The response body can't be decoded as the requested type.
     case decodingFailed(error: any Error)
-    /// A custom serializer failed with its own error.
+    /// A custom serializer, or another closure that processes the response body, threw `error`.
     case customSerializationFailed(error: any Error)
-    /// An empty body is allowed, but the requested type has no empty value. `type` is the type's name.
+    /// The response body is empty, which is allowed, but the requested type has no empty value. `type` is the type's name.
     case invalidEmptyResponse(type: String)
   }
 
@@ -79,7 +79,7 @@ public indirect enum AFError: Error, Sendable {
   case createUploadableFailed(error: any Error)
   /// A downloaded file could not be moved from its temporary path to its destination.
   case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
-  /// The request was cancelled by `cancel()`.
+  /// The request was cancelled by a call of `cancel()`.
   case explicitlyCancelled
   /// A ``URLConvertible`` can't be converted to a URL.
   case invalidURL(url: any URLConvertible)
@@ -87,15 +87,15 @@ public indirect enum AFError: Error, Sendable {
   case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
   /// A ``ParameterEncoder`` failed.
   case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
-  /// A ``ParameterEncoding`` or a JSON encoder failed.
+  /// A ``ParameterEncoding`` failed, or a ``ParameterEncoder`` that writes JSON or a property list.
   case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
   /// A ``RequestAdapter`` failed.
   case requestAdaptationFailed(error: any Error)
-  /// A ``RequestRetrier`` failed when it was called for `originalError`.
+  /// A ``RequestRetrier`` failed when it decided about a retry after `originalError`.
   case requestRetryFailed(retryError: any Error, originalError: any Error)
   /// The response could not be serialized.
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)
-  /// A validator rejected the response.
+  /// A validation rejected the response.
   case responseValidationFailed(reason: ResponseValidationFailureReason)
   /// A ``ServerTrustManager`` or one of its evaluators rejected the server.
   case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
@@ -103,7 +103,7 @@ public indirect enum AFError: Error, Sendable {
   case sessionDeinitialized
   /// The session was invalidated. `error` is the reason, or nil if there is none.
   case sessionInvalidated(error: (any Error)?)
-  /// The transfer failed, usually with a `URLError`.
+  /// The request's task failed with `error`, usually a `URLError`.
   case sessionTaskFailed(error: any Error)
   /// The request was rejected before it was sent, such as a GET request with a body.
   case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)

@@ -4,7 +4,7 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// Posts a notification when a request or its task has been resumed, suspended or cancelled, and when it has ended.
+/// Posts a notification when a request or its task has been resumed, suspended or cancelled, or has ended.
 ///
 /// The names are constants of ``Request``. The object of each notification is nil; `Notification/request` is the request. Every
 /// session has such a monitor by default. A session that is created with other `eventMonitors` has only those.
@@ -14,10 +14,10 @@ import Synchronization
 /// session's other requests wait for them.
 public final class AlamofireNotifications: EventMonitor {
   private let center = NotificationCenter.default
-  /// The user info for the next notification, or nil while a notification uses it.
+  /// The `userInfo` dictionary for the next notification, or nil while a notification is being posted with it.
   private let userInfo = Mutex<UserInfo?>(UserInfo())
 
-  /// Creates a monitor that posts to the default center.
+  /// Creates a monitor that posts notifications to `NotificationCenter.default`.
   public init() {}
 
   private func post(_ name: Notification.Name, about request: Request) {
@@ -103,7 +103,7 @@ extension Request {
 }
 
 extension Notification {
-  /// The request that this notification is about, or nil if the notification isn't about a request.
+  /// The request that this notification is about, or nil if it isn't a notification about a request.
   public var request: Request? { userInfo?[Notification.requestKey] as? Request }
 
   fileprivate static let requestKey = "org.alamofire.notification.key.request"

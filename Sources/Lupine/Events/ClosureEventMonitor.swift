@@ -11,7 +11,7 @@ import Synchronization
 /// called from the next event on. If a subclass overrides an event's method, the closure is called only if the method calls
 /// `super`.
 open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
-  /// The queue on which the closures are called.
+  /// The queue on which the monitor's closures are called.
   public let queue: DispatchQueue
 
   private let snapshot = Mutex(EventClosures.Snapshot())
@@ -63,12 +63,12 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
     get { snapshot.current.closures.taskIsWaitingForConnectivity }
     set { snapshot.update { $0.taskIsWaitingForConnectivity = newValue } }
   }
-  /// The closure for the event `urlSession(_:dataTask:didReceive:)`, or nil to ignore the event.
+  /// The closure for the event `urlSession(_:dataTask:didReceive:)` of a response head, or nil to ignore the event.
   open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)? {
     get { snapshot.current.closures.dataTaskDidReceiveResponse }
     set { snapshot.update { $0.dataTaskDidReceiveResponse = newValue } }
   }
-  /// The closure for the event `urlSession(_:dataTask:didReceive:)`, or nil to ignore the event.
+  /// The closure for the event `urlSession(_:dataTask:didReceive:)` of a piece of the body, or nil to ignore the event.
   open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
     get { snapshot.current.closures.dataTaskDidReceiveData }
     set { snapshot.update { $0.dataTaskDidReceiveData = newValue } }
@@ -185,7 +185,7 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
     get { snapshot.current.closures.requestDidValidateRequestResponseDataWithResult }
     set { snapshot.update { $0.requestDidValidateRequestResponseDataWithResult = newValue } }
   }
-  /// The closure for the event `request(_:didParseResponse:)`, or nil to ignore the event.
+  /// The closure for the event `request(_:didParseResponse:)` of a data request, or nil to ignore the event.
   open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)? {
     get { snapshot.current.closures.requestDidParseResponse }
     set { snapshot.update { $0.requestDidParseResponse = newValue } }
@@ -231,7 +231,7 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
     get { snapshot.current.closures.requestDidValidateRequestResponseFileURLWithResult }
     set { snapshot.update { $0.requestDidValidateRequestResponseFileURLWithResult = newValue } }
   }
-  /// The closure for the event `request(_:didParseResponse:)`, or nil to ignore the event.
+  /// The closure for the event `request(_:didParseResponse:)` of a download, or nil to ignore the event.
   open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)? {
     get { snapshot.current.closures.requestDidParseDownloadResponse }
     set { snapshot.update { $0.requestDidParseDownloadResponse = newValue } }
@@ -239,155 +239,155 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
 
   // MARK: The events
 
-  /// Passes this event to the closure ``sessionDidBecomeInvalidWithError``, if it is set.
+  /// Calls the closure ``sessionDidBecomeInvalidWithError``, if it is set.
   open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     sessionDidBecomeInvalidWithError?(session, error)
   }
-  /// Passes this event to the closure ``taskDidReceiveChallenge``, if it is set.
+  /// Calls the closure ``taskDidReceiveChallenge``, if it is set.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge) {
     taskDidReceiveChallenge?(session, task, challenge)
   }
-  /// Passes this event to the closure ``taskDidSendBodyData``, if it is set.
+  /// Calls the closure ``taskDidSendBodyData``, if it is set.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
   ) { taskDidSendBodyData?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend) }
-  /// Passes this event to the closure ``taskNeedNewBodyStream``, if it is set.
+  /// Calls the closure ``taskNeedNewBodyStream``, if it is set.
   open func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
     taskNeedNewBodyStream?(session, task)
   }
-  /// Passes this event to the closure ``taskWillPerformHTTPRedirection``, if it is set.
+  /// Calls the closure ``taskWillPerformHTTPRedirection``, if it is set.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest
   ) { taskWillPerformHTTPRedirection?(session, task, response, request) }
-  /// Passes this event to the closure ``taskDidFinishCollectingMetrics``, if it is set.
+  /// Calls the closure ``taskDidFinishCollectingMetrics``, if it is set.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
   { taskDidFinishCollectingMetrics?(session, task, metrics) }
-  /// Passes this event to the closure ``taskDidComplete``, if it is set.
+  /// Calls the closure ``taskDidComplete``, if it is set.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     taskDidComplete?(session, task, error)
   }
-  /// Passes this event to the closure ``taskIsWaitingForConnectivity``, if it is set.
+  /// Calls the closure ``taskIsWaitingForConnectivity``, if it is set.
   open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
     taskIsWaitingForConnectivity?(session, task)
   }
-  /// Passes this event to the closure ``dataTaskDidReceiveResponse``, if it is set.
+  /// Calls the closure ``dataTaskDidReceiveResponse``, if it is set.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
     dataTaskDidReceiveResponse?(session, dataTask, response)
   }
-  /// Passes this event to the closure ``dataTaskDidReceiveData``, if it is set.
+  /// Calls the closure ``dataTaskDidReceiveData``, if it is set.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     dataTaskDidReceiveData?(session, dataTask, data)
   }
-  /// Passes this event to the closure ``dataTaskWillCacheResponse``, if it is set.
+  /// Calls the closure ``dataTaskWillCacheResponse``, if it is set.
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
   ) { dataTaskWillCacheResponse?(session, dataTask, proposedResponse) }
-  /// Passes this event to the closure ``downloadTaskDidResumeAtOffset``, if it is set.
+  /// Calls the closure ``downloadTaskDidResumeAtOffset``, if it is set.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
   ) { downloadTaskDidResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes) }
-  /// Passes this event to the closure ``downloadTaskDidWriteData``, if it is set.
+  /// Calls the closure ``downloadTaskDidWriteData``, if it is set.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
   ) { downloadTaskDidWriteData?(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite) }
-  /// Passes this event to the closure ``downloadTaskDidFinishDownloadingToURL``, if it is set.
+  /// Calls the closure ``downloadTaskDidFinishDownloadingToURL``, if it is set.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) { downloadTaskDidFinishDownloadingToURL?(session, downloadTask, location) }
-  /// Passes this event to the closure ``requestDidCreateInitialURLRequest``, if it is set.
+  /// Calls the closure ``requestDidCreateInitialURLRequest``, if it is set.
   open func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
     requestDidCreateInitialURLRequest?(request, urlRequest)
   }
-  /// Passes this event to the closure ``requestDidFailToCreateURLRequestWithError``, if it is set.
+  /// Calls the closure ``requestDidFailToCreateURLRequestWithError``, if it is set.
   open func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
     requestDidFailToCreateURLRequestWithError?(request, error)
   }
-  /// Passes this event to the closure ``requestDidAdaptInitialRequestToAdaptedRequest``, if it is set.
+  /// Calls the closure ``requestDidAdaptInitialRequestToAdaptedRequest``, if it is set.
   open func request(
     _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
   ) { requestDidAdaptInitialRequestToAdaptedRequest?(request, initialRequest, adaptedRequest) }
-  /// Passes this event to the closure ``requestDidFailToAdaptURLRequestWithError``, if it is set.
+  /// Calls the closure ``requestDidFailToAdaptURLRequestWithError``, if it is set.
   open func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError) {
     requestDidFailToAdaptURLRequestWithError?(request, initialRequest, error)
   }
-  /// Passes this event to the closure ``requestDidCreateURLRequest``, if it is set.
+  /// Calls the closure ``requestDidCreateURLRequest``, if it is set.
   open func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
     requestDidCreateURLRequest?(request, urlRequest)
   }
-  /// Passes this event to the closure ``requestDidCreateTask``, if it is set.
+  /// Calls the closure ``requestDidCreateTask``, if it is set.
   open func request(_ request: Request, didCreateTask task: URLSessionTask) { requestDidCreateTask?(request, task) }
-  /// Passes this event to the closure ``requestDidGatherMetrics``, if it is set.
+  /// Calls the closure ``requestDidGatherMetrics``, if it is set.
   open func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
     requestDidGatherMetrics?(request, metrics)
   }
-  /// Passes this event to the closure ``requestDidFailTaskEarlyWithError``, if it is set.
+  /// Calls the closure ``requestDidFailTaskEarlyWithError``, if it is set.
   open func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
     requestDidFailTaskEarlyWithError?(request, task, error)
   }
-  /// Passes this event to the closure ``requestDidCompleteTaskWithError``, if it is set.
+  /// Calls the closure ``requestDidCompleteTaskWithError``, if it is set.
   open func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
     requestDidCompleteTaskWithError?(request, task, error)
   }
-  /// Passes this event to the closure ``requestIsRetrying``, if it is set.
+  /// Calls the closure ``requestIsRetrying``, if it is set.
   open func requestIsRetrying(_ request: Request) { requestIsRetrying?(request) }
-  /// Passes this event to the closure ``requestDidFinish``, if it is set.
+  /// Calls the closure ``requestDidFinish``, if it is set.
   open func requestDidFinish(_ request: Request) { requestDidFinish?(request) }
-  /// Passes this event to the closure ``requestDidResume``, if it is set.
+  /// Calls the closure ``requestDidResume``, if it is set.
   open func requestDidResume(_ request: Request) { requestDidResume?(request) }
-  /// Passes this event to the closure ``requestDidResumeTask``, if it is set.
+  /// Calls the closure ``requestDidResumeTask``, if it is set.
   open func request(_ request: Request, didResumeTask task: URLSessionTask) { requestDidResumeTask?(request, task) }
-  /// Passes this event to the closure ``requestDidSuspend``, if it is set.
+  /// Calls the closure ``requestDidSuspend``, if it is set.
   open func requestDidSuspend(_ request: Request) { requestDidSuspend?(request) }
-  /// Passes this event to the closure ``requestDidSuspendTask``, if it is set.
+  /// Calls the closure ``requestDidSuspendTask``, if it is set.
   open func request(_ request: Request, didSuspendTask task: URLSessionTask) { requestDidSuspendTask?(request, task) }
-  /// Passes this event to the closure ``requestDidCancel``, if it is set.
+  /// Calls the closure ``requestDidCancel``, if it is set.
   open func requestDidCancel(_ request: Request) { requestDidCancel?(request) }
-  /// Passes this event to the closure ``requestDidCancelTask``, if it is set.
+  /// Calls the closure ``requestDidCancelTask``, if it is set.
   open func request(_ request: Request, didCancelTask task: URLSessionTask) { requestDidCancelTask?(request, task) }
-  /// Passes this event to the closure ``requestDidValidateRequestResponseDataWithResult``, if it is set.
+  /// Calls the closure ``requestDidValidateRequestResponseDataWithResult``, if it is set.
   open func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult
   ) { requestDidValidateRequestResponseDataWithResult?(request, urlRequest, response, data, result) }
-  /// Passes this event to the closure ``requestDidParseResponse``, if it is set.
+  /// Calls the closure ``requestDidParseResponse``, if it is set.
   open func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
     requestDidParseResponse?(request, response)
   }
-  /// Passes this event to the closure ``requestDidValidateRequestResponseWithResult``, if it is set.
+  /// Calls the closure ``requestDidValidateRequestResponseWithResult``, if it is set.
   open func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult
   ) { requestDidValidateRequestResponseWithResult?(request, urlRequest, response, result) }
-  /// Passes this event to the closure ``requestDidCreateUploadable``, if it is set.
+  /// Calls the closure ``requestDidCreateUploadable``, if it is set.
   open func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
     requestDidCreateUploadable?(request, uploadable)
   }
-  /// Passes this event to the closure ``requestDidFailToCreateUploadableWithError``, if it is set.
+  /// Calls the closure ``requestDidFailToCreateUploadableWithError``, if it is set.
   open func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
     requestDidFailToCreateUploadableWithError?(request, error)
   }
-  /// Passes this event to the closure ``requestDidProvideInputStream``, if it is set.
+  /// Calls the closure ``requestDidProvideInputStream``, if it is set.
   open func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
     requestDidProvideInputStream?(request, stream)
   }
-  /// Passes this event to the closure ``requestDidFinishDownloadingUsingTaskWithResult``, if it is set.
+  /// Calls the closure ``requestDidFinishDownloadingUsingTaskWithResult``, if it is set.
   open func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
   ) { requestDidFinishDownloadingUsingTaskWithResult?(request, task, result) }
-  /// Passes this event to the closure ``requestDidCreateDestinationURL``, if it is set.
+  /// Calls the closure ``requestDidCreateDestinationURL``, if it is set.
   open func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
     requestDidCreateDestinationURL?(request, url)
   }
-  /// Passes this event to the closure ``requestDidValidateRequestResponseFileURLWithResult``, if it is set.
+  /// Calls the closure ``requestDidValidateRequestResponseFileURLWithResult``, if it is set.
   open func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult
   ) { requestDidValidateRequestResponseFileURLWithResult?(request, urlRequest, response, fileURL, result) }
-  /// Passes this event to the closure ``requestDidParseDownloadResponse``, if it is set.
+  /// Calls the closure ``requestDidParseDownloadResponse``, if it is set.
   open func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
     requestDidParseDownloadResponse?(request, response)
   }

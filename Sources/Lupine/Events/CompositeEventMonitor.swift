@@ -3,18 +3,18 @@
 public import Foundation
 public import LupineURLSession
 
-/// Notifies several monitors in order, each on its own queue. Monitors of the type ``AlamofireNotifications`` are called
-/// synchronously.
+/// A monitor that notifies several monitors in order, each on its own queue. Monitors of the type ``AlamofireNotifications`` are
+/// called synchronously.
 public final class CompositeEventMonitor: EventMonitor {
   /// The queue on which the session calls this monitor.
   public let queue: DispatchQueue
   /// The monitors, in the order in which they are notified.
   public let monitors: [any EventMonitor]
 
-  /// The monitors that are notified asynchronously, each on its own queue.
+  /// The monitors that are notified asynchronously, each on its own queue: all except ``AlamofireNotifications``.
   private let listeners: [any EventMonitor]
-  /// The monitors that are called synchronously. Every session has one such monitor by default, and calling it on another queue
-  /// would slow down every request.
+  /// The monitors that are called synchronously. Every session has one such monitor by default, and switching to another queue for
+  /// each call would slow down every request.
   private let notifications: [AlamofireNotifications]
 
   init(queue: DispatchQueue, monitors: [any EventMonitor]) {
@@ -24,11 +24,11 @@ public final class CompositeEventMonitor: EventMonitor {
     notifications = monitors.compactMap { $0 as? AlamofireNotifications }
   }
 
-  /// Whether any monitor is of a type other than ``AlamofireNotifications``. If not, only events for which notifications are posted
-  /// need to be reported.
+  /// Whether any of the monitors is of a type other than ``AlamofireNotifications``. If not, the only events that must be reported
+  /// are those for which notifications are posted.
   var hasListeners: Bool { !listeners.isEmpty }
 
-  // Inlined in each of the 50 events, these two functions would double the size of this file's code.
+  // The next two functions aren't inlined. Inlining them in each of the 50 event methods would double the size of this file's code.
 
   @inline(never)
   private func tell(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
@@ -45,18 +45,18 @@ public final class CompositeEventMonitor: EventMonitor {
 
   // MARK: URLSession's events
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the `URLSession` has been invalidated.
   public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     tell { $0.urlSession(session, didBecomeInvalidWithError: error) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a server or a proxy requires a credential, or when a server requests a client certificate.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
   {
     tell { $0.urlSession(session, task: task, didReceive: challenge) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when part of the request body has been sent.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -68,12 +68,12 @@ public final class CompositeEventMonitor: EventMonitor {
     }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when an upload task needs the stream from which it sends its request body.
   public func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
     tell { $0.urlSession(session, taskNeedsNewBodyStream: task) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a server redirects the request.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest
@@ -81,41 +81,41 @@ public final class CompositeEventMonitor: EventMonitor {
     tell { $0.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the task's metrics are available.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
     tell { $0.urlSession(session, task: task, didFinishCollecting: metrics) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the task has ended.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     tell { $0.urlSession(session, task: task, didCompleteWithError: error) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a task begins to wait for a network.
   public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
     tell { $0.urlSession(session, taskIsWaitingForConnectivity: task) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the head of the response has arrived.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
     tell { $0.urlSession(session, dataTask: dataTask, didReceive: response) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a piece of the response body has arrived.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     tell { $0.urlSession(session, dataTask: dataTask, didReceive: data) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a response has arrived completely and can be stored in the cache.
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
   ) {
     tell { $0.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a download has been resumed.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
@@ -126,7 +126,7 @@ public final class CompositeEventMonitor: EventMonitor {
     }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when part of a download has been written to its file.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -138,7 +138,7 @@ public final class CompositeEventMonitor: EventMonitor {
     }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a download has been written completely to a temporary file.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
@@ -147,105 +147,106 @@ public final class CompositeEventMonitor: EventMonitor {
 
   // MARK: Events of every request
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a `URLRequest` has been created, before adapters run.
   public func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
     tell { $0.request(request, didCreateInitialURLRequest: urlRequest) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a `URLRequest` could not be created.
   public func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
     tell { $0.request(request, didFailToCreateURLRequestWithError: error) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the adapters have returned the `URLRequest` to send, whether or not they changed it.
   public func request(
     _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
   ) {
     tell { $0.request(request, didAdaptInitialRequest: initialRequest, to: adaptedRequest) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when an adapter has failed.
   public func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
   {
     tell { $0.request(request, didFailToAdaptURLRequest: initialRequest, withError: error) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the `URLRequest` to send is final.
   public func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
     tell { $0.request(request, didCreateURLRequest: urlRequest) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the task that sends the request has been created.
   public func request(_ request: Request, didCreateTask task: URLSessionTask) {
     tell { $0.request(request, didCreateTask: task) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the request has received the task's metrics.
   public func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
     tell { $0.request(request, didGatherMetrics: metrics) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the request fails before its task has ended, because the server isn't trusted or a stream
+  /// handler threw an error.
   public func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
     tell { $0.request(request, didFailTask: task, earlyWithError: error) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the task has ended and its response has been validated.
   public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
     for monitor in notifications { monitor.request(request, didCompleteTask: task, with: error) }
     guard hasListeners else { return }
     tell { $0.request(request, didCompleteTask: task, with: error) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` before the request is retried.
   public func requestIsRetrying(_ request: Request) {
     tell { $0.requestIsRetrying(request) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the request has finished and won't be retried, before its response handlers run.
   public func requestDidFinish(_ request: Request) {
     for monitor in notifications { monitor.requestDidFinish(request) }
     guard hasListeners else { return }
     tell { $0.requestDidFinish(request) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the request has been resumed.
   public func requestDidResume(_ request: Request) {
     for monitor in notifications { monitor.requestDidResume(request) }
     guard hasListeners else { return }
     tell { $0.requestDidResume(request) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the request's task has been resumed.
   public func request(_ request: Request, didResumeTask task: URLSessionTask) {
     for monitor in notifications { monitor.request(request, didResumeTask: task) }
     guard hasListeners else { return }
     tell { $0.request(request, didResumeTask: task) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the request has been suspended.
   public func requestDidSuspend(_ request: Request) {
     post { $0.requestDidSuspend(request) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the request's task has been suspended.
   public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
     post { $0.request(request, didSuspendTask: task) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the request has been cancelled.
   public func requestDidCancel(_ request: Request) {
     post { $0.requestDidCancel(request) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the request's task has been cancelled.
   public func request(_ request: Request, didCancelTask task: URLSessionTask) {
     post { $0.request(request, didCancelTask: task) }
   }
 
   // MARK: Events of data requests
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` each time that one of the validations has accepted or rejected the response of a data request.
   public func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult
@@ -253,12 +254,12 @@ public final class CompositeEventMonitor: EventMonitor {
     tell { $0.request(request, didValidateRequest: urlRequest, response: response, data: data, withResult: result) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` before the response of a data request is passed to a handler that has no serializer.
   public func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
     tell { $0.request(request, didParseResponse: response) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the response body has been serialized for a response handler, before the handler is called.
   public func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
   {
     tell { $0.request(request, didParseResponse: response) }
@@ -266,7 +267,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
   // MARK: Events of stream requests
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` each time that one of the validations has accepted or rejected the response of a stream request.
   public func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult
@@ -274,24 +275,25 @@ public final class CompositeEventMonitor: EventMonitor {
     tell { $0.request(request, didValidateRequest: urlRequest, response: response, withResult: result) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when a piece of the response body has been serialized for a stream handler, before the handler
+  /// is called.
   public func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>) {
     tell { $0.request(request, didParseStream: result) }
   }
 
   // MARK: Events of upload requests
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the body of the upload has been created.
   public func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
     tell { $0.request(request, didCreateUploadable: uploadable) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the body of the upload could not be created.
   public func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
     tell { $0.request(request, didFailToCreateUploadableWithError: error) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the stream of the request body is passed to the task.
   public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
     let stream = BodyStream.box(stream)
     tell { $0.request(request, didProvideInputStream: stream.stream) }
@@ -299,19 +301,19 @@ public final class CompositeEventMonitor: EventMonitor {
 
   // MARK: Events of download requests
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the downloaded file has been moved to its destination, or could not be moved.
   public func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
   ) {
     tell { $0.request(request, didFinishDownloadingUsing: task, with: result) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the destination of the downloaded file has been chosen, before the file is moved.
   public func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
     tell { $0.request(request, didCreateDestinationURL: url) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` each time that one of the validations has accepted or rejected the response of a download.
   public func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult
@@ -321,12 +323,13 @@ public final class CompositeEventMonitor: EventMonitor {
     }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` before the response of a download is passed to a handler that has no serializer.
   public func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
     tell { $0.request(request, didParseResponse: response) }
   }
 
-  /// Passes this event to each of the monitors.
+  /// Notifies each of ``monitors`` when the downloaded file has been serialized for a response handler, before the handler is
+  /// called.
   public func request<Value: Sendable>(
     _ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>
   ) {

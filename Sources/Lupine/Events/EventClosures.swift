@@ -71,7 +71,8 @@ struct EventClosures: @unchecked Sendable {
 }
 
 extension EventClosures {
-  /// A snapshot of a monitor's closures. Reading it requires only taking the monitor's lock and retaining one object.
+  /// An immutable snapshot of a ``ClosureEventMonitor``'s closures. Reading a closure requires only taking the monitor's lock and
+  /// retaining one object.
   final class Snapshot: Sendable {
     let closures: EventClosures
 

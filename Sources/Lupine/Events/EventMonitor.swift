@@ -16,7 +16,7 @@ import LupineURLSession
 ///
 /// Methods are called on ``queue``, in the order of the events.
 public protocol EventMonitor: Sendable {
-  /// The queue on which the methods are called. The main queue by default. It should be serial.
+  /// The queue on which the monitor's methods are called. The main queue by default. A custom queue should be serial.
   var queue: DispatchQueue { get }
 
   // MARK: URLSession's events, only for a session's monitors
@@ -25,13 +25,14 @@ public protocol EventMonitor: Sendable {
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
   /// Called when a server or a proxy requires a credential, or when a server requests a client certificate.
   func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
-  /// Called when part of the request body has been sent. Counts are in bytes. The expected total is -1 if the length is unknown.
+  /// Called when part of the request body has been sent. The counts are in bytes. The expected total is -1 if the length of the
+  /// body is unknown.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64)
   /// Called when an upload task needs the stream from which it sends its request body.
   func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask)
-  /// Called when a server redirects the request.
+  /// Called when a server redirects the request to another URL.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest)
@@ -41,19 +42,19 @@ public protocol EventMonitor: Sendable {
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
   /// Called when a task begins to wait for a network. See ``URLSessionConfiguration/waitsForConnectivity``.
   func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
-  /// Called when the response head has arrived.
+  /// Called when the head of the response has arrived.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse)
   /// Called when a piece of the response body has arrived.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
-  /// Called when a response has arrived completely and may be cached.
+  /// Called when a response has arrived completely and can be stored in the cache.
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse)
-  /// Called when a download has been resumed. The offset and the total are in bytes.
+  /// Called when a download has been resumed at an offset. The offset and the expected total are in bytes.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64)
-  /// Called when part of a download has been written to its file. Counts are in bytes. The expected total is -1 if the length is
-  /// unknown.
+  /// Called when part of a download has been written to its file. The counts are in bytes. The expected total is -1 if the length
+  /// of the file is unknown.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
@@ -64,11 +65,11 @@ public protocol EventMonitor: Sendable {
 
   /// Called when a `URLRequest` has been created, before adapters run.
   func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)
-  /// Called when a `URLRequest` could not be created.
+  /// Called when the `URLRequest` of a request could not be created.
   func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError)
   /// Called when the adapters have returned the `URLRequest` to send, whether or not they changed it.
   func request(_ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest)
-  /// Called when an adapter has failed.
+  /// Called when an adapter has failed to adapt the `URLRequest`.
   func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
   /// Called when the `URLRequest` to send is final: after the adapters have run and before the task is created.
   func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest)
@@ -101,22 +102,22 @@ public protocol EventMonitor: Sendable {
 
   // MARK: Events of data requests
 
-  /// Called after each validation of the response.
+  /// Called each time that one of the validations has accepted or rejected the response of a data request.
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult)
-  /// Called before the response is passed to a handler that has no serializer.
+  /// Called before the response of a data request is passed to a handler that has no serializer.
   func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
-  /// Called when the response body has been serialized for a handler, before the handler is called.
+  /// Called when the response body has been serialized for a response handler, before the handler is called.
   func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
 
   // MARK: Events of stream requests
 
-  /// Called after each validation of the response.
+  /// Called each time that one of the validations has accepted or rejected the response of a stream request.
   func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult)
-  /// Called when a piece of the response body has been serialized for a handler, before the handler is called.
+  /// Called when a piece of the response body has been serialized for a stream handler, before the handler is called.
   func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>)
 
   // MARK: Events of upload requests
@@ -130,17 +131,17 @@ public protocol EventMonitor: Sendable {
 
   // MARK: Events of download requests
 
-  /// Called when the downloaded file has been moved to its destination, or could not be moved.
+  /// Called when the downloaded file has been moved to its destination, or when moving the file has failed.
   func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)
   /// Called when the destination of the downloaded file has been chosen, before the file is moved.
   func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
-  /// Called after each validation of the response.
+  /// Called each time that one of the validations has accepted or rejected the response of a download.
   func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult)
-  /// Called before the response is passed to a handler that has no serializer.
+  /// Called before the response of a download is passed to a handler that has no serializer.
   func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
-  /// Called when the downloaded file has been serialized for a handler, before the handler is called.
+  /// Called when the downloaded file has been serialized for a response handler, before the handler is called.
   func request<Value: Sendable>(_ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)
 }

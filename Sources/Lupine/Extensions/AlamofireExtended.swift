@@ -3,7 +3,7 @@
 /// A wrapper of a value, returned by the value's property `af`. Extensions of the wrapper are called as `value.af.member`, so they
 /// can't collide with the members of the value's own type.
 public struct AlamofireExtension<ExtendedType> {
-  /// The wrapped value.
+  /// The wrapped value, whose members the wrapper extends.
   public private(set) var type: ExtendedType
 
   /// Creates a wrapper of the value `type`.

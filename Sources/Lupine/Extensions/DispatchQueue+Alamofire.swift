@@ -3,7 +3,8 @@
 import Foundation
 
 extension DispatchQueue {
-  /// This queue if it is the main queue. Otherwise, a new serial queue that targets this queue, which may be concurrent.
+  /// A serial queue for the work of this queue, which may be concurrent: this queue itself if it is the main queue, otherwise a new
+  /// queue that targets it.
   var serialized: DispatchQueue {
     // Compares labels instead of objects, because `DispatchQueue.main` returns a different object at each access on Linux.
     label == DispatchQueue.main.label ? self : DispatchQueue(label: label, target: self)

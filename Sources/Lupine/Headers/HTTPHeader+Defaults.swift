@@ -4,7 +4,7 @@ import Foundation
 import LupineURLSession
 
 extension HTTPHeaders {
-  /// The default `Accept-Encoding`, `Accept-Language` and `User-Agent` fields.
+  /// The header fields that sessions send by default: `Accept-Encoding`, `Accept-Language` and `User-Agent`.
   public static let `default`: HTTPHeaders = [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent]
 }
 
@@ -30,7 +30,8 @@ extension HTTPHeader {
       executablePath: ProcessInfo.processInfo.arguments.first,
       system: ProcessInfo.processInfo.operatingSystemVersion))
 
-  /// Returns the languages that `environment` names, in order of preference, as RFC 5646 tags. If it names none, returns `en`.
+  /// Returns the languages that the environment variables in `environment` name, in order of preference, as RFC 5646 tags. If they
+  /// name no language, returns `en`.
   static func acceptedLanguages(environment: [String: String]) -> [String] {
     let setting = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].lazy
       .compactMap { environment[$0] }
@@ -43,8 +44,8 @@ extension HTTPHeader {
     return tags.isEmpty ? ["en"] : Array(tags.prefix(acceptedLanguagesMax))
   }
 
-  /// Returns a comma-separated list of the elements, with quality values that decrease from 1.0 in steps of 0.1, but not below 0.1
-  /// (RFC 9110 §12.4.2).
+  /// Returns a comma-separated list of `elements`. Their quality values decrease from 1.0 in steps of 0.1, but not below 0.1 (RFC
+  /// 9110 §12.4.2).
   static func qualityEncoded(_ elements: [String]) -> String {
     elements.enumerated()
       .map { index, element in index == 0 ? "\(element);q=1.0" : "\(element);q=0.\(max(1, 10 - index))" }
@@ -85,7 +86,7 @@ extension HTTPHeader {
 }
 
 extension String {
-  /// The string with each character that a token can't contain (RFC 9110 §5.6.2), such as a space, replaced with "_".
+  /// This string with "_" in place of each character that a token can't contain (RFC 9110 §5.6.2), such as a space.
   fileprivate var fieldToken: String {
     String(
       unicodeScalars.map { scalar -> Character in

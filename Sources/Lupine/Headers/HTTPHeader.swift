@@ -4,13 +4,13 @@ import Foundation
 
 /// A header field: a name and a value. ``HTTPHeaders`` compares names without regard to ASCII case.
 public struct HTTPHeader: Hashable, Sendable {
-  /// The name, which is sent with this spelling.
+  /// The field's name, which is sent with this spelling.
   public let name: String
 
-  /// The value, sent unchanged.
+  /// The field's value, which is sent unchanged.
   public let value: String
 
-  /// Creates a field.
+  /// Creates a header field.
   ///
   /// - Parameters:
   ///   - name: A token (RFC 9110 §5.1).
@@ -22,7 +22,7 @@ public struct HTTPHeader: Hashable, Sendable {
 }
 
 extension HTTPHeader: CustomStringConvertible {
-  /// The field as `name: value`.
+  /// The header field as `name: value`.
   public var description: String {
     "\(name): \(value)"
   }

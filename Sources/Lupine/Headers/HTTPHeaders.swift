@@ -3,50 +3,51 @@
 import LupineEngine
 public import LupineURLSession
 
-/// Header fields in the order in which they were first added. Each name occurs once.
+/// A set of header fields in the order in which they were first added. Each name occurs once.
 ///
 /// Adding a field whose name is already present, in any case, replaces the name's spelling and the value, but keeps the field's
 /// position.
 public struct HTTPHeaders: Hashable, Sendable {
   private var fields: [HTTPHeader] = []
 
-  /// Creates an empty set of fields.
+  /// Creates an empty set of header fields.
   public init() {}
 
-  /// Creates a set of the given fields. If several fields have the same name, the last
-  /// one is kept, at the position of the first one.
+  /// Creates a set of the given header fields. If several fields have the same name, the set contains only the last one, at the
+  /// position of the first one.
   public init(_ headers: [HTTPHeader]) {
     fields.reserveCapacity(headers.count)
     headers.forEach { update($0) }
   }
 
-  /// Creates a set of the given names and values. The fields are sorted by name, because a dictionary is unordered.
+  /// Creates a set of header fields from the given names and values. The fields are sorted by name, because a dictionary is
+  /// unordered.
   public init(_ dictionary: [String: String]) {
     self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPHeader(name: $0.key, value: $0.value) })
   }
 
-  /// Creates a set of fields whose names are known to be unique. Doesn't compare the names, which would be slow for a long response
-  /// head.
+  /// Creates a set of header fields whose names are known to be unique. Doesn't search for duplicates, because that would be slow
+  /// for a long response head.
   init(unique fields: [HTTPHeader]) {
     self.fields = fields
   }
 
-  /// Adds a field, or replaces the field whose name is the same regardless of case.
+  /// Adds a header field. If the set already has a field with this name in any case, replaces that field.
   public mutating func add(name: String, value: String) {
     update(HTTPHeader(name: name, value: value))
   }
 
-  /// Adds a field, or replaces the field whose name is the same regardless of case.
+  /// Adds a header field. If the set already has a field with the same name in any case, replaces that field.
   public mutating func add(_ header: HTTPHeader) {
     update(header)
   }
 
-  /// Adds a field, or replaces the field whose name is the same regardless of case.
+  /// Adds a header field. If the set already has a field with this name in any case, replaces that field.
   public mutating func update(name: String, value: String) {
     update(HTTPHeader(name: name, value: value))
   }
 
-  /// Adds a field, or replaces the field whose name is the same regardless of case.
+  /// Adds a header field. If the set already has a field with the same name in any case, replaces that field.
   public mutating func update(_ header: HTTPHeader) {
     guard let position = position(of: header.name) else {
       fields.append(header)
@@ -55,31 +56,31 @@ public struct HTTPHeaders: Hashable, Sendable {
     fields[position] = header
   }
 
-  /// Removes the field with the given name, regardless of case, if there is one.
+  /// Removes the field with the given name, if there is one. The case of the name is ignored.
   public mutating func remove(name: String) {
     guard let position = position(of: name) else { return }
     fields.remove(at: position)
   }
 
-  /// Sorts the fields by name without regard to case.
+  /// Sorts the header fields by name without regard to case.
   public mutating func sort() {
     fields.sort { $0.name.lowercased() < $1.name.lowercased() }
   }
 
-  /// Returns a copy whose fields are sorted by name without regard to case.
+  /// Returns a copy of the set whose fields are sorted by name without regard to case.
   public func sorted() -> HTTPHeaders {
     var copy = self
     copy.sort()
     return copy
   }
 
-  /// Returns the value of the field with the given name, regardless of case, or nil if there is no such field.
+  /// Returns the value of the field with the given name, or nil if there is no such field. The case of the name is ignored.
   public func value(for name: String) -> String? {
     position(of: name).map { fields[$0].value }
   }
 
-  /// The value of the field with the given name, regardless of case, or nil if there is no such field. Setting nil removes the
-  /// field.
+  /// The value of the field with the given name, or nil if there is no such field. The case of the name is ignored. Setting nil
+  /// removes the field.
   public subscript(_ name: String) -> String? {
     get { value(for: name) }
     set {
@@ -91,7 +92,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
   }
 
-  /// The fields as a dictionary of values by name, which doesn't preserve the order.
+  /// The header fields as a dictionary of values by name. The dictionary doesn't preserve the order of the fields.
   public var dictionary: [String: String] {
     Dictionary(fields.lazy.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
   }
@@ -102,60 +103,60 @@ public struct HTTPHeaders: Hashable, Sendable {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-  /// Creates a set of the names and values in the order of the literal.
+  /// Creates a set of header fields from the names and values in the literal, in their order.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.map { HTTPHeader(name: $0.0, value: $0.1) })
   }
 }
 
 extension HTTPHeaders: ExpressibleByArrayLiteral {
-  /// Creates a set of the fields in the order of the literal.
+  /// Creates a set of the header fields in the literal, in their order.
   public init(arrayLiteral elements: HTTPHeader...) {
     self.init(elements)
   }
 }
 
 extension HTTPHeaders: Collection {
-  /// Returns an iterator over the fields in order.
+  /// Returns an iterator over the header fields in order.
   public func makeIterator() -> IndexingIterator<[HTTPHeader]> {
     fields.makeIterator()
   }
 
-  /// The position of the first field.
+  /// The position of the first header field.
   public var startIndex: Int {
     fields.startIndex
   }
 
-  /// The position after the last field.
+  /// The position after the last header field.
   public var endIndex: Int {
     fields.endIndex
   }
 
-  /// The field at `position`, which must be valid.
+  /// The header field at `position`, which must be valid.
   public subscript(position: Int) -> HTTPHeader {
     fields[position]
   }
 
-  /// Returns the position after `i`.
+  /// Returns the position after `i`, which must be the position of a header field.
   public func index(after i: Int) -> Int {
     fields.index(after: i)
   }
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-  /// The fields as `name: value` lines.
+  /// The header fields as `name: value` lines.
   public var description: String {
     fields.map(\.description).joined(separator: "\n")
   }
 }
 
 extension HTTPHeaders {
-  /// Creates a set from `fields`, in which each name must occur only once.
+  /// Creates a set of header fields from `fields`, in which each name must occur only once.
   init(_ fields: Fields) {
     self.init(unique: fields.map { HTTPHeader(name: $0.name, value: $0.value) })
   }
 
-  /// The fields as a field section, the form in which the engine sends them.
+  /// The header fields as a `Fields` value, the form in which the engine sends them.
   var section: Fields {
     var section = Fields()
     for field in fields { section.append(name: field.name, value: field.value) }
@@ -164,7 +165,7 @@ extension HTTPHeaders {
 }
 
 extension URLRequest {
-  /// The header fields in the order in which they will be sent.
+  /// The request's header fields in the order in which they will be sent.
   public var headers: HTTPHeaders {
     get { HTTPHeaders(fields) }
     set { fields = newValue.section }
@@ -172,7 +173,7 @@ extension URLRequest {
 }
 
 extension HTTPURLResponse {
-  /// The header fields in the order in which they were received. The values of a repeated name are joined with ", ".
+  /// The response's header fields in the order in which they were received. The values of a repeated name are joined with ", ".
   public var headers: HTTPHeaders {
     HTTPHeaders(unique: joinedFields.map { HTTPHeader(name: $0.name, value: $0.value) })
   }

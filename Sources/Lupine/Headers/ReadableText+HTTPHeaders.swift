@@ -4,10 +4,11 @@ import Foundation
 import LupineURLSession
 
 extension ReadableText {
-  /// Returns an indented line for each field. Hides credentials, except for their authentication scheme.
+  /// Returns one indented line for each header field. Hides credentials, except for their authentication scheme.
   static func fields(_ headers: HTTPHeaders) -> [String] { fields(headers.map { ($0.name, $0.value) }) }
 
-  /// Returns a description of a body with these header fields: its size, and its content if it is text.
+  /// Returns a description of a message body: its size, and its content if the Content-Type in `headers` names text, JSON or XML
+  /// and the body isn't too long.
   static func body(_ body: Data?, _ headers: HTTPHeaders) -> String {
     self.body(body, contentType: headers["Content-Type"])
   }

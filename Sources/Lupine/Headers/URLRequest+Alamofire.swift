@@ -3,7 +3,7 @@
 import LupineURLSession
 
 extension URLRequest {
-  /// The request method. Setting nil sets GET.
+  /// The HTTP method of the request. Setting nil sets `GET`.
   public var method: HTTPMethod? {
     get { httpMethod.map(HTTPMethod.init(rawValue:)) }
     set { httpMethod = newValue?.rawValue }

@@ -88,7 +88,7 @@ struct MultipartBodyPart {
   }
 
   let headers: HTTPHeaders
-  /// The length of the body in bytes, as announced or measured when the part was appended.
+  /// The length of the part's body in bytes. It was announced or measured when the part was appended.
   let length: UInt64
   let body: Body
 
@@ -97,7 +97,7 @@ struct MultipartBodyPart {
     headers.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
   }
 
-  /// The error for the first field whose name or value contains a line break, or nil if there is none.
+  /// The error for the part's first header field whose name or value contains a line break, or nil if there is none.
   var headerError: AFError.ForbiddenPartHeader? {
     let forbidden = headers.first { field in
       [field.name, field.value].contains { $0.utf8.contains { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") } }
@@ -105,8 +105,8 @@ struct MultipartBodyPart {
     return forbidden.map { AFError.ForbiddenPartHeader(name: $0.name, value: $0.value) }
   }
 
-  /// Passes the part's body, `length` bytes, to `output` in pieces. If `refusingMore` is true, throws an error if there are further
-  /// bytes. If it is false, doesn't read further bytes.
+  /// Passes the part's body to `output` in pieces. If the body has more than `length` bytes, throws an error if `refusingMore` is
+  /// true, and otherwise doesn't read beyond `length`. Throws an error if the body is shorter.
   func copyBody(refusingMore: Bool, to output: (Data) throws(AFError) -> Void) throws(AFError) {
     switch body {
     case .data(let data):
@@ -146,6 +146,6 @@ struct MultipartBodyPart {
     }
   }
 
-  /// The number of bytes per read. With 64 KiB, the cost of the system calls is negligible.
+  /// The maximum number of bytes per read: 64 KiB. With this size, the cost of the system calls is negligible.
   private static let pieceBytes = 65_536
 }

@@ -35,7 +35,7 @@ open class MultipartFormData: CustomStringConvertible {
     }
   }
 
-  /// The number of parts, the total size of their bodies, and the boundary.
+  /// A textual description: the number of parts, the total size of their bodies in bytes, and the boundary.
   open var description: String {
     let size = ReadableText.bytes(Int64(clamping: contentLength))
     return "\(type(of: self))(\(ReadableText.count(parts.count, "part")), \(size), boundary: \(boundary))"
@@ -72,7 +72,8 @@ open class MultipartFormData: CustomStringConvertible {
         body: .data(data)))
   }
 
-  /// Appends a part whose body is a file. The file name is the URL's last component, and the media type depends on its extension.
+  /// Appends a part whose body is a file. The part's file name is the last component of the URL, and its media type depends on the
+  /// extension.
   ///
   /// Media types come from `/etc/mime.types`, or from a built-in table if that file is missing. For an unknown extension, the
   /// type is application/octet-stream. The file is read when the form is encoded.
@@ -112,7 +113,7 @@ open class MultipartFormData: CustomStringConvertible {
     }
   }
 
-  /// Appends a part whose body is read from a stream, and which has a file name.
+  /// Appends a part with a file name and a body that is read from a stream.
   ///
   /// - Parameters:
   ///   - stream: The stream, which is read and closed when the form is encoded.
@@ -127,7 +128,7 @@ open class MultipartFormData: CustomStringConvertible {
       stream, withLength: length, headers: Self.headers(name: name, fileName: fileName, mimeType: mimeType))
   }
 
-  /// Appends a part whose body is read from a stream, with custom header fields, which are written unchanged.
+  /// Appends a part whose body is read from a stream. The part has only the given header fields, which are written unchanged.
   ///
   /// Encoding fails with `.outputStreamWriteFailed` and an ``AFError/ForbiddenPartHeader`` if a name or value contains CR
   /// or LF.

@@ -11,11 +11,11 @@ import Synchronization
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
   private let form: MultipartFormData
   private let request: any URLRequestConvertible
-  /// The size, in bytes, from which the form is encoded to a file instead of memory.
+  /// The size of the form, in bytes, from which the form is encoded to a file instead of memory.
   private let memoryThreshold: UInt64
   private let fileManager: FileManager
-  /// The result of encoding, or nil before the form is encoded. The result is kept, because a stream in the form can be read
-  /// only once.
+  /// The result of encoding the form, or nil before the form is encoded. Retries use the same result, because a stream in the form
+  /// can be read only once.
   private let result = Mutex<Result<UploadRequest.Uploadable, any Error>?>(nil)
 
   init(
@@ -82,7 +82,7 @@ package enum MultipartFolder {
 }
 
 extension MultipartFormData {
-  /// Creates a form and passes it to `fill`.
+  /// Creates a form, and calls `fill` to append the parts to it.
   convenience init(_ fileManager: FileManager, filledBy fill: (MultipartFormData) -> Void) {
     self.init(fileManager: fileManager)
     fill(self)

@@ -12,20 +12,20 @@ public protocol ParameterEncoder: Sendable {
     -> URLRequest
 }
 
-/// Encodes parameters as a request's JSON body.
+/// Encodes parameters as JSON, which becomes the request's body.
 ///
 /// Marked `@unchecked` because the class is open. The encoder is immutable, and JSONEncoder is Sendable.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
-  /// An encoder that writes JSON with a `JSONEncoder` in its default configuration.
+  /// A JSON encoder with the default configuration of `JSONEncoder`.
   public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
 
-  /// An encoder whose JSON is indented.
+  /// An encoder that writes indented JSON.
   public static var prettyPrinted: JSONParameterEncoder { JSONParameterEncoder(formatting: .prettyPrinted) }
 
-  /// An encoder whose JSON has sorted keys.
+  /// An encoder that writes JSON with sorted keys.
   public static var sortedKeys: JSONParameterEncoder { JSONParameterEncoder(formatting: .sortedKeys) }
 
-  /// The encoder that writes the JSON.
+  /// The `JSONEncoder` that writes the JSON.
   public let encoder: JSONEncoder
 
   /// Creates an encoder that writes JSON with `encoder`.
@@ -61,13 +61,13 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 /// Marked `@unchecked` because the class is open and the form encoder's closures may not be Sendable. The form encoder is
 /// immutable except for one variable, which a lock protects. Custom closures must be safe to call from several threads.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
-  /// The part of the request that receives the form.
+  /// The part of a request that receives the URL-encoded form.
   public enum Destination {
-    /// The URL's query for GET, HEAD and DELETE; the request body for other methods.
+    /// The form goes to the URL's query for GET, HEAD and DELETE, and to the request body for other methods.
     case methodDependent
-    /// The URL's query. The form is appended to the existing query.
+    /// The form is appended to the URL's query, whatever the request's method.
     case queryString
-    /// The request body.
+    /// The form becomes the request body, whatever the request's method.
     case httpBody
 
     func isQuery(for method: HTTPMethod) -> Bool {
@@ -82,9 +82,9 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
   /// An encoder with the default options. The request's method determines the destination.
   public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-  /// The encoder that writes the form.
+  /// The encoder that writes the URL-encoded form.
   public let encoder: URLEncodedFormEncoder
-  /// The part of the request that receives the form.
+  /// The part of the request that receives the URL-encoded form.
   public let destination: Destination
 
   /// Creates an encoder that writes forms with `encoder` to `destination`.
@@ -93,7 +93,7 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
     self.destination = destination
   }
 
-  /// Returns `request` with `parameters`, as a URL-encoded form, in its query or as its body. If the form is the body, also sets
+  /// Returns `request` with `parameters` as a URL-encoded form in its query or body. If the form is the body, also sets
   /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
   ///
   /// - Throws: `AFError.parameterEncoderFailed` with `.missingRequiredComponent(.url)` if the request has no URL, or with
@@ -119,20 +119,20 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
 }
 
 extension ParameterEncoder where Self == JSONParameterEncoder {
-  /// A JSON encoder with default settings.
+  /// A ``JSONParameterEncoder`` with default settings.
   public static var json: JSONParameterEncoder { JSONParameterEncoder() }
 
-  /// A JSON encoder that uses `encoder`.
+  /// A ``JSONParameterEncoder`` that writes JSON with `encoder`.
   public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
     JSONParameterEncoder(encoder: encoder)
   }
 }
 
 extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
-  /// A form encoder with default settings.
+  /// A ``URLEncodedFormParameterEncoder`` with default settings.
   public static var urlEncodedForm: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-  /// A form encoder that writes forms with `encoder` to `destination`.
+  /// A ``URLEncodedFormParameterEncoder`` that writes forms with `encoder` to `destination`.
   public static func urlEncodedForm(
     encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
     destination: URLEncodedFormParameterEncoder.Destination = .methodDependent

@@ -3,24 +3,24 @@
 public import Foundation
 public import LupineURLSession
 
-/// A request's parameters by name, for a ``ParameterEncoding``.
+/// The parameters that a ``ParameterEncoding`` encodes: values by name.
 public typealias Parameters = [String: any Sendable]
 
 /// A type that encodes a dictionary of parameters into a request: into the URL's query, the body, or both.
 ///
 /// For your own `Encodable` types, prefer a ``ParameterEncoder``.
 public protocol ParameterEncoding: Sendable {
-  /// Returns the request with `parameters` encoded into it, or unchanged if they are nil.
+  /// Returns the `URLRequest` with `parameters` encoded into it, or unchanged if `parameters` is nil.
   ///
   /// - Throws: Any error, which then fails the request.
   func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
 }
 
-/// Encodes parameters as a request's JSON body.
+/// Encodes parameters as JSON, which becomes the request's body.
 public struct JSONEncoding: ParameterEncoding {
   /// The reason why parameters can't be represented as JSON.
   public enum Error: LocalizedError {
-    /// A value can't be represented in JSON, or a key isn't a string.
+    /// A value can't be represented in JSON, or a key in a dictionary isn't a string.
     case invalidJSONObject
 
     /// A description of the failure and of a remedy, in English.
@@ -36,13 +36,13 @@ public struct JSONEncoding: ParameterEncoding {
   /// An encoding that writes compact JSON.
   public static var `default`: JSONEncoding { JSONEncoding() }
 
-  /// An encoding whose JSON is indented.
+  /// An encoding that writes indented JSON.
   public static var prettyPrinted: JSONEncoding { JSONEncoding(options: .prettyPrinted) }
 
-  /// The options for writing JSON.
+  /// The options for writing the JSON.
   public let options: JSONSerialization.WritingOptions
 
-  /// Creates an encoding.
+  /// Creates an encoding that writes JSON.
   ///
   /// - Parameter options: The options for writing JSON. With `.fragmentsAllowed`, the top level may be a single value.
   public init(options: JSONSerialization.WritingOptions = []) {
@@ -91,25 +91,25 @@ public struct PropertyListEncoding: ParameterEncoding {
   /// The property list formats that Foundation can write. The old OpenStep format isn't among them: Foundation can only read it,
   /// and would trap when writing it.
   public enum Format: Sendable {
-    /// Human-readable text.
+    /// The XML format, which people can read.
     case xml
-    /// Apple's compact format.
+    /// Apple's binary format, which is more compact than XML.
     case binary
   }
 
-  /// An encoding that writes XML.
+  /// An encoding that writes property lists as XML.
   public static var `default`: PropertyListEncoding { PropertyListEncoding() }
 
-  /// An encoding that writes XML.
+  /// An encoding that writes property lists as XML.
   public static var xml: PropertyListEncoding { PropertyListEncoding(format: .xml) }
 
-  /// An encoding that writes the binary format.
+  /// An encoding that writes property lists in the binary format.
   public static var binary: PropertyListEncoding { PropertyListEncoding(format: .binary) }
 
   /// The property list format that the encoding writes.
   public let format: Format
 
-  /// Creates an encoding that writes the given format.
+  /// Creates an encoding that writes property lists in the given format.
   public init(format: Format = .xml) {
     self.format = format
   }

@@ -6,16 +6,16 @@ public import LupineURLSession
 // Unchecked because the class is open. The encoder is immutable, and PropertyListEncoder is Sendable.
 /// Encodes parameters as a property list, which becomes the request's body. Alamofire 5 has no such encoder.
 open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
-  /// An encoder that writes XML.
+  /// An encoder that writes property lists as XML.
   public static var `default`: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-  /// An encoder that writes XML.
+  /// An encoder that writes property lists as XML.
   public static var xml: PropertyListParameterEncoder { PropertyListParameterEncoder(format: .xml) }
 
-  /// An encoder that writes the binary format.
+  /// An encoder that writes property lists in the binary format.
   public static var binary: PropertyListParameterEncoder { PropertyListParameterEncoder(format: .binary) }
 
-  /// The encoder that writes the property list.
+  /// The `PropertyListEncoder` that writes the property list.
   public let encoder: PropertyListEncoder
 
   /// Creates an encoder that writes property lists with `encoder`, in the encoder's output format.
@@ -51,10 +51,10 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
 }
 
 extension ParameterEncoder where Self == PropertyListParameterEncoder {
-  /// A property list encoder that writes XML.
+  /// A ``PropertyListParameterEncoder`` that writes XML.
   public static var propertyList: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-  /// An encoder that writes property lists with `encoder`, in the encoder's output format.
+  /// A ``PropertyListParameterEncoder`` that writes property lists with `encoder`, in the encoder's output format.
   public static func propertyList(encoder: PropertyListEncoder) -> PropertyListParameterEncoder {
     PropertyListParameterEncoder(encoder: encoder)
   }

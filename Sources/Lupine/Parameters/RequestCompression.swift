@@ -10,11 +10,11 @@ public import LupineURLSession
 public struct DeflateRequestCompressor: RequestInterceptor {
   /// The action for a request that already has a Content-Encoding field.
   public enum DuplicateHeaderBehavior: Sendable {
-    /// Fails the request with ``DuplicateHeaderError``.
+    /// The request fails with ``DuplicateHeaderError``.
     case error
-    /// Compresses the body, and replaces the field's value with `deflate`.
+    /// The body is compressed, and the field's value is replaced with `deflate`.
     case replace
-    /// Sends the request unchanged.
+    /// The request is sent unchanged.
     case skip
   }
 
@@ -23,7 +23,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
 
   /// The action for a request that already has a Content-Encoding field.
   public let duplicateHeaderBehavior: DuplicateHeaderBehavior
-  /// Returns whether to compress the body of a request. Called on an internal queue.
+  /// A closure that returns whether to compress a request body. Called on an internal queue.
   public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
   /// Creates a compressor. By default, it compresses every body, and fails requests that already have a Content-Encoding field.
@@ -79,7 +79,7 @@ extension RequestInterceptor where Self == DeflateRequestCompressor {
   /// A compressor with the default settings.
   public static var deflateCompressor: DeflateRequestCompressor { DeflateRequestCompressor() }
 
-  /// A compressor with the given parameters; see ``DeflateRequestCompressor``.
+  /// A compressor with the given settings; see ``DeflateRequestCompressor``.
   @preconcurrency
   public static func deflateCompressor(
     duplicateHeaderBehavior: DeflateRequestCompressor.DuplicateHeaderBehavior = .error,

@@ -40,7 +40,7 @@ extension URLComponents: URLConvertible {
 
 /// A type that can be converted to a `URLRequest`.
 public protocol URLRequestConvertible: Sendable {
-  /// Returns the request that this value represents.
+  /// Returns the `URLRequest` that this value represents.
   ///
   /// - Throws: Any error. The response's error is then ``AFError/createURLRequestFailed(error:)``, which wraps the thrown
   ///   error.
@@ -48,21 +48,21 @@ public protocol URLRequestConvertible: Sendable {
 }
 
 extension URLRequestConvertible {
-  /// The request that this value represents, or nil if `asURLRequest()` throws an error.
+  /// The `URLRequest` that this value represents, or nil if `asURLRequest()` throws an error.
   public var urlRequest: URLRequest? {
     try? asURLRequest()
   }
 }
 
 extension URLRequest: URLRequestConvertible {
-  /// Returns this request.
+  /// Returns this `URLRequest` unchanged.
   public func asURLRequest() throws -> URLRequest {
     self
   }
 }
 
 extension URLRequest {
-  /// Creates a request from a URL, a method and header fields.
+  /// Creates a `URLRequest` from a URL, a method and header fields.
   ///
   /// - Throws: The error of ``URLConvertible/asURL()``.
   public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {

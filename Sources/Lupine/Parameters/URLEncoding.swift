@@ -3,18 +3,18 @@
 import Foundation
 public import LupineURLSession
 
-/// Encodes parameters as percent-encoded `key=value` pairs, for the query or a form body.
+/// Encodes parameters as percent-encoded `key=value` pairs, in the URL's query or the request body.
 ///
 /// The pairs are sorted by key. A number is written as the description of its `NSNumber`, without a fraction if it is whole:
 /// `1.0` becomes `1`. Values other than numbers, strings, arrays and dictionaries are written as their descriptions.
 public struct URLEncoding: ParameterEncoding {
-  /// The part of the request that receives the form.
+  /// The part of a request that receives the URL-encoded form.
   public enum Destination: Sendable {
-    /// The URL's query for GET, HEAD and DELETE; the request body for other methods.
+    /// The form goes to the URL's query for GET, HEAD and DELETE, and to the request body for other methods.
     case methodDependent
-    /// The URL's query. The form is appended to the existing query.
+    /// The form is appended to the URL's query, whatever the request's method.
     case queryString
-    /// The request body.
+    /// The form becomes the request body, whatever the request's method.
     case httpBody
 
     fileprivate func isQuery(for method: HTTPMethod) -> Bool {
@@ -26,15 +26,16 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// How the key of an array is written for each of its elements, such as `key[]=1`.
+  /// The format of the key under which each element of an array is written, such as `key[]=1`.
   public enum ArrayEncoding: Sendable {
-    /// `key[]` for every element.
+    /// Writes each element of an array under the key with empty brackets: `key[]=1&key[]=2`.
     case brackets
-    /// `key` for every element.
+    /// Writes each element of an array under the plain key, without brackets: `key=1&key=2`.
     case noBrackets
-    /// `key[0]`, `key[1]` and so on.
+    /// Writes each element of an array under the key with the element's index: `key[0]=1&key[1]=2`.
     case indexInBrackets
-    /// The key that the closure returns. The closure is called with the array's key and the element's index, counted from 0.
+    /// Writes each element of an array under the key that the closure returns. The closure receives the array's key and the
+    /// element's index, counted from 0.
     case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
     fileprivate func key(_ key: String, at index: Int) -> String {
@@ -47,11 +48,11 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// How `Bool` values are written.
+  /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
   public enum BoolEncoding: Sendable {
-    /// Writes `true` as `1` and `false` as `0`.
+    /// Writes `true` as `1`, and `false` as `0`.
     case numeric
-    /// Writes `true` as `true` and `false` as `false`.
+    /// Writes `true` and `false` as these words.
     case literal
 
     fileprivate func text(_ value: Bool) -> String {
@@ -71,14 +72,14 @@ public struct URLEncoding: ParameterEncoding {
   /// An encoding that writes the form to the request's body, whatever the request's method.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-  /// The part of the request that receives the form.
+  /// The part of the request that receives the URL-encoded form.
   public let destination: Destination
-  /// How the key of an array is written for each of its elements, such as `key[]=1`.
+  /// The format of the key under which each element of an array is written, such as `key[]=1`.
   public let arrayEncoding: ArrayEncoding
-  /// How `Bool` values are written.
+  /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
   public let boolEncoding: BoolEncoding
 
-  /// Creates an encoding.
+  /// Creates an encoding that writes parameters as a URL-encoded form.
   public init(
     destination: Destination = .methodDependent, arrayEncoding: ArrayEncoding = .brackets,
     boolEncoding: BoolEncoding = .numeric
@@ -88,7 +89,7 @@ public struct URLEncoding: ParameterEncoding {
     self.boolEncoding = boolEncoding
   }
 
-  /// Returns the request with `parameters`, as a URL-encoded form, in its query or as its body. If the form is the body, also sets
+  /// Returns the request with `parameters` as a URL-encoded form in its query or body. If the form is the body, also sets
   /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
   ///
   /// - Throws: `AFError.parameterEncodingFailed` with `.missingURL` if the query is the destination and the request has no URL,

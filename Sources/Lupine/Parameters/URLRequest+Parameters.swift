@@ -16,7 +16,7 @@ extension URLRequest {
 }
 
 extension URL {
-  /// Returns the absolute URL with `form` appended to its query. Throws `AFError.invalidURL` if the result isn't a URL.
+  /// Returns this URL in absolute form, with `form` appended to its query. Throws `AFError.invalidURL` if the result isn't a URL.
   ///
   /// Edits the URL's text, because the setter of URLComponents traps on characters that a query can't contain.
   package func appendingToQuery(_ form: String) throws -> URL {

@@ -6,16 +6,16 @@ public import LupineURLSession
 /// A serializer that reads the response body as an XML or binary property list: `String`, `NSNumber`, `Date`, `Data`, and arrays
 /// and dictionaries of these. An empty body becomes `NSNull` if the status code or the request method allows an empty body.
 public final class PropertyListResponseSerializer: ResponseSerializer {
-  /// Transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
   /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
   /// The request methods whose responses may have an empty body.
   public let emptyRequestMethods: Set<HTTPMethod>
-  /// Foundation's reading options. The delivered values are always immutable, regardless of the options.
+  /// The options for Foundation's property list parser. Whatever the options, the parsed values are immutable.
   public let options: PropertyListSerialization.ReadOptions
 
-  /// Creates a serializer.
+  /// Creates a serializer that reads property lists.
   public init(
     dataPreprocessor: any DataPreprocessor = PropertyListResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
@@ -28,7 +28,7 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
     self.options = options
   }
 
-  /// Parses the preprocessed body as a property list, and returns the value.
+  /// Parses the preprocessed response body as a property list, and returns the value.
   ///
   /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error; or
   ///   `.customSerializationFailed`. That error wraps Foundation's error if the body isn't a property list. It wraps a
@@ -50,13 +50,13 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
 }
 
 extension ResponseSerializer where Self == PropertyListResponseSerializer {
-  /// A serializer that reads the body as a property list.
+  /// A serializer that reads the response body as a property list.
   public static var propertyList: PropertyListResponseSerializer { PropertyListResponseSerializer() }
 }
 
 extension DataRequest {
-  /// Adds a handler that receives the body as a property list. An empty body is an error
-  /// unless the method or the status code allows it.
+  /// Adds a handler that receives the response body as a property list. An empty body is an error, unless the request method or the
+  /// status code allows an empty body.
   ///
   /// Alamofire 5 has no such handler. This method has the API of Alamofire 4's `responsePropertyList`.
   ///

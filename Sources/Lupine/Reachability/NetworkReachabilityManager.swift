@@ -21,16 +21,16 @@ import Synchronization
 open class NetworkReachabilityManager: @unchecked Sendable {
   /// The reachability of a host.
   public enum NetworkReachabilityStatus: Equatable, Sendable {
-    /// The network's state can't be read.
+    /// The reachability isn't known, because the network's state can't be read.
     case unknown
-    /// There is no route to the host, or its name can't be resolved.
+    /// The host isn't reachable: there is no route to it, or its name can't be resolved.
     case notReachable
-    /// There is a route to the host.
+    /// The host is reachable: there is a route to it through a network of this type.
     case reachable(ConnectionType)
 
     /// The kind of network through which the host is reached.
     public enum ConnectionType: Equatable, Hashable, Sendable {
-      /// Any network that isn't known to be a mobile network.
+      /// A network that isn't known to be a mobile network, such as Ethernet or Wi-Fi.
       case ethernetOrWiFi
       /// A mobile network (WWAN).
       case cellular
@@ -46,7 +46,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     }
   }
 
-  /// A closure that receives each new status.
+  /// A closure that receives the host's new reachability.
   public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
 
   /// A manager that reports whether the internet is reachable, through a default route of IPv4 or IPv6.
@@ -62,7 +62,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// Whether the host is reachable through a network that isn't known to be a mobile network.
   open var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
 
-  /// The queue on which changes are processed before the listener is called on its own queue.
+  /// The queue on which changes of the network are processed before the listener is called on its own queue.
   public let reachabilityQueue = DispatchQueue(label: "org.alamofire.reachabilityQueue")
 
   /// The host's current reachability as flags, or nil if the network's state can't be read.
@@ -70,7 +70,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   /// Blocks while it looks up a host's name, unless the manager is listening. Don't use it on a queue that must not block.
   open var flags: SCNetworkReachabilityFlags? { SCNetworkReachabilityFlags(reachability.current()) }
 
-  /// The current status.
+  /// The host's current reachability.
   ///
   /// Blocks while it looks up a host's name, unless the manager is listening. Don't use it on a queue that must not block.
   open var status: NetworkReachabilityStatus { NetworkReachabilityStatus(flags) }
@@ -87,7 +87,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   private let reachability: HostReachability
   private let state = Mutex(State())
 
-  /// Creates a manager for a host's name or numeric address. Returns nil if `host` is empty.
+  /// Creates a manager that reports whether `host`, a name or a numeric address, is reachable. Returns nil if `host` is empty.
   public convenience init?(host: String) {
     guard let reachability = HostReachability(host: host) else { return nil }
     self.init(reachability)
@@ -108,7 +108,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     stopListening()
   }
 
-  /// Starts to call `listener`: once with the current status, and again after each change. Replaces an earlier listener.
+  /// Starts to call `listener`: once with the current reachability, and again after each change. Replaces an earlier listener.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the listener is called. The main queue by default.
@@ -132,7 +132,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
     return isWatched
   }
 
-  /// Stops calling the listener.
+  /// Stops observing the network. The listener is no longer called.
   open func stopListening() {
     reachability.stop()
     state.withLock { $0 = State(generation: $0.generation + 1) }

@@ -3,7 +3,7 @@
 import Foundation
 import LupineURLSession
 
-/// A URL, a method, header fields and parameters, which are converted to a `URLRequest` when one is needed.
+/// A URL, a method, header fields and parameters, from which each attempt of a request creates its `URLRequest`.
 struct BuiltRequest: URLRequestConvertible {
   private let url: any URLConvertible
   private let method: HTTPMethod

@@ -13,7 +13,7 @@ public class DataRequest: Request, @unchecked Sendable {
   /// the body, which is nil if it is empty.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-  /// The value from which each attempt creates the `URLRequest`.
+  /// The value from which each attempt of the request creates its `URLRequest`.
   public let convertible: any URLRequestConvertible
 
   private struct Received {
@@ -78,7 +78,7 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Calls `handler` on `queue` when the response head has arrived. The body is read only after `handler` has returned.
+  /// Calls `handler` on `queue` when the response head has arrived. The body isn't read before `handler` has returned.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(
@@ -92,8 +92,8 @@ public class DataRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a closure that accepts or rejects the response. Such validations run in order on the underlying queue after the end of
-  /// the body, until one of them rejects the response.
+  /// Adds a closure that accepts or rejects the response. After the end of the body, the closures added to this request run in
+  /// order on the underlying queue, until one of them rejects the response.
   ///
   /// A rejected response fails with the validation's error, unless a retrier decides to retry the request:
   ///
@@ -122,7 +122,7 @@ public class DataRequest: Request, @unchecked Sendable {
 
   // MARK: Responses
 
-  /// Adds a handler that receives the response body unchanged, or nil if the body is empty.
+  /// Adds a handler that receives the response body as `Data` without serializing it, or nil if the body is empty.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
@@ -220,7 +220,7 @@ public class DataRequest: Request, @unchecked Sendable {
       result: result)
   }
 
-  /// Adds a handler that receives the body as `Data`.
+  /// Adds a handler that receives the response body as `Data`.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
@@ -246,7 +246,7 @@ public class DataRequest: Request, @unchecked Sendable {
       completionHandler: completionHandler)
   }
 
-  /// Adds a handler that receives the body as text.
+  /// Adds a handler that receives the response body as text.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.
@@ -274,7 +274,7 @@ public class DataRequest: Request, @unchecked Sendable {
       completionHandler: completionHandler)
   }
 
-  /// Adds a handler that receives the body decoded as a `Value`.
+  /// Adds a handler that receives the response body decoded as a `Value`.
   ///
   /// - Parameters:
   ///   - type: The type to decode.
@@ -303,7 +303,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 }
 
-/// A monitor that also receives the events that only data requests have.
+/// Receives the events of data requests, including the events that other types of requests don't have.
 protocol DataRequestMonitor: RequestMonitor {
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,

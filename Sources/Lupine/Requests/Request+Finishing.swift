@@ -5,8 +5,8 @@ import LupineURLSession
 import Synchronization
 
 extension Request {
-  /// Adds a response handler. The first handler resumes the request if the request or its session is configured to do so. If the
-  /// request has already finished, the handler runs immediately.
+  /// Adds a response handler. The first handler resumes the request, unless automatic resuming is turned off. If the request has
+  /// already finished, the handler runs immediately.
   func append(_ serialize: @escaping @Sendable () -> SerializedResponse) {
     let (isLate, isFirst) = mutableState.withLock { state in
       state.responses.append(ResponseHandler(serialize: serialize))
@@ -37,7 +37,7 @@ extension Request {
     return nil
   }
 
-  /// Calls `body`, which serializes a response. Returns its result, and the time that it took in seconds.
+  /// Calls `body`, which serializes a response. Returns the result of `body`, and the seconds that `body` took.
   func serialized<Value>(_ body: () throws -> Value) -> (result: AFResult<Value>, duration: TimeInterval) {
     let start = DispatchTime.now().uptimeNanoseconds
     let result: AFResult<Value>
@@ -51,7 +51,7 @@ extension Request {
     return (result, TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
   }
 
-  /// Calls `completionHandler` with `response` on `queue`. Must be called on the underlying queue.
+  /// Calls `completionHandler` with `response` on `queue`. The caller must run on the request's underlying queue.
   func deliver<Response: Sendable>(
     _ response: Response, on queue: DispatchQueue, to completionHandler: @escaping @Sendable (Response) -> Void
   ) {
@@ -59,8 +59,8 @@ extension Request {
     if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
   }
 
-  /// Calls `handler` after the response handlers have been called or enqueued on their queues, or immediately if this has already
-  /// happened.
+  /// Calls `handler` when the request has finished, after its response handlers have been called or enqueued on their queues. If
+  /// this has already happened, calls `handler` immediately.
   func onFinish(_ handler: @escaping @Sendable () -> Void) {
     let isOver = mutableState.withLock { state in
       if case .done = state.stage { return true }
@@ -77,7 +77,7 @@ extension Request {
     monitors?.request(self, didGatherMetrics: metrics)
   }
 
-  /// Called when the session has rejected the server, before any byte of the request was sent to it.
+  /// Called when the session has rejected the server, before any byte of the request was sent to that server.
   func didFail(_ task: URLSessionTask, earlyWith error: AFError) {
     let isFirst = mutableState.withLock { state in
       guard state.runningTask === task, state.error == nil else { return false }
@@ -104,7 +104,7 @@ extension Request {
     retryOrFinish()
   }
 
-  /// Ends the request with `error`, for example because its session was released.
+  /// Makes the request fail with `error`, for example because its session was released.
   ///
   /// A request that was cancelled keeps the error of the cancellation, and a request whose response handlers are already running
   /// keeps its result. A request that waits for a retry isn't retried.
@@ -119,7 +119,7 @@ extension Request {
     if let task { task.cancel() } else { stopWaiting() }
   }
 
-  /// Sets the error with which the running task is about to fail. Called before the task is stopped, because the task may
+  /// Sets the request's error when its running task is about to be stopped. The error is set first, because the stopped task may
   /// complete immediately on another thread.
   func expectEnd(with error: AFError) {
     mutableState.withLock { state in
@@ -132,7 +132,7 @@ extension Request {
 
   // MARK: Finishing
 
-  /// Ends the request's attempts: no further task is created, and no retry follows. Called on the underlying queue.
+  /// Ends the request: creates no further task and doesn't retry. Called on the underlying queue.
   func finish(error: AFError? = nil) {
     let timing = mutableState.withLock { state -> SerialQueue.Timing? in
       switch state.stage {
@@ -150,7 +150,7 @@ extension Request {
     }
   }
 
-  /// Serializes the response for each handler, on the serialization queue, and then delivers the responses. Called on the
+  /// Serializes the response for each response handler on the serialization queue, and then delivers the responses. Called on the
   /// underlying queue.
   private func serializeResponses() {
     if mutableState.withLock({ $0.responses.next }) == nil { return deliverResponses() }
@@ -161,8 +161,8 @@ extension Request {
     }
   }
 
-  /// Serializes the response for the remaining handlers, including handlers added in the meantime, before any response is
-  /// delivered. Called on the serialization queue.
+  /// Serializes the response for the remaining response handlers, including those that were added in the meantime. This happens
+  /// before any response is delivered. Called on the serialization queue.
   func serializeRemaining() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler.serialize()
@@ -180,7 +180,8 @@ extension Request {
     }
   }
 
-  /// Marks the request as done and calls its completion handlers. Called on the underlying queue.
+  /// Delivers the serialized responses to their response handlers, and then calls the handlers that `onFinish` added. Called on the
+  /// underlying queue.
   private func deliverResponses(wasEnqueued: Bool = false) {
     enum Next {
       case serialize, enqueue

@@ -5,27 +5,27 @@ public import LupineURLSession
 import Synchronization
 
 extension Request {
-  /// Adds an interceptor, which runs after the session's interceptor and after the interceptors added before.
+  /// Adds an interceptor to this request. The interceptor runs after the session's interceptor and after those added earlier.
   @discardableResult
   public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
     mutableState.withLock { $0.append(interceptor) }
     return self
   }
 
-  /// Adds an adapter, which runs after the adapters added before.
+  /// Adds an adapter to this request. The adapter runs after those added earlier.
   @discardableResult
   public func adapt(using adapter: any RequestAdapter) -> Self {
     interceptor(Interceptor(adapters: [adapter]))
   }
 
-  /// Adds a retrier, which is called after the retriers added before.
+  /// Adds a retrier to this request. The retrier is called after those added earlier.
   @discardableResult
   public func retry(using retrier: any RequestRetrier) -> Self {
     interceptor(Interceptor(retriers: [retrier]))
   }
 
-  /// Lupine's addition: changes the settings of this request that have no counterpart in Alamofire, such as a time limit for
-  /// each phase, a proxy, or TLS settings.
+  /// Changes the settings of this request that have no counterpart in Alamofire, such as a time limit for each phase, a proxy, or
+  /// TLS settings. This method is Lupine's addition to Alamofire's API.
   ///
   /// ```swift
   /// AF.request("https://example.com/report").lupine { $0.timeouts = Timeouts(everyPhase: .seconds(20), total: .seconds(300)) }
@@ -59,7 +59,7 @@ extension Request {
     return self
   }
 
-  /// Sets the user name and password with which to answer the challenges of the request's origin.
+  /// Sets the user name and password with which the request answers authentication challenges from its own origin.
   ///
   /// The user name and the password are used for Basic, Digest and NTLM. An empty user name permits Negotiate with the Kerberos
   /// ticket of the process.
@@ -67,7 +67,7 @@ extension Request {
   /// - Parameters:
   ///   - username: The user's name.
   ///   - password: The user's password.
-  ///   - persistence: How long the credential is kept. Until the session ends by default.
+  ///   - persistence: How long the credential is stored. By default, until the session ends.
   @discardableResult
   public func authenticate(
     username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -75,14 +75,14 @@ extension Request {
     authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
   }
 
-  /// Sets the credential with which to answer the challenges of the request's origin.
+  /// Sets the credential with which the request answers authentication challenges from its own origin.
   @discardableResult
   public func authenticate(with credential: URLCredential) -> Self {
     set(\.credential, to: credential)
     return self
   }
 
-  /// Sets the property at `path`. Releases the old value after releasing the lock, because the value's `deinit` may access the
+  /// Sets the property at `path`. The old value is released only after the lock, because the value's `deinit` may access the
   /// request.
   func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
     _ = mutableState.withLock { state in
@@ -92,7 +92,7 @@ extension Request {
     }
   }
 
-  /// Adds a monitor of this request, which is notified after the session's monitors and the monitors added before.
+  /// Adds an event monitor to this request. The monitor is notified after the session's monitors and the monitors added earlier.
   ///
   /// The monitor receives the `request…` events. Only the session's monitors receive the events of the
   /// `URLSession` and its tasks (`urlSession(…)`).
@@ -137,8 +137,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on the underlying queue with the result of each attempt to create a `URLRequest`, beginning with the latest
-  /// result if there is one.
+  /// Calls `handler` on the underlying queue with the result of each attempt to create a `URLRequest`. If there are earlier
+  /// results, begins with the latest one.
   func onCreation(_ handler: @escaping CreationHandler) {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)

@@ -13,7 +13,7 @@ extension Request {
   /// the total becomes the number of bytes received.
   public var downloadProgress: Progress { progress(\.downloadProgress).progress }
 
-  /// Calls `closure` on `queue` with the progress of sending the request body. Replaces an earlier closure.
+  /// Calls `closure` on `queue` with the progress of sending the request body. Replaces the closure of an earlier call.
   @preconcurrency
   @discardableResult
   public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -21,7 +21,7 @@ extension Request {
     return self
   }
 
-  /// Calls `closure` on `queue` with the progress of receiving the response body. Replaces an earlier closure.
+  /// Calls `closure` on `queue` with the progress of receiving the response body. Replaces the closure of an earlier call.
   @preconcurrency
   @discardableResult
   public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -29,12 +29,12 @@ extension Request {
     return self
   }
 
-  /// The handler that receives the upload progress, and the queue on which it is called. Nil if there is no handler.
+  /// The handler that receives the upload progress, and the queue on which the handler is called. Nil if there is no handler.
   public var uploadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
     mutableState.withLock { $0.uploadProgress }?.currentHandler
   }
 
-  /// The handler that receives the download progress, and the queue on which it is called. Nil if there is no handler.
+  /// The handler that receives the download progress, and the queue on which the handler is called. Nil if there is no handler.
   public var downloadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
     mutableState.withLock { $0.downloadProgress }?.currentHandler
   }
@@ -70,7 +70,7 @@ extension Request {
     return (count, known(total, of: task, orElse: count))
   }
 
-  /// Returns `count` if `total` is unknown and the task has ended without an error. Otherwise returns `total`.
+  /// Returns the total of a transfer: `total`, or `count` if the total is unknown and the task has ended without an error.
   private func known(_ total: Int64, of task: URLSessionTask, orElse count: Int64) -> Int64 {
     let isComplete = task.state == .completed && task.error == nil && error == nil
     return isComplete && total <= 0 ? count : total

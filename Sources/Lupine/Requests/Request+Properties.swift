@@ -8,7 +8,7 @@ extension Request {
   /// A unique identifier of the request.
   public var id: UUID {
     mutableState.withLock { state in
-      // Created on first access, because few programs read it and it costs as much as building the request.
+      // The ID is created on first access, because few programs read it, and creating it costs as much as building the request.
       if let id = state.id { return id }
       let id = UUID()
       state.id = id
@@ -25,49 +25,50 @@ extension Request {
   /// The session that created the request, or nil if the session has been released.
   public var delegate: (any RequestDelegate)? { session }
 
-  /// All `URLRequest`s created, in order, including those that adapters returned.
+  /// All `URLRequest`s created for this request, in order of creation, including those that adapters returned.
   public var requests: [URLRequest] { mutableState.withLock { Array($0.requests) } }
-  /// The first `URLRequest` in `requests`, or nil if there is none.
+  /// The first `URLRequest` in ``requests``, or nil if there is none.
   public var firstRequest: URLRequest? { mutableState.withLock { $0.requests.first } }
-  /// The last `URLRequest` in `requests`, or nil if there is none.
+  /// The last `URLRequest` in ``requests``, or nil if there is none.
   public var lastRequest: URLRequest? { mutableState.withLock { $0.requests.last } }
-  /// The last `URLRequest` in `requests`, which doesn't include redirects. Nil if there is none.
+  /// The last `URLRequest` in ``requests``, or nil if there is none. It isn't changed by redirects.
   public var request: URLRequest? { lastRequest }
-  /// The last request that each task sent. If a server redirected the task, this is the request after the last redirect.
+  /// For each task, the last `URLRequest` that the task sent. If a server redirected the task, this is the request after the last
+  /// redirect.
   public var performedRequests: [URLRequest] { tasks.compactMap(\.currentRequest) }
 
   /// All tasks of the request, in order. Each retry adds a task.
   public var tasks: [URLSessionTask] { mutableState.withLock { Array($0.tasks) } }
-  /// The first task in `tasks`, or nil if there is none.
+  /// The first task in ``tasks``, or nil if there is none.
   public var firstTask: URLSessionTask? { mutableState.withLock { $0.tasks.first } }
-  /// The last task in `tasks`, or nil if there is none.
+  /// The last task in ``tasks``, or nil if there is none.
   public var lastTask: URLSessionTask? { mutableState.withLock { $0.tasks.last } }
-  /// The last task in `tasks`, or nil if there is none.
+  /// The last task in ``tasks``, or nil if there is none.
   public var task: URLSessionTask? { lastTask }
   /// The head of the last task's response, or nil before it has arrived.
   public var response: HTTPURLResponse? { lastTask?.httpResponse }
 
-  /// The metrics of all completed tasks.
+  /// The metrics of all completed tasks of the request, in order.
   public var allMetrics: [URLSessionTaskMetrics] { mutableState.withLock { Array($0.metrics) } }
-  /// The first metrics in `allMetrics`, or nil if there are none.
+  /// The first metrics in ``allMetrics``, or nil if there are none.
   public var firstMetrics: URLSessionTaskMetrics? { mutableState.withLock { $0.metrics.first } }
-  /// The last metrics in `allMetrics`, or nil if there are none.
+  /// The last metrics in ``allMetrics``, or nil if there are none.
   public var lastMetrics: URLSessionTaskMetrics? { mutableState.withLock { $0.metrics.last } }
-  /// The last metrics in `allMetrics`, or nil if there are none.
+  /// The last metrics in ``allMetrics``, or nil if there are none.
   public var metrics: URLSessionTaskMetrics? { lastMetrics }
 
   var session: (any RequestSession)? { mutableState.withLock { $0.session } }
 
   // MARK: Options
 
-  /// The adapters and retriers that were added to the request, combined in one interceptor, or nil if there are none. The session's
+  /// An interceptor that combines the adapters and retriers added to this request, or nil if there are none. The session's
   /// interceptor isn't included.
   public var interceptor: (any RequestInterceptor)? {
     let interceptors = interceptors
     return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
   }
-  /// The monitors of the request's own events: those of the session, followed by those
-  /// added to the request, or nil if there are none.
+  /// The monitor of the request's own events, which notifies the session's monitors and then those added to the request. Nil if
+  /// there are no monitors.
   public var eventMonitor: (any EventMonitor)? {
     mutableState.withLock { $0.eventMonitor } as? CompositeEventMonitor
   }
@@ -77,21 +78,21 @@ extension Request {
   public var cachedResponseHandler: (any CachedResponseHandler)? {
     mutableState.withLock { $0.cachedResponseHandler }
   }
-  /// The credential for servers that request authentication, or nil if none was set.
+  /// The credential with which the request answers authentication challenges, or nil if none was set.
   public var credential: URLCredential? { mutableState.withLock { $0.credential } }
 
-  /// The closure that decides, after the response head has arrived, whether to continue with the response. Nil if there is none.
+  /// The closure that decides whether to receive the response body after the response head has arrived. Nil if there is none.
   var responseDecision: ResponseDecision? { mutableState.withLock { $0.responseDecision } }
 
-  /// The monitor to notify of an event for which no notification is posted. Nil if there are no monitors except those that only
-  /// post notifications.
+  /// The monitor to notify of events for which ``AlamofireNotifications`` posts no notification. Nil if ``AlamofireNotifications``
+  /// is the only type of monitor.
   var monitors: (any RequestMonitor)? { mutableState.withLock { $0.listeningMonitors } }
-  /// The monitor to notify of an event for which a notification is posted too. Nil if there are no monitors.
+  /// The monitor to notify of events for which ``AlamofireNotifications`` posts a notification. Nil if there are no monitors.
   var notifiedMonitors: (any RequestMonitor)? { mutableState.withLock { $0.eventMonitor } }
 }
 
 extension Request.MutableState {
-  /// The monitor to notify of an event for which no notification is posted. Nil if there are no monitors except those that only
-  /// post notifications.
+  /// The monitor to notify of events for which ``AlamofireNotifications`` posts no notification. Nil if ``AlamofireNotifications``
+  /// is the only type of monitor.
   var listeningMonitors: (any RequestMonitor)? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
 }

@@ -48,8 +48,8 @@ extension Request {
     if isOpen { pendingRetry.proceed(isCancelled ? .doNotRetry : result) }
   }
 
-  /// Continues without waiting for the retriers' decision or the rest of the delay, because the
-  /// request is ending. Called on the underlying queue.
+  /// Stops waiting for the retriers' decision or for the end of the retry delay, because the request is ending. Called on the
+  /// underlying queue.
   func stopWaiting() {
     if let pendingRetry = mutableState.withLock({ $0.pendingRetry.take() }) {
       pendingRetry.proceed(.doNotRetry)
@@ -58,7 +58,7 @@ extension Request {
     }
   }
 
-  /// Starts another attempt after `delay` seconds, or immediately if `delay` is nil.
+  /// Starts another attempt of the request after `delay` seconds, or immediately if `delay` is nil.
   func retry(after delay: TimeInterval?) {
     enum Next { case another, finish, nothing }
     let next = mutableState.withLock { state -> Next in
@@ -97,7 +97,7 @@ extension Request {
     build(in: session)
   }
 
-  /// Continues after the retriers have decided about a request whose response couldn't be serialized.
+  /// Continues after the retriers have decided whether to retry a request whose response couldn't be serialized.
   func proceed(after response: SerializedResponse, _ result: RetryResult) {
     if result.retryRequired, dropResponses() { return retry(after: result.delay) }
     let replacement = result.error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
@@ -106,7 +106,8 @@ extension Request {
     serializationQueue.async { self.serializeRemaining() }
   }
 
-  /// Drops the responses serialized in this attempt, unless the request is cancelled. Returns whether another attempt may follow.
+  /// Discards the responses serialized in this attempt, so that another attempt can follow. If the request is cancelled, discards
+  /// nothing and returns false.
   private func dropResponses() -> Bool {
     let dropped = mutableState.withLock { state -> ShortList<ResponseHandlers.Delivery>? in
       guard state.state != .cancelled else { return nil }

@@ -3,7 +3,7 @@
 import LupineURLSession
 
 extension Request {
-  /// The state of a request.
+  /// The state of a request, as the caller sees it.
   public enum State: Sendable {
     /// The request was created, but not resumed.
     case initialized
@@ -17,7 +17,7 @@ extension Request {
     /// another response handler is added.
     case finished
 
-    /// Returns whether a request may change from this state to `state`. Cancelled and finished requests keep their states.
+    /// Returns whether a request may change from this state to `state`. A cancelled or finished request can't change its state.
     func canTransition(to state: State) -> Bool {
       switch (self, state) {
       case (.initialized, _): state != .initialized
@@ -29,38 +29,38 @@ extension Request {
     }
   }
 
-  /// The stage of the request's life cycle, which is independent of the caller's `State`.
+  /// The stage of the request's life cycle. It is independent of the `State` that the caller sets.
   enum Stage {
-    /// No attempt has started.
+    /// No attempt to send the request has started.
     case unbuilt
-    /// An attempt to create a task is in progress; see `RequestBuild`.
+    /// A `RequestBuild` is creating the task of an attempt.
     case building
     case running(URLSessionTask)
-    /// The task has ended, or couldn't be created. `pendingRetry` is the decision for which the request waits, or nil if it
-    /// doesn't wait for a decision.
+    /// The task has ended, or couldn't be created. If the request is waiting for its retriers' decision, `pendingRetry` will
+    /// receive the decision. Otherwise `pendingRetry` is nil.
     case completing(pendingRetry: PendingRetry?)
-    /// The request waits for the retriers' delay to pass before another attempt.
+    /// The request waits for the retry delay to pass before its next attempt.
     case waiting
-    /// The response is being serialized for the response handlers. If it couldn't be serialized, `pendingRetry` is the decision for
-    /// which the request waits. Otherwise `pendingRetry` is nil.
+    /// The response is being serialized for the response handlers. If serialization failed and the request is waiting for its
+    /// retriers' decision, `pendingRetry` will receive the decision. Otherwise `pendingRetry` is nil.
     case finishing(pendingRetry: PendingRetry?)
     case done
   }
 
-  /// Whether the state is `.initialized`.
+  /// Whether the request's state is `.initialized`.
   public var isInitialized: Bool { state == .initialized }
-  /// Whether the state is `.resumed`.
+  /// Whether the request's state is `.resumed`.
   public var isResumed: Bool { state == .resumed }
-  /// Whether the state is `.suspended`.
+  /// Whether the request's state is `.suspended`.
   public var isSuspended: Bool { state == .suspended }
-  /// Whether the state is `.cancelled`.
+  /// Whether the request's state is `.cancelled`.
   public var isCancelled: Bool { state == .cancelled }
-  /// Whether the state is `.finished`.
+  /// Whether the request's state is `.finished`.
   public var isFinished: Bool { state == .finished }
 }
 
 extension Request.MutableState {
-  /// The request's state as the caller sees it.
+  /// The request's state as its public property ``Request/state`` reports it.
   var state: Request.State { isDone && intent != .cancelled ? .finished : intent }
 
   var isDone: Bool {
@@ -72,12 +72,13 @@ extension Request.MutableState {
     if case .building = stage { retryCount == attempt } else { false }
   }
 
-  /// The task if one is running, or nil otherwise.
+  /// The request's running task, or nil if no task is running.
   var runningTask: URLSessionTask? {
     if case .running(let task) = stage { task } else { nil }
   }
 
-  /// The retriers' decision for which the request waits, or nil. It can be set only while the request is completing or finishing.
+  /// The object that will receive the retriers' decision for which the request waits, or nil. It can be set only in the stages
+  /// `completing` and `finishing`.
   var pendingRetry: PendingRetry? {
     get {
       switch stage {
@@ -95,7 +96,7 @@ extension Request.MutableState {
   }
 }
 
-/// A decision of the retriers for which a request waits. `proceed` receives the decision.
+/// Represents a request's wait for its retriers' decision. The closure `proceed` is called with the decision.
 final class PendingRetry: Sendable {
   let proceed: @Sendable (RetryResult) -> Void
 

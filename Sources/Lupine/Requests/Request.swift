@@ -20,20 +20,20 @@ import Synchronization
 public class Request: @unchecked Sendable {
   /// A closure that is called with the progress of a transfer.
   public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
-  /// The outcome of a validation.
+  /// The outcome of a validation: success, or the error with which the validation rejects the response.
   public typealias ValidationResult = Result<Void, any Error>
 
-  /// The decision about a response after its head has arrived.
+  /// The decision whether to receive the response body, made after the response head has arrived.
   public enum ResponseDisposition: Sendable {
-    /// Continues, and receives the response body.
+    /// Continues the request and receives the response body.
     case allow
     /// Cancels the request.
     case cancel
   }
 
-  /// The failure to create or adapt the `URLRequest` of an attempt.
+  /// The error if an attempt's `URLRequest` couldn't be created or adapted.
   struct BuildFailure: Error {
-    /// The request passed to the adapters, or nil if it couldn't be created.
+    /// The `URLRequest` that was passed to the adapters, or nil if it couldn't be created.
     let initialRequest: URLRequest?
   }
 
@@ -45,19 +45,19 @@ public class Request: @unchecked Sendable {
     let state: State
     /// The task that was running at the time of the change.
     let task: URLSessionTask?
-    /// The work that the change requires in addition to notifying the monitors, or nil if it requires none.
+    /// The work that the change requires in addition to notifying the monitors, or nil if no other work is required.
     let work: Work?
 
-    /// The case `build` retains the session until the request's task has been created. Thus a request that was resumed before the
-    /// session was released is still sent.
+    /// The work that a transition requires. `build` creates the request's task, and retains the session until then. Thus a request
+    /// that was resumed before the session was released is still sent. `stopWaiting` ends the wait for a retry.
     enum Work { case build((any RequestSession)?), stopWaiting }
   }
 
-  /// The state that several threads read and change.
+  /// The mutable state of a request, which several threads read and change.
   struct MutableState {
     weak var session: (any RequestSession)?
     var id: UUID?
-    /// The state set by the caller. Never `finished`, which is derived from `stage`.
+    /// The state that the caller has set. It is never `finished`, because that state is derived from `stage`.
     var intent = State.initialized
     var stage = Stage.unbuilt
     /// The transitions that haven't been reported to monitors yet, oldest first.
@@ -65,15 +65,16 @@ public class Request: @unchecked Sendable {
     var error: AFError?
     var retryCount = 0
     var requests: ShortList<URLRequest> = []
-    /// Whether an attempt failed to create or adapt its `URLRequest`. If only adapting failed, `requests` isn't empty.
+    /// Whether an attempt failed to create or adapt its `URLRequest`. If the adapters failed, `requests` contains the `URLRequest`
+    /// that was passed to them.
     var hasFailedToBuild = false
     var tasks: ShortList<URLSessionTask> = []
     var metrics: ShortList<URLSessionTaskMetrics> = []
 
     var responses = ResponseHandlers()
-    /// Whether a response handler has been added since the request was created.
+    /// Whether a response handler has ever been added to the request.
     var hasHadHandler = false
-    /// The request's interceptors. Only the session accesses them; see `InterceptorList`.
+    /// The interceptors that were added to the request. Only the session accesses them; see `InterceptorList`.
     var interceptors: (any Sendable)?
     var eventMonitor: (any RequestMonitor)?
     var redirectHandler: (any RedirectHandler)?
@@ -90,14 +91,14 @@ public class Request: @unchecked Sendable {
     var downloadProgress: TransferProgress?
   }
 
-  /// The queue of the request's internal work, which is the session's serial root queue.
+  /// The serial queue for the request's internal work, which is the root queue of the session.
   public let underlyingQueue: DispatchQueue
   /// The queue on which response bodies are serialized.
   public let serializationQueue: DispatchQueue
-  /// Whether the first response handler resumes the request, or nil to use the session's setting.
+  /// Whether the first response handler resumes the request. If nil, the session's setting applies.
   public let shouldAutomaticallyResume: Bool?
 
-  /// Performs the request's work on the underlying queue, in the order in which it is submitted.
+  /// Runs the closures of the request on the underlying queue, in the order in which they are submitted.
   let root: SerialQueue
   let mutableState: Mutex<MutableState>
   @usableFromInline package let registrySlot = RegistrySlot()
@@ -114,34 +115,34 @@ public class Request: @unchecked Sendable {
 
   // MARK: Steps that subclasses override
 
-  /// Creates the `URLRequest` to adapt and send. Called on the request queue in each attempt.
+  /// Creates the `URLRequest` that is then adapted and sent. Called on the session's request queue in each attempt.
   func makeURLRequest() throws -> URLRequest {
     preconditionFailure("subclasses must override this method")
   }
 
-  /// Prepares the body to upload. Called on the request queue after the adapters have run.
+  /// Prepares the body to upload. Called on the session's request queue after the adapters have run.
   func prepareBody() throws {}
 
-  /// Creates the task. Called on the underlying queue.
+  /// Creates the task that sends `request`. Called on the underlying queue.
   func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
     preconditionFailure("subclasses must override this method")
   }
 
-  /// Creates the task if the request needs no `URLRequest` for it, as when it resumes a download; otherwise returns nil. Called on
-  /// the underlying queue in each attempt.
+  /// Creates the task without a `URLRequest` if that is possible, as when the request resumes a download. Otherwise returns nil.
+  /// Called on the underlying queue in each attempt.
   func makeReadyTask(in session: URLSession) -> URLSessionTask? { nil }
 
-  /// Cancels the task. Overridden by subclasses that cancel their tasks in another way.
+  /// Cancels `task`. Subclasses override this method if they cancel their tasks in another way.
   func cancelTask(_ task: URLSessionTask) { task.cancel() }
 
-  /// Called when the task has ended, before validation. Called on the underlying queue.
+  /// Called when the request's task has ended, before validation. Called on the underlying queue.
   func taskDidEnd(with error: AFError?) {}
 
   /// Returns the error of the first validation that rejects the response. Called on the underlying queue if there is a response
   /// and no error.
   func validate(_ response: HTTPURLResponse) -> AFError? { nil }
 
-  /// Drops the results of the previous attempt. The error of that attempt has already been dropped.
+  /// Discards the results of the previous attempt before a retry. The error of that attempt has already been discarded.
   func reset() {
     mutableState.withLock { state in
       state.uploadProgress?.reset()
@@ -165,7 +166,7 @@ public class Request: @unchecked Sendable {
     if isUnbuilt { root.perform { self.build(in: session) } }
   }
 
-  /// Starts or continues the request. Does nothing if the request was cancelled or has finished.
+  /// Starts or resumes the request. Does nothing if the request was cancelled or has finished.
   ///
   /// - Returns: The request.
   @discardableResult
@@ -217,8 +218,8 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Calls `change` while holding the lock. If it returns a transition, changes the state accordingly, reports the transition, and
-  /// resumes, suspends or cancels the task.
+  /// Calls `change` while holding the lock. If `change` returns a transition, changes the request's state accordingly, reports the
+  /// transition to the monitors, and resumes, suspends or cancels the task.
   private func move(_ change: (inout MutableState) -> Transition?) {
     let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
       guard let transition = change(&state) else { return (nil, false) }
@@ -232,7 +233,7 @@ public class Request: @unchecked Sendable {
     if let task { steer(task) }
   }
 
-  /// Reports the pending transitions on the underlying queue, in the order in which they were made.
+  /// Reports the pending transitions to the monitors on the underlying queue, in the order in which the transitions were made.
   private func tellTransitions() {
     root.perform {
       // Transitions are taken one at a time, because reporting a transition can cause further transitions.
@@ -240,7 +241,7 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Notifies the monitors of a transition and performs the work that it requires. Called on the underlying queue.
+  /// Notifies the monitors of a transition, and performs the work that the transition requires. Called on the underlying queue.
   func tell(_ transition: Transition) {
     if let monitors = notifiedMonitors {
       switch transition.state {
@@ -301,7 +302,7 @@ extension Request: Hashable {
 }
 
 extension Request: CustomStringConvertible {
-  /// The method, URL and status code, as far as they are known.
+  /// The request's method, its URL, and the status code of its response, as far as they are known.
   public var description: String {
     guard let request = performedRequests.last ?? lastRequest, let url = request.url, let method = request.httpMethod
     else { return "No request created yet." }

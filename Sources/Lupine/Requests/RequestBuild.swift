@@ -4,7 +4,7 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// One attempt to build a request's task.
+/// One attempt to create a request's task.
 ///
 /// The steps are `createRequest`, `adapt`, `prepareBody`, `makeTask` and `begin`, in this order. The body is prepared on the
 /// session's request queue, the task is created on its root queue, and adapters may call back on any thread. In the meantime,
@@ -13,11 +13,11 @@ import Synchronization
 struct RequestBuild: Sendable {
   let request: Request
   let session: Session
-  /// The request's `retryCount` during the attempt.
+  /// The number of this attempt, which is the request's `retryCount` during the attempt.
   let attempt: Int
 
-  /// Starts with the first step, or with the last step if the request creates its task without a `URLRequest`. Called on the root
-  /// queue.
+  /// Starts the attempt with its first step, or with its last step if the request creates its task without a `URLRequest`. Called
+  /// on the root queue.
   func start() {
     if session.session.isValid, let task = request.makeReadyTask(in: session.session) { return begin(task) }
     if session.buildsOnRootQueue { createRequest() } else { onRequestQueue { createRequest() } }
@@ -53,7 +53,8 @@ struct RequestBuild: Sendable {
     }
   }
 
-  /// Receives the adapters' result, and continues with the adapted request or fails. Called on any thread.
+  /// Continues the attempt with the `URLRequest` that the adapters returned, or ends the attempt if the adapters failed. Called on
+  /// any thread.
   private func didAdapt(_ initialRequest: URLRequest, _ result: Result<URLRequest, any Error>) {
     let urlRequest: URLRequest
     do {
@@ -98,7 +99,7 @@ struct RequestBuild: Sendable {
     begin(request.makeTask(urlRequest, in: session.session))
   }
 
-  /// Assigns the task to the request, and resumes, suspends or cancels it according to the request's state.
+  /// Assigns the task to the request. Then resumes, suspends or cancels the task according to the request's state.
   private func begin(_ task: URLSessionTask) {
     // If the session was invalidated in the meantime, it doesn't own the task and wouldn't report its end.
     guard session.session.owns(task) else { return fail(with: .sessionInvalidated(error: nil)) }
@@ -131,7 +132,7 @@ struct RequestBuild: Sendable {
     request.steer(task)
   }
 
-  /// Ends the attempt without a task, and calls the retriers. Called on the root queue.
+  /// Ends the attempt without a task, and calls the retriers with `error`. Called on the root queue.
   private func fail(with error: AFError) {
     let isCurrent = request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return false }
@@ -142,7 +143,8 @@ struct RequestBuild: Sendable {
     if isCurrent { request.retryOrFinish() }
   }
 
-  /// Ends the attempt because there is no `URLRequest`. Notifies the monitors with `event`, then the creation handlers.
+  /// Ends the attempt because its `URLRequest` couldn't be created or adapted. Notifies the monitors with `event`, and then calls
+  /// the creation handlers.
   private func fail(
     with error: AFError, initialRequest: URLRequest?, event: (any RequestMonitor) -> Void
   ) {
@@ -163,7 +165,7 @@ struct RequestBuild: Sendable {
 
   private var isCurrent: Bool { request.mutableState.withLock { $0.isBuilding(attempt) } }
 
-  /// Adds a `URLRequest` created by the program's code to the request's list. Returns whether the attempt is still current.
+  /// Appends `urlRequest` to the request's list of `URLRequest`s. Returns whether this attempt is still the current one.
   private func record(_ urlRequest: URLRequest) -> Bool {
     request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return false }
@@ -184,13 +186,13 @@ struct RequestBuild: Sendable {
     }
   }
 
-  /// Notifies the request's monitors on the root queue, in the order of the calls.
+  /// Notifies the request's monitors on the root queue, in the order in which this method is called.
   private func notify(_ monitors: any RequestMonitor, of event: @escaping @Sendable (any RequestMonitor) -> Void) {
     session.root.perform(.immediate) { if isCurrent { event(monitors) } }
   }
 }
 
 extension Session {
-  /// Whether the requests' `URLRequest`s are created on the root queue, like the rest of their work.
+  /// Whether the session creates its requests' `URLRequest`s on the root queue, like the rest of their work.
   fileprivate var buildsOnRootQueue: Bool { requestQueue === rootQueue }
 }

@@ -3,9 +3,9 @@
 public import Foundation
 import LupineURLSession
 
-/// The methods that a request calls on its session. ``Session`` conforms to it.
+/// The public methods that a request calls on the session that created it. ``Session`` conforms to this protocol.
 public protocol RequestDelegate: AnyObject, Sendable {
-  /// The configuration of the session.
+  /// The configuration of the session that created the request.
   var sessionConfiguration: URLSessionConfiguration { get }
   /// Whether a request is resumed when its first response handler is added.
   var startImmediately: Bool { get }
@@ -24,18 +24,18 @@ public protocol RequestDelegate: AnyObject, Sendable {
 protocol RequestSession: RequestDelegate {
   var rootQueue: DispatchQueue { get }
   var serializationQueue: DispatchQueue { get }
-  /// The queue that performs the requests' work on the root queue, in the order in which it is submitted.
+  /// Runs the closures of the session's requests on the root queue, in the order in which they are submitted.
   var root: SerialQueue { get }
-  /// The session's monitors, or nil if there are none.
+  /// The monitor that notifies all of the session's monitors, or nil if there are none.
   var requestMonitor: (any RequestMonitor)? { get }
 
-  /// Keeps the request alive until `cleanup(after:)`.
+  /// Retains the request until `cleanup(after:)` is called.
   func keep(_ request: Request)
   /// Creates the `URLRequest` and the task for the attempt with the given number. Called on the root queue.
   func build(_ request: Request, attempt: Int)
-  /// Returns whether there is a retrier to call after a failure of `request`. Returns false if the session can't create tasks any
-  /// more.
+  /// Returns whether there is a retrier to call after a failure of `request`. Returns false if the session can no longer create
+  /// tasks.
   func hasRetrier(for request: Request) -> Bool
-  /// Calls the retriers after a failure of `request`. Their decision is passed to `completion` once, on any thread.
+  /// Calls the retriers after a failure of `request`. Passes the retriers' decision to `completion` once, on any thread.
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
 }

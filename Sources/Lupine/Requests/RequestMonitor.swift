@@ -6,8 +6,8 @@ import LupineURLSession
 /// Receives the events that all types of requests have. Requests use this protocol to avoid a circular dependency: ``EventMonitor``
 /// refers to all types of requests. Each type of request declares a further protocol for its specific events.
 protocol RequestMonitor: AnyObject, Sendable {
-  /// Whether any monitor is of a type other than ``AlamofireNotifications``. If not, only events for which notifications are posted
-  /// need to be reported.
+  /// Whether any monitor is of a type other than ``AlamofireNotifications``. If not, the only events that must be reported are
+  /// those for which notifications are posted.
   var hasListeners: Bool { get }
 
   func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)

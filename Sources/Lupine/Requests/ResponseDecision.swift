@@ -3,8 +3,8 @@
 import Foundation
 import LupineURLSession
 
-/// A closure that the caller provides, and the queue on which it is called. When a response head has arrived, the closure decides
-/// whether to receive the body.
+/// A closure that decides whether to receive the response body, and the queue on which the closure is called. The closure is called
+/// when the response head has arrived.
 struct ResponseDecision: Sendable {
   let queue: DispatchQueue
   let decide: @Sendable (HTTPURLResponse, @escaping @Sendable (Request.ResponseDisposition) -> Void) -> Void
@@ -18,7 +18,7 @@ struct ResponseDecision: Sendable {
         switch disposition {
         case .allow: completionHandler(.allow)
         case .cancel:
-          // Cancels the request first, so that its error is `explicitlyCancelled`.
+          // The request is cancelled first, so that its error is `explicitlyCancelled`.
           request.cancel()
           completionHandler(.cancel)
         }

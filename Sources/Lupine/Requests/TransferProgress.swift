@@ -3,7 +3,8 @@
 import Foundation
 import Synchronization
 
-/// Updates a `Progress` on a request's underlying queue. Merges updates that arrive faster than the handler runs.
+/// The progress of an upload or a download, which is updated on the request's underlying queue. Merges updates that arrive faster
+/// than the handler runs.
 final class TransferProgress: Sendable {
   typealias Handler = @Sendable (Progress) -> Void
 
@@ -17,8 +18,8 @@ final class TransferProgress: Sendable {
   let progress = Progress(totalUnitCount: 0)
   private let listener = Mutex<Listener?>(nil)
 
-  /// Sets the handler. Releases the old handler after releasing the lock, because the handler's captured values may access the
-  /// progress when they are released.
+  /// Sets the progress handler. Releases the old handler after releasing the lock, because the handler's captured values may access
+  /// the progress when they are released.
   func setHandler(_ handler: @escaping Handler, on queue: DispatchQueue) {
     _ = listener.withLock { listener in
       let old = listener
@@ -31,7 +32,7 @@ final class TransferProgress: Sendable {
     listener.withLock { $0 }.map { ($0.handler, $0.queue) }
   }
 
-  /// Updates the counts and calls the handler, unless nothing has changed.
+  /// Updates the byte counts. Calls the progress handler if a count has changed. `total` is unknown if it isn't positive.
   func update(_ count: Int64, of total: Int64) {
     // Foundation traps when a total changes from a positive value to 0, so an unknown total is -1.
     let total = total > 0 ? total : -1
@@ -51,7 +52,7 @@ final class TransferProgress: Sendable {
     }
   }
 
-  /// Resets the counts for another attempt, without calling the handler.
+  /// Resets the byte counts for another attempt, without calling the progress handler.
   func reset() {
     progress.completedUnitCount = 0
     if progress.totalUnitCount > 0 { progress.totalUnitCount = -1 }

@@ -11,18 +11,19 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
   // stream on only one queue at a time.
   /// The source of a request body to upload.
   public enum Uploadable: @unchecked Sendable {
-    /// Data in memory.
+    /// The request body is data in memory.
     case data(Data)
-    /// A file. If `shouldRemove` is true, the file is deleted when the request has finished.
+    /// The request body is the content of a file. If `shouldRemove` is true, the file is deleted when the request has finished.
     case file(URL, shouldRemove: Bool)
-    /// A stream that isn't open yet. The caller must not use the stream afterward. The stream is read once, so a request that must
-    /// be sent again fails, unless the stream's class allows opening the stream again after closing it.
+    /// The request body is read from a stream that isn't open yet. The caller must not use the stream afterward. The stream is read
+    /// once, so a request that must be sent again fails, unless the stream's class allows opening the stream again after closing
+    /// it.
     case stream(InputStream)
   }
 
   private struct Body {
     var uploadable: Uploadable?
-    /// The files to delete when the request has finished, including those of earlier attempts.
+    /// The uploaded files to delete when the request has finished, including those of earlier attempts.
     var files: Set<URL> = []
     var isCleanedUp = false
   }
@@ -89,7 +90,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     return stream
   }
 
-  /// Deletes the uploaded files that are to be removed after the upload.
+  /// Deletes the uploaded files that must be removed after the upload.
   public override func cleanup() {
     super.cleanup()
     let files = body.withLock { body in
@@ -102,21 +103,21 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
 
 /// A value that can be converted to the body of an upload.
 public protocol UploadableConvertible: Sendable {
-  /// Creates the body. Called on the session's request queue in each attempt, after the adapters have run.
+  /// Creates the request body. Called on the session's request queue in each attempt, after the adapters have run.
   ///
   /// - Throws: Any error. Response handlers receive it as `AFError.createUploadableFailed(error:)`, unless it is an `AFError`.
   func createUploadable() throws -> UploadRequest.Uploadable
 }
 
 extension UploadRequest.Uploadable: UploadableConvertible {
-  /// Returns the value itself.
+  /// Returns this value, which already is a request body.
   public func createUploadable() -> UploadRequest.Uploadable { self }
 }
 
 /// A value that can be converted to both a `URLRequest` and the body to upload with it.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
 
-/// A monitor that also receives the events that only uploads have.
+/// Receives the events of uploads, including the events that other types of requests don't have.
 protocol UploadRequestMonitor: RequestMonitor {
   func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable)
   func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)
@@ -128,7 +129,7 @@ extension UploadRequest {
 }
 
 extension Set {
-  /// Returns the elements and empties the set.
+  /// Returns the elements of the set, and empties the set.
   fileprivate mutating func take() -> Set {
     defer { self = [] }
     return self

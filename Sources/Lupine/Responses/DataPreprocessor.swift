@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// A type that transforms a response body before the body is serialized. Not called for an empty body.
+/// A type that transforms a response body before the body is serialized. A preprocessor isn't called for an empty body.
 public protocol DataPreprocessor: Sendable {
   /// Returns the data to serialize instead of `data`.
   ///
@@ -12,7 +12,7 @@ public protocol DataPreprocessor: Sendable {
 
 /// A preprocessor that returns the body unchanged.
 public struct PassthroughPreprocessor: DataPreprocessor {
-  /// Creates a preprocessor.
+  /// Creates a preprocessor that returns the body unchanged.
   public init() {}
 
   /// Returns `data` unchanged.
@@ -24,7 +24,7 @@ public struct PassthroughPreprocessor: DataPreprocessor {
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
   private static let prefix = Data(")]}',\n".utf8)
 
-  /// Creates a preprocessor.
+  /// Creates a preprocessor that removes the line `)]}',` from the start of the body.
   public init() {}
 
   /// Returns `data` without the line `)]}',` at its start, or unchanged if `data` doesn't start with that line.

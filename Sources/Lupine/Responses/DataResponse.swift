@@ -9,19 +9,19 @@ public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 /// A `Result` whose failures are `AFError`s.
 public typealias AFResult<Success> = Result<Success, AFError>
 
-/// The outcome of a data request: the serialized value or an error, with the request, the response and the metrics.
+/// The outcome of a data request: the serialized value or an error, together with the request, the response and the metrics.
 public struct DataResponse<Success, Failure: Error> {
-  /// The last request sent, as the adapters returned it, or nil if no request could be created.
+  /// The last `URLRequest`, as the adapters returned it, or nil if no `URLRequest` could be created.
   public let request: URLRequest?
-  /// The server's response, or nil if none was received.
+  /// The head of the server's response, or nil if none was received.
   public let response: HTTPURLResponse?
-  /// The response body after its content coding was removed, or nil if the body was empty.
+  /// The response body with its content codings decoded, or nil if the body was empty.
   public let data: Data?
   /// The metrics of the request's last task, or nil if no task has produced metrics.
   public let metrics: URLSessionTaskMetrics?
-  /// The time that the serializer took, in seconds.
+  /// The time, in seconds, that the serializer took to create the value.
   public let serializationDuration: TimeInterval
-  /// The serialized value, or the error of the request.
+  /// The value that the serializer created, or the error of the request.
   public let result: Result<Success, Failure>
 
   /// Creates a response with the given values. `serializationDuration` is in seconds.
@@ -41,12 +41,12 @@ public struct DataResponse<Success, Failure: Error> {
     self.result = result
   }
 
-  /// The value of a successful result, or nil.
+  /// The value that the serializer created, or nil if ``result`` is a failure.
   public var value: Success? {
     if case .success(let value) = result { value } else { nil }
   }
 
-  /// The error of a failed result, or nil.
+  /// The error of the request, or nil if ``result`` is a success.
   public var error: Failure? {
     if case .failure(let error) = result { error } else { nil }
   }
@@ -56,8 +56,8 @@ public struct DataResponse<Success, Failure: Error> {
     replacingResult(with: result.map(transform))
   }
 
-  /// Returns this response with its success value replaced by the result of `transform`, or by a failure with the error that
-  /// `transform` throws. An earlier failure stays unchanged.
+  /// Returns this response with its success value replaced by the result of `transform`. If `transform` throws an error, the
+  /// returned response fails with that error. A failure stays unchanged.
   public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DataResponse<NewSuccess, any Error> {
@@ -69,8 +69,8 @@ public struct DataResponse<Success, Failure: Error> {
     replacingResult(with: result.mapError(transform))
   }
 
-  /// Returns this response with its error replaced by the result of `transform`, or by the error that `transform` throws. A success
-  /// stays unchanged.
+  /// Returns this response with its error replaced by the result of `transform`. If `transform` throws an error, the returned
+  /// response fails with that error. A success stays unchanged.
   public func tryMapError<NewFailure: Error>(
     _ transform: (Failure) throws -> NewFailure
   ) -> DataResponse<Success, any Error> {

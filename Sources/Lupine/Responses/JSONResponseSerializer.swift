@@ -7,7 +7,7 @@ public import LupineURLSession
 /// An empty body becomes `NSNull` if the status code or the request method allows an empty body.
 @available(*, deprecated, message: "Use DecodableResponseSerializer, which checks the body's structure.")
 public final class JSONResponseSerializer: ResponseSerializer {
-  /// Transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
   /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
@@ -16,7 +16,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
   /// The options for reading JSON.
   public let options: JSONSerialization.ReadingOptions
 
-  /// Creates a serializer.
+  /// Creates a serializer that reads untyped JSON.
   ///
   /// - Parameters:
   ///   - dataPreprocessor: Transforms the response body before it is serialized, unless the body is empty.
@@ -35,7 +35,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
     self.options = options
   }
 
-  /// Parses the preprocessed body as JSON, and returns the value.
+  /// Parses the preprocessed response body as JSON, and returns the value.
   ///
   /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; the preprocessor's error; or
   ///   `.jsonSerializationFailed` if the body isn't JSON or is nested deeper than 512 levels.
@@ -54,8 +54,8 @@ public final class JSONResponseSerializer: ResponseSerializer {
 }
 
 extension DataRequest {
-  /// Adds a handler that receives the response body as untyped JSON. An empty body is an error unless the method or the status code
-  /// allows it.
+  /// Adds a handler that receives the response body as untyped JSON. An empty body is an error, unless the request method or the
+  /// status code allows an empty body.
   ///
   /// - Parameters:
   ///   - queue: The queue on which the handler is called. The main queue by default.

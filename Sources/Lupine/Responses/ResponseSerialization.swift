@@ -3,12 +3,12 @@
 public import Foundation
 public import LupineURLSession
 
-/// A serializer that converts the outcome of a data request, its response body or its error, to a value.
+/// A serializer that creates a value from the outcome of a data request: its response body or its error.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
   /// The type of the value that the serializer creates.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the value created from the outcome of a data request.
+  /// Returns the value that this serializer creates from the outcome of a data request.
   ///
   /// - Parameters:
   ///   - request: The last request sent, or nil if no request could be created.
@@ -23,7 +23,7 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
 /// A serializer that preprocesses the response body, and that accepts an empty body only for some status codes and request methods.
 public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol, DownloadResponseSerializerProtocol
 {
-  /// Transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
   var dataPreprocessor: any DataPreprocessor { get }
   /// The request methods whose responses may have an empty body.
   var emptyRequestMethods: Set<HTTPMethod> { get }
@@ -32,16 +32,17 @@ public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProt
 }
 
 extension ResponseSerializer {
-  /// The default of `dataPreprocessor`, which returns the body unchanged.
+  /// The default value of `dataPreprocessor`: a preprocessor that returns the body unchanged.
   public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
 
-  /// The default of `emptyRequestMethods`: HEAD, because responses to HEAD never have a body (RFC 9110 §9.3.2).
+  /// The default value of `emptyRequestMethods`: HEAD, because responses to HEAD never have a body (RFC 9110 §9.3.2).
   public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyResponseDefaults.methods }
 
-  /// The default of `emptyResponseCodes`: 204 and 205, whose responses have no content (RFC 9110 §15.3.5 and §15.3.6).
+  /// The default value of `emptyResponseCodes`: 204 and 205, whose responses have no content (RFC 9110 §15.3.5 and §15.3.6).
   public static var defaultEmptyResponseCodes: Set<Int> { EmptyResponseDefaults.codes }
 
-  /// Transforms the response body before it is serialized, unless the body is empty. By default, returns the body unchanged.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty. By default, a
+  /// preprocessor that returns the body unchanged.
   public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
 
   /// The request methods whose responses may have an empty body. HEAD by default.
@@ -65,7 +66,7 @@ extension ResponseSerializer {
     requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
   }
 
-  /// Returns the preprocessed body, or nil if the body is empty and an empty body is allowed.
+  /// Returns the preprocessed response body, or nil if the body is empty and is allowed to be empty.
   ///
   /// - Throws: `error` if it isn't nil; `AFError.responseSerializationFailed` with `.inputDataNilOrZeroLength` for a body that must
   ///   not be empty; or the preprocessor's error.
@@ -89,10 +90,10 @@ private enum EmptyResponseDefaults {
 }
 
 extension ResponseSerializer where Self == DataResponseSerializer {
-  /// A serializer that returns the body unchanged.
+  /// A serializer that returns the response body unchanged.
   public static var data: DataResponseSerializer { DataResponseSerializer() }
 
-  /// A serializer that returns the preprocessed body.
+  /// A serializer that returns the preprocessed response body.
   public static func data(
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -106,10 +107,11 @@ extension ResponseSerializer where Self == DataResponseSerializer {
 }
 
 extension ResponseSerializer where Self == StringResponseSerializer {
-  /// A serializer that reads the body as text in the response's charset.
+  /// A serializer that reads the response body as text in the response's charset.
   public static var string: StringResponseSerializer { StringResponseSerializer() }
 
-  /// A serializer that reads the preprocessed body as text in `encoding`, or in the response's charset if `encoding` is nil.
+  /// A serializer that reads the preprocessed response body as text in `encoding`, or in the response's charset if `encoding` is
+  /// nil.
   public static func string(
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
     encoding: String.Encoding? = nil,
@@ -125,7 +127,7 @@ extension ResponseSerializer where Self == StringResponseSerializer {
 }
 
 extension ResponseSerializer {
-  /// A serializer that decodes the preprocessed body as a `T`.
+  /// A serializer that decodes the preprocessed response body as a `T`.
   public static func decodable<T: Decodable>(
     of type: T.Type,
     dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
@@ -143,7 +145,7 @@ extension ResponseSerializer {
 
 /// A decoder of response bodies, such as `JSONDecoder`.
 public protocol DataDecoder: Sendable {
-  /// Decodes a value of type `D` from `data`.
+  /// Decodes a value of type `D` from `data`, a response body.
   ///
   /// - Throws: Any error. The response's error is then `.decodingFailed`, which wraps the thrown error.
   func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
@@ -151,19 +153,19 @@ public protocol DataDecoder: Sendable {
 
 extension JSONDecoder: DataDecoder {}
 
-/// A type that has a value to represent responses without a body.
+/// A type with a value that represents a response without a body.
 public protocol EmptyResponse: Sendable {
-  /// Returns the value for a response without a body.
+  /// Returns the value that represents a response without a body.
   static func emptyValue() -> Self
 }
 
 /// The value of a response whose body is empty or is ignored.
 public struct Empty: Codable, Hashable, Sendable {
-  /// The only value of the type.
+  /// The only value of the type `Empty`.
   public static let value = Empty()
 }
 
 extension Empty: EmptyResponse {
-  /// Returns ``value``.
+  /// Returns ``value``, the only value of the type.
   public static func emptyValue() -> Empty { value }
 }

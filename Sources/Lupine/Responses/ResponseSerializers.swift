@@ -6,14 +6,14 @@ public import LupineURLSession
 /// A serializer that returns the response body as bytes. An empty body becomes empty `Data` if the status code or the request
 /// method allows an empty body.
 public final class DataResponseSerializer: ResponseSerializer {
-  /// Transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
   /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
   /// The request methods whose responses may have an empty body.
   public let emptyRequestMethods: Set<HTTPMethod>
 
-  /// Creates a serializer.
+  /// Creates a serializer that returns the response body as bytes.
   public init(
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -24,7 +24,7 @@ public final class DataResponseSerializer: ResponseSerializer {
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the preprocessed body.
+  /// Returns the preprocessed response body.
   ///
   /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; or the preprocessor's error.
   public func serialize(
@@ -37,16 +37,16 @@ public final class DataResponseSerializer: ResponseSerializer {
 /// A serializer that reads the response body as text. An empty body becomes an empty string if the status code or the request
 /// method allows an empty body.
 public final class StringResponseSerializer: ResponseSerializer {
-  /// Transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// The encoding of the body, or nil to use the response's charset.
+  /// The encoding of the response body, or nil to use the response's charset.
   public let encoding: String.Encoding?
   /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
   /// The request methods whose responses may have an empty body.
   public let emptyRequestMethods: Set<HTTPMethod>
 
-  /// Creates a serializer.
+  /// Creates a serializer that reads the response body as text.
   public init(
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
     encoding: String.Encoding? = nil,
@@ -59,8 +59,8 @@ public final class StringResponseSerializer: ResponseSerializer {
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the preprocessed body as text. The text's encoding is ``encoding`` or, if that is nil, the response's charset. If the
-  /// response names no known charset, the encoding is ISO Latin-1.
+  /// Returns the preprocessed response body as text. The text's encoding is ``encoding`` or, if that is nil, the response's
+  /// charset. If the response names no known charset, the encoding is ISO Latin-1.
   ///
   /// EUC-JP is a known charset, but Foundation on Linux can't decode it, so text in EUC-JP always results in an error. In that
   /// case, have the server send UTF-8, or decode `Data` with a library.
@@ -85,16 +85,16 @@ public final class StringResponseSerializer: ResponseSerializer {
 /// A serializer that decodes the response body as a `T`. If the status code or the request method allows an empty body, and `T` is
 /// an `EmptyResponse`, an empty body becomes the type's empty value.
 public final class DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
-  /// Transforms the response body before it is serialized, unless the body is empty.
+  /// The preprocessor that transforms the response body before it is serialized, unless the body is empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// The decoder that decodes the preprocessed body.
+  /// The decoder that decodes the preprocessed response body.
   public let decoder: any DataDecoder
   /// The status codes whose responses may have an empty body.
   public let emptyResponseCodes: Set<Int>
   /// The request methods whose responses may have an empty body.
   public let emptyRequestMethods: Set<HTTPMethod>
 
-  /// Creates a serializer.
+  /// Creates a serializer that decodes the response body as a `T`.
   public init(
     dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer.defaultDataPreprocessor,
     decoder: any DataDecoder = JSONDecoder(),
@@ -107,7 +107,7 @@ public final class DecodableResponseSerializer<T: Decodable & Sendable>: Respons
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the value decoded from the preprocessed body.
+  /// Returns the value decoded from the preprocessed response body.
   ///
   /// - Throws: `error` if it isn't nil; `.inputDataNilOrZeroLength` for a body that must not be empty; `.invalidEmptyResponse` if
   ///   `T` has no empty value; the preprocessor's error; or `.decodingFailed` with the decoder's error.

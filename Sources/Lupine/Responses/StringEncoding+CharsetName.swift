@@ -19,9 +19,10 @@ extension String.Encoding {
   }
 }
 
-/// The encodings by charset name in lowercase. Each entry except EUC-JP was compared byte by byte with Python's codec. The entry
-/// for macintosh uses CoreFoundation's number, because Foundation 6.3 decodes the text wrongly with its own constant. gb2312 and
-/// gbk are subsets of gb18030. The "x-" names are labels of the WHATWG Encoding Standard, which browsers send and accept.
+/// A dictionary of encodings by charset name in lowercase. Each entry except EUC-JP was compared byte by byte with Python's codec.
+/// The entry for macintosh uses CoreFoundation's number, because Foundation 6.3 decodes the text wrongly with its own constant.
+/// gb2312 and gbk are subsets of gb18030. The "x-" names are labels of the WHATWG Encoding Standard, which browsers send and
+/// accept.
 private let encodings: [String: String.Encoding] = [
   "utf-8": .utf8, "utf8": .utf8,
   "utf-16": .utf16, "utf-16be": .utf16BigEndian, "utf-16le": .utf16LittleEndian,

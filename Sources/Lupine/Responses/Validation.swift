@@ -132,7 +132,7 @@ package enum ResponseRules {
     return .failure(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: statusCode)))
   }
 
-  /// Validates the media type of `data`. A malformed media type counts as missing.
+  /// Validates the media type of the response body `data`. A malformed media type counts as missing.
   ///
   /// If `data` is nil or empty, succeeds without evaluating the other arguments, which would parse the response's header fields.
   static func validate(
@@ -141,7 +141,7 @@ package enum ResponseRules {
     validate(contentType: contentType(), ofBody: data?.isEmpty == false, in: acceptable())
   }
 
-  /// Validates the media type of a body. If `hasBody` is false, succeeds without evaluating the other arguments.
+  /// Validates the media type of a response body. If `hasBody` is false, succeeds without evaluating the other arguments.
   static func validate(
     contentType: @autoclosure () -> String?, ofBody hasBody: Bool, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
@@ -164,7 +164,8 @@ package enum ResponseRules {
           acceptableContentTypes: acceptable.sorted(), responseContentType: contentType)))
   }
 
-  /// Validates the media type of a body in a file. Reads one byte of the file to find out whether it is empty.
+  /// Validates the media type of a response body that was downloaded to a file. Reads one byte of the file to find out whether it
+  /// is empty.
   static func validate(
     contentType: @autoclosure () -> String?, of fileURL: URL?, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
@@ -193,7 +194,7 @@ package struct MediaRange: Equatable {
   package let type: String
   package let subtype: String
 
-  /// Parses `text`. Returns nil if it has no type or no subtype.
+  /// Parses a media type or a range of media types. Returns nil if `text` has no type or no subtype.
   package init?(_ text: String) {
     let essence = text.prefix { $0 != ";" }
     let parts = essence.split(separator: "/", omittingEmptySubsequences: false)
@@ -206,7 +207,7 @@ package struct MediaRange: Equatable {
   /// Whether this is the range `*/*`, which every media type matches.
   package var isAny: Bool { type == "*" && subtype == "*" }
 
-  /// Returns whether the types and subtypes are equal. `*` on either side equals everything.
+  /// Returns whether this range and `other` have the same type and subtype. `*` on either side equals everything.
   package func matches(_ other: MediaRange) -> Bool {
     (type == other.type || type == "*" || other.type == "*")
       && (subtype == other.subtype || subtype == "*" || other.subtype == "*")

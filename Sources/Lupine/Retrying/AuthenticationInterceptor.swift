@@ -4,23 +4,24 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// A credential for requests, such as an OAuth 2 access token with its refresh token (RFC 6749 §1.4).
+/// A credential for requests, such as an OAuth 2 access token together with its refresh token (RFC 6749 §1.4).
 public protocol AuthenticationCredential {
-  /// Whether the credential must be refreshed before it is used again, for example because it expires soon.
+  /// Whether the credential must be refreshed before a request is sent with it, for example because it expires soon.
   ///
   /// Read for each request, on any thread.
   var requiresRefresh: Bool { get }
 }
 
-/// A type that applies and refreshes the credentials of one authentication method, for an ``AuthenticationInterceptor``.
+/// A type that adds credentials to requests and refreshes them, for an ``AuthenticationInterceptor``. Each type supports one
+/// authentication method.
 ///
 /// Several threads may call the methods at the same time, but an interceptor doesn't call `refresh` again before the previous
 /// refresh has completed.
 public protocol Authenticator: Sendable {
-  /// The type of the credential.
+  /// The type of the credentials that the authenticator uses.
   associatedtype Credential: AuthenticationCredential & Sendable
 
-  /// Adds the credential to the request, usually as its Authorization field.
+  /// Adds the credential to `urlRequest`, usually as the Authorization field.
   func apply(_ credential: Credential, to urlRequest: inout URLRequest)
 
   /// Obtains a new credential to replace `credential`, then calls `completion` once, on any thread.
@@ -39,11 +40,11 @@ public protocol Authenticator: Sendable {
     _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
   ) -> Bool
 
-  /// Returns whether the request was sent with `credential`, rather than with an earlier credential.
+  /// Returns whether `urlRequest` was sent with `credential`, rather than with an earlier credential.
   func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
-/// The reason why an ``AuthenticationInterceptor`` fails a request.
+/// The reason why an ``AuthenticationInterceptor`` makes a request fail.
 public enum AuthenticationError: Error {
   /// The interceptor has no credential.
   case missingCredential
@@ -67,8 +68,8 @@ extension AuthenticationError: LocalizedError {
   }
 }
 
-/// An interceptor that applies a credential to each request, and that refreshes the credential when it has expired or a server has
-/// rejected it.
+/// An interceptor that adds a credential to each request. It refreshes the credential when the credential has expired or a server
+/// has rejected it.
 ///
 /// Only one refresh runs at a time, on behalf of all requests. If the credential requires a refresh, every request waits for
 /// the refresh. If a server has rejected the credential, only the rejected requests wait; new requests are sent with the
@@ -77,14 +78,14 @@ extension AuthenticationError: LocalizedError {
 /// If a refresh after a rejection fails, other requests that a server rejects with the same credential fail immediately with the
 /// same error. This ends when the credential is replaced or another request is sent with it.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
-  /// The type of the credential.
+  /// The type of the credential that the interceptor adds to requests.
   public typealias Credential = AuthenticatorType.Credential
 
   /// A limit on how often the credential is refreshed. A refresh beyond the limit fails with `.excessiveRefresh`.
   public struct RefreshWindow: Sendable {
     /// The length, in seconds, of the interval in which refreshes are counted. The interval always ends at the current time.
     public let interval: TimeInterval
-    /// The maximum number of refreshes that may begin in the interval.
+    /// The maximum number of refreshes that may begin within the interval.
     public let maximumAttempts: Int
 
     /// Creates a limit. By default, it allows five refreshes in 30 seconds.
@@ -104,14 +105,14 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   }
 
   private let authenticator: AuthenticatorType
-  /// Returns the time of a monotonic clock in seconds.
+  /// A closure that returns the time of a monotonic clock in seconds.
   private let uptime: @Sendable () -> TimeInterval
-  /// The queue on which the interceptor calls `refresh` and resumes waiting requests. Neither happens inside a call of the
-  /// interceptor's methods, or while its lock is held.
+  /// The queue on which the interceptor calls `refresh` and resumes waiting requests. Neither happens during a call of one of
+  /// the interceptor's methods, or while the interceptor's lock is held.
   private let queue = DispatchQueue(label: "lupine.authentication")
   private let state: Mutex<AuthenticationState<Credential, Waiter>>
 
-  /// Creates an interceptor.
+  /// Creates an interceptor that authenticates requests.
   ///
   /// - Parameters:
   ///   - authenticator: Applies and refreshes credentials.
@@ -137,14 +138,15 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         credential: credential, window: refreshWindow.map { ($0.interval, $0.maximumAttempts) }))
   }
 
-  /// The current credential. It may be set at any time. If a refresh is in progress then and succeeds, the refreshed credential
-  /// replaces the one that was set.
+  /// The current credential. It may be set at any time. If it is set during a refresh that succeeds, the refreshed credential
+  /// replaces it.
   public var credential: Credential? {
     get { state.withLock { $0.current?.credential } }
     set { state.withLock { $0.replaceCredential(newValue) } }
   }
 
-  /// Calls `completion` with the authenticated request, after a refresh if the credential requires one.
+  /// Calls `completion` with the request after adding the credential to it. If the credential requires a refresh, refreshes the
+  /// credential first.
   ///
   /// If no valid credential is available, calls `completion` with an ``AuthenticationError``, or with the error of the
   /// authenticator's `refresh`.
@@ -163,13 +165,13 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
           state.withLock { $0.clearFailure(of: current) }
           return completion(.success(applying(current.credential, to: urlRequest)))
         }
-        // If the credential was replaced in the meantime, the new credential is tried.
+        // If the credential was replaced in the meantime, `join` returns false, and the new credential is tried.
         if join(waiter, after: current, for: session) { return }
       }
     }
   }
 
-  /// Retries a request whose credential the server has rejected. If there is no newer credential, refreshes the credential
+  /// Retries a request whose credential the server has rejected. If no newer credential is available, refreshes the credential
   /// first.
   ///
   /// Calls `completion` with ``RetryResult/retry``; with ``RetryResult/doNotRetry`` if the request failed for another
@@ -200,8 +202,8 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   }
 
   /// Makes `waiter` wait for a refresh of `credential`, and begins the refresh unless one is running. If the refresh limit or an
-  /// earlier failure prevents the refresh, passes the error to the waiter. Returns false, and ignores the waiter, if `credential`
-  /// is no longer the current one.
+  /// earlier failure prevents the refresh, passes the error to `waiter`. If `credential` is no longer the current credential,
+  /// returns false and ignores `waiter`.
   private func join(_ waiter: Waiter, after credential: Numbered<Credential>, for session: Session) -> Bool {
     let now = uptime()
     switch state.withLock({ $0.join(waiter, isAdapt: waiter.isAdapt, after: credential, now: now) }) {

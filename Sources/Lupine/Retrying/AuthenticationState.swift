@@ -9,21 +9,23 @@ struct Numbered<Credential: Sendable>: Sendable {
   let number: Int
 }
 
-/// The current credential, the running refresh with its waiters, and the times of earlier refreshes.
+/// The state of an authentication interceptor: the current credential, the running refresh with the requests that wait for it, and
+/// the times of earlier refreshes.
 struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
   enum Admission {
     case missing
     case waiting
-    /// The current credential. The caller checks whether it must be refreshed.
+    /// No unsent request waits for a refresh, so the request gets the current credential. The caller checks whether the credential
+    /// must be refreshed.
     case current(Numbered<Credential>)
   }
 
   enum Joining {
-    /// The waiter waits for the refresh with this number, which the caller must begin.
+    /// The request was added to the waiters of a new refresh. The caller must begin this refresh, which has the given number.
     case begin(Int)
     case waiting
     case refused(any Error)
-    /// The credential has been replaced in the meantime, so the caller may not need a refresh.
+    /// The credential has been replaced in the meantime, so a refresh may not be necessary.
     case outdated
   }
 
@@ -31,9 +33,9 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     let number: Int
     /// The number of the credential that was current when the refresh began.
     let credentialNumber: Int
-    /// Whether requests that haven't been sent yet wait for the refresh. If so, further such requests wait too.
+    /// Whether unsent requests wait for this refresh. If so, further unsent requests wait too.
     var holdsAdapts = false
-    /// Whether requests whose credential a server has rejected wait for the refresh.
+    /// Whether requests whose credential a server has rejected wait for this refresh.
     var holdsRetries = false
   }
 
@@ -41,14 +43,14 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
   private var credentialCount = 0
   private var refreshCount = 0
   private var refresh: Refresh?
-  /// The error of the failed refresh that followed a server's rejection of the current credential, or nil if there was none.
+  /// The error of a failed refresh that followed a server's rejection of the current credential. Nil if there was no such refresh.
   private var failure: (any Error)?
   private var waiters: [Waiter] = []
 
   /// The limit on refreshes: the length of the interval in seconds, and the maximum number of refreshes that may begin in the
-  /// interval. Nil means no limit.
+  /// interval. If nil, refreshes aren't limited.
   private let window: (interval: TimeInterval, attemptsMax: Int)?
-  /// The times in seconds at which the refreshes of the current interval began.
+  /// The times, in seconds, at which the refreshes within the current interval began.
   private var beginnings: [TimeInterval] = []
 
   init(credential: Credential?, window: (interval: TimeInterval, attemptsMax: Int)?) {
@@ -62,8 +64,8 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     failure = nil
   }
 
-  /// Called for the request `waiter`, which is about to be sent. If other unsent requests already wait for a refresh, the request
-  /// waits too. Otherwise returns the current credential, or `.missing` if there is none.
+  /// Decides whether the request `waiter` can be sent. If other unsent requests already wait for a refresh, the request waits too.
+  /// Otherwise returns the current credential, or `.missing` if there is none.
   mutating func admit(_ waiter: Waiter) -> Admission {
     if refresh?.holdsAdapts == true {
       waiters.append(waiter)
@@ -72,14 +74,14 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return current.map { .current($0) } ?? .missing
   }
 
-  /// Clears the failure of the last refresh, because another request is being sent with `credential`. If the server rejects that
+  /// Clears the error of the last refresh, because another request is being sent with `credential`. If the server rejects that
   /// request, another refresh is justified.
   mutating func clearFailure(of credential: Numbered<Credential>) {
     if current?.number == credential.number { failure = nil }
   }
 
-  /// Makes the request `waiter` wait until `credential` has been refreshed, if a refresh is running or may begin. `isAdapt` is true
-  /// if the request hasn't been sent yet, and false if a server has rejected it. `now` is the time in seconds.
+  /// Makes the request `waiter` wait until `credential` has been refreshed, unless no refresh is running or may begin. `isAdapt` is
+  /// true if the request hasn't been sent yet, and false if a server has rejected its credential. `now` is the time in seconds.
   mutating func join(
     _ waiter: Waiter, isAdapt: Bool, after credential: Numbered<Credential>, now: TimeInterval
   ) -> Joining {
@@ -98,7 +100,8 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return .begin(refreshCount)
   }
 
-  /// Ends the refresh with this number and returns its waiters. Returns an empty array if that refresh had already ended.
+  /// Ends the refresh with this number, and returns the requests that waited for it. If that refresh had already ended, returns an
+  /// empty array.
   mutating func finishRefresh(_ number: Int, _ result: Result<Credential, any Error>) -> [Waiter] {
     guard let ended = refresh, ended.number == number else { return [] }
     refresh = nil

@@ -14,7 +14,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
     self.adaptHandler = adaptHandler
   }
 
-  /// Calls the closure that was passed to the initializer.
+  /// Adapts `urlRequest` with the closure that was passed to the initializer.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -23,7 +23,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
     adaptHandler(urlRequest, session, completion)
   }
 
-  /// Calls `adapt(_:for:completion:)` with the session in `state`.
+  /// Calls `adapt(_:for:completion:)` with the session that `state` contains.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -44,7 +44,7 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
     self.retryHandler = retryHandler
   }
 
-  /// Calls the closure that was passed to the initializer.
+  /// Decides about a retry with the closure that was passed to the initializer.
   @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -66,20 +66,20 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   /// The retriers in the order in which they are called.
   public let retriers: [any RequestRetrier]
 
-  /// Creates an interceptor from two closures.
+  /// Creates an interceptor that adapts requests with `adaptHandler`, and decides about retries with `retryHandler`.
   @preconcurrency
   public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
     adapters = [Adapter(adaptHandler)]
     retriers = [Retrier(retryHandler)]
   }
 
-  /// Creates an interceptor from an adapter and a retrier.
+  /// Creates an interceptor that calls one adapter and one retrier.
   public init(adapter: any RequestAdapter, retrier: any RequestRetrier) {
     adapters = [adapter]
     retriers = [retrier]
   }
 
-  /// Creates an interceptor from any number of adapters, retriers and interceptors. `interceptors` are called after `adapters`
+  /// Creates an interceptor that calls any number of adapters, retriers and interceptors. It calls `interceptors` after `adapters`
   /// and `retriers`.
   public init(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
@@ -89,7 +89,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     self.retriers = retriers + interceptors
   }
 
-  /// Calls the adapters' `adapt(_:for:completion:)`. A subclass must also override
+  /// Calls the method `adapt(_:for:completion:)` of each adapter in order. A subclass that overrides this method must also override
   /// `adapt(_:using:completion:)`, which sessions call.
   @preconcurrency
   open func adapt(
@@ -106,7 +106,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     ).run(from: .success(urlRequest), completion: completion)
   }
 
-  /// Calls the adapters' `adapt(_:using:completion:)`.
+  /// Calls the method `adapt(_:using:completion:)` of each adapter in order.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -121,7 +121,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     ).run(from: .success(urlRequest), completion: completion)
   }
 
-  /// Calls the retriers in order, until one of them answers anything but ``RetryResult/doNotRetry``.
+  /// Calls the retriers in order, until one of them makes a decision other than ``RetryResult/doNotRetry``.
   @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -151,7 +151,7 @@ extension RequestRetrier where Self == Retrier {
 }
 
 extension RequestInterceptor where Self == Interceptor {
-  /// An interceptor that calls the closure `adapter` to adapt requests, and `retrier` to decide about retries.
+  /// An interceptor that adapts requests with the closure `adapter`, and decides about retries with the closure `retrier`.
   @preconcurrency
   public static func interceptor(
     adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler
@@ -159,13 +159,13 @@ extension RequestInterceptor where Self == Interceptor {
     Interceptor(adaptHandler: adapter, retryHandler: retrier)
   }
 
-  /// An interceptor that consists of an adapter and a retrier.
+  /// An interceptor that calls one adapter and one retrier.
   public static func interceptor(adapter: any RequestAdapter, retrier: any RequestRetrier) -> Interceptor {
     Interceptor(adapter: adapter, retrier: retrier)
   }
 
-  /// An interceptor that consists of any number of adapters, retriers and interceptors. `interceptors` are called after `adapters`
-  /// and `retriers`.
+  /// An interceptor that calls any number of adapters, retriers and interceptors. It calls `interceptors` after `adapters` and
+  /// `retriers`.
   public static func interceptor(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []

@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// A chain that calls its members, which are adapters or retriers, in order. It ends when a member gives an answer that ends the
-/// chain, or when all members have been called.
+/// A chain of adapters or of retriers, its members, which it calls in order. The chain ends when a member gives an answer that ends
+/// it, or when all members have been called.
 ///
 /// Members that answer synchronously are called in a loop, so that a long chain doesn't overflow the stack. Only a member's
 /// first answer has an effect, so that the rest of the chain runs only once.
@@ -11,12 +11,13 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   typealias Completion = @Sendable (Answer) -> Void
 
   let members: [Member]
-  /// Calls a member with its input. The member passes its answer to the completion.
+  /// A closure that calls a member with its input. The member passes its answer to the completion.
   let ask: @Sendable (Member, Value, @escaping Completion) -> Void
-  /// Returns the input of the next member, or nil if the answer ends the chain.
+  /// A closure that returns the next member's input for the previous member's answer, or nil if that answer ends the chain.
   let nextInput: @Sendable (Answer) -> Value?
 
-  /// Calls `completion` once with the last answer, or with `start` if the chain is empty.
+  /// Calls the members in order, and then `completion` with the last answer. If the chain is empty, calls `completion` with
+  /// `start`.
   func run(from start: Answer, completion: @escaping Completion) {
     advance(to: 0, after: start, completion: completion)
   }
@@ -40,21 +41,22 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   }
 }
 
-/// The state of one call of a chain's member. If the member calls its completion while `ask` is running, the loop in `advance`
-/// takes the answer. If the member calls its completion later, that call continues the chain.
+/// The state of one call of a chain's member. If the member answers while `ask` is running, the loop in `advance` takes the answer.
+/// If the member answers later, its call of the completion continues the chain.
 private final class MemberCall<Answer: Sendable>: Sendable {
   private enum State {
     case asked
     case answered(Answer)
-    /// The loop has stopped because there was no answer yet. The member's call of its completion must continue the chain.
+    /// The loop in `advance` has stopped because the member hadn't answered yet. When the member calls its completion, this call
+    /// must continue the chain.
     case left
     case over
   }
 
   private let state = Mutex(State.asked)
 
-  /// Stores the first answer for the loop. Returns true if the loop has already stopped, so that the caller must continue the
-  /// chain. Ignores further answers.
+  /// Stores the member's first answer for the loop in `advance`. If the loop has already stopped, returns true, and the caller must
+  /// continue the chain. Ignores further answers.
   func mustContinueChain(_ answer: Answer) -> Bool {
     state.withLock { state in
       switch state {
@@ -69,7 +71,7 @@ private final class MemberCall<Answer: Sendable>: Sendable {
     }
   }
 
-  /// Returns the answer if the adapter or retrier has already answered. Otherwise returns nil, and the loop must stop.
+  /// Returns the member's answer if the member has already answered. Otherwise returns nil, and the loop in `advance` must stop.
   func takeAnswer() -> Answer? {
     state.withLock { state in
       guard case .answered(let answer) = state else {

@@ -19,18 +19,19 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   /// The default maximum time for which a request waits for a network path: 5 s.
   public static let defaultWait: DispatchTimeInterval = .seconds(5)
 
-  /// The codes of the `URLError`s that mean that there is no network: `.notConnectedToInternet`.
+  /// The codes of the `URLError`s that mean that the machine has no network: `.notConnectedToInternet`.
   public static let defaultURLErrorOfflineCodes: Set<URLError.Code> = [.notConnectedToInternet]
 
-  /// Whether an error is a `URLError` with one of ``defaultURLErrorOfflineCodes``, or an ``AFError`` with such an underlying
-  /// error.
+  /// A closure that returns whether an error is a `URLError` with one of ``defaultURLErrorOfflineCodes``, or an ``AFError`` with
+  /// such an underlying error.
   public static let defaultIsOfflineError: @Sendable (_ error: any Error) -> Bool = { error in
     let error = error.asAFError?.underlyingError ?? error
     return (error as? URLError).map { defaultURLErrorOfflineCodes.contains($0.code) } ?? false
   }
 
   private struct State {
-    /// The waits for a network path, one for each waiting request, keyed by a unique number. Releasing a `PathWait` ends that wait.
+    /// The running waits for a network path, one for each waiting request, by a unique number. Releasing a `PathWait` ends that
+    /// wait.
     var waits: [UInt64: PathWait] = [:]
     var latest: UInt64 = 0
   }
@@ -41,7 +42,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   private let isOfflineError: @Sendable (_ error: any Error) -> Bool
   private let state = Mutex(State())
 
-  /// Creates a retrier that waits until a monitor reports a usable network path.
+  /// Creates a retrier that waits until a network monitor reports a usable network path.
   ///
   /// - Parameters:
   ///   - monitor: Reports the network paths. By default, a monitor of all interfaces. The monitor needn't be started.
@@ -91,7 +92,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
   }
 
   /// Calls `completion` with `.retry` when there is a usable network path. Calls it with `.doNotRetry` if the maximum wait is over,
-  /// if the request is cancelled, or if `error` doesn't mean that there is no network.
+  /// if the request is cancelled, or if `error` doesn't mean that there was no network.
   public func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (RetryResult) -> Void
@@ -120,7 +121,7 @@ public final class OfflineRetrier: RequestAdapter, RequestRetrier, RequestInterc
 }
 
 extension Duration {
-  /// Creates a duration from Dispatch's type. Returns nil for `.never`.
+  /// Creates a duration from a `DispatchTimeInterval`. Returns nil for `.never`.
   fileprivate init?(_ interval: DispatchTimeInterval) {
     switch interval {
     case .seconds(let count): self = .seconds(count)
@@ -133,7 +134,7 @@ extension Duration {
 }
 
 extension RequestInterceptor where Self == OfflineRetrier {
-  /// A retrier that waits until a monitor reports a usable network path. See
+  /// A retrier that waits until a network monitor reports a usable network path. See
   /// ``OfflineRetrier/init(monitor:maximumWait:isOfflineError:)``.
   public static func offlineRetrier(
     monitor: @autoclosure () -> NWPathMonitor = NWPathMonitor(),

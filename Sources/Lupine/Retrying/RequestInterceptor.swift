@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// The request and the session for which an adapter is called.
+/// The context of a call of an adapter: the request and the session.
 public struct RequestAdapterState: Sendable {
   /// The `id` of the ``Request`` to which the `URLRequest` belongs.
   public let requestID: UUID
@@ -11,7 +11,7 @@ public struct RequestAdapterState: Sendable {
   public let session: Session
 }
 
-/// A type that can change a request before each attempt to send it, including retries.
+/// A type that can change the `URLRequest` of each attempt to send a request.
 public protocol RequestAdapter: Sendable {
   /// Adapts `urlRequest`, then calls `completion` once, on any thread, with the request to send or the error with which to fail.
   ///
@@ -21,8 +21,8 @@ public protocol RequestAdapter: Sendable {
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-  /// Adapts `urlRequest`, like `adapt(_:for:completion:)`, but also receives the request's ID. Sessions call this method, which by
-  /// default calls `adapt(_:for:completion:)`.
+  /// Adapts `urlRequest`. Unlike `adapt(_:for:completion:)`, this method also receives the ID of the ``Request``. Sessions call
+  /// this method. By default, it calls `adapt(_:for:completion:)`.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -30,7 +30,7 @@ public protocol RequestAdapter: Sendable {
 }
 
 extension RequestAdapter {
-  /// Calls `adapt(_:for:completion:)` with the session in `state`.
+  /// Calls `adapt(_:for:completion:)` with the session that `state` contains.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -68,7 +68,7 @@ public protocol RequestRetrier: Sendable {
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {
-  /// Calls `completion` with the unchanged request.
+  /// Calls `completion` with `urlRequest` unchanged.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -77,7 +77,7 @@ extension RequestInterceptor {
     completion(.success(urlRequest))
   }
 
-  /// Calls `completion` with ``RetryResult/doNotRetry``.
+  /// Calls `completion` with ``RetryResult/doNotRetry``, so that the request isn't retried.
   @preconcurrency
   public func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -87,14 +87,14 @@ extension RequestInterceptor {
   }
 }
 
-/// The closure of an ``Adapter``. It must call its completion once.
+/// A closure that adapts a `URLRequest` for an ``Adapter``. It must call its completion once.
 public typealias AdaptHandler =
   @Sendable (
     _ urlRequest: URLRequest, _ session: Session,
     _ completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
   ) -> Void
 
-/// The closure of a ``Retrier``. It must call its completion once.
+/// A closure that decides about a retry for a ``Retrier``. It must call its completion once.
 public typealias RetryHandler =
   @Sendable (
     _ request: Request, _ session: Session, _ error: any Error,

@@ -3,16 +3,16 @@
 public import Foundation
 
 extension RetryPolicy {
-  /// The default maximum number of retries per request: 2, which means at most three attempts.
+  /// The default maximum number of retries for each request: 2, which means at most three attempts.
   public static let defaultRetryLimit: UInt = 2
 
-  /// The default factor between two consecutive delays: 2.
+  /// The default factor by which the delay before a retry grows with each retry: 2.
   public static let defaultExponentialBackoffBase: UInt = 2
 
   /// The default delay before the first retry, in seconds: 0.5.
   public static let defaultExponentialBackoffScale: Double = 0.5
 
-  /// The methods that are retried by default: the idempotent methods (RFC 9110 §9.2.2).
+  /// The request methods that are retried by default: the idempotent methods (RFC 9110 §9.2.2).
   public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
 
   /// The status codes after which a request is retried by default: 408 (Request Timeout), and the codes of server errors that are
@@ -32,10 +32,10 @@ extension RetryPolicy {
 }
 
 extension RequestInterceptor where Self == RetryPolicy {
-  /// A policy with the default settings.
+  /// A retry policy with the default settings.
   public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
-  /// A policy with the given parameters; see ``RetryPolicy``.
+  /// A retry policy with the given settings; see ``RetryPolicy``.
   public static func retryPolicy(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -52,10 +52,10 @@ extension RequestInterceptor where Self == RetryPolicy {
 }
 
 extension RequestInterceptor where Self == ConnectionLostRetryPolicy {
-  /// A policy for lost connections with the default settings.
+  /// A retry policy for lost connections, with the default settings.
   public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
-  /// A policy for lost connections with the given parameters; see ``ConnectionLostRetryPolicy``.
+  /// A retry policy for lost connections, with the given settings; see ``ConnectionLostRetryPolicy``.
   public static func connectionLostRetryPolicy(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

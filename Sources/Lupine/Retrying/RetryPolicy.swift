@@ -7,20 +7,20 @@ public import Foundation
 ///
 /// By default, only idempotent methods are retried; see ``shouldRetry(request:dueTo:)``.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
-  /// The maximum number of retries per request.
+  /// The maximum number of retries for each request.
   public let retryLimit: UInt
-  /// The factor between two consecutive delays, at least 2.
+  /// The factor by which the delay before a retry grows with each retry. At least 2.
   public let exponentialBackoffBase: UInt
   /// The delay before the first retry, in seconds.
   public let exponentialBackoffScale: Double
-  /// The methods that may be retried.
+  /// The request methods that may be retried.
   public let retryableHTTPMethods: Set<HTTPMethod>
   /// The status codes after which a request is retried.
   public let retryableHTTPStatusCodes: Set<Int>
   /// The transfer errors after which a request is retried.
   public let retryableURLErrorCodes: Set<URLError.Code>
 
-  /// Creates a policy. A base below 2 is a programming error, which stops the program.
+  /// Creates a retry policy. A base below 2 is a programming error, which stops the program.
   ///
   /// - Parameters:
   ///   - retryLimit: The maximum number of retries per request.
@@ -47,8 +47,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     self.retryableURLErrorCodes = retryableURLErrorCodes
   }
 
-  /// Calls `completion` with ``RetryResult/retryWithDelay(_:)`` if the request may be retried again according to ``retryLimit`` and
-  /// ``shouldRetry(request:dueTo:)`` returns true, and with ``RetryResult/doNotRetry`` otherwise.
+  /// Calls `completion` with ``RetryResult/retryWithDelay(_:)`` if the request hasn't reached ``retryLimit`` and
+  /// ``shouldRetry(request:dueTo:)`` returns true. Otherwise, calls it with ``RetryResult/doNotRetry``.
   ///
   /// The delay is `exponentialBackoffScale * pow(exponentialBackoffBase, retryCount)` seconds.
   @preconcurrency
@@ -62,8 +62,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     completion(.retryWithDelay(delay))
   }
 
-  /// Returns whether the request may be retried. Its method must be retryable, and the response's status code or the error must
-  /// be retryable too.
+  /// Returns whether the request may be retried after `error`. The request's method must be retryable, and so must the response's
+  /// status code or the error.
   ///
   /// The error may be a `URLError`, or an ``AFError`` that wraps one.
   open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {

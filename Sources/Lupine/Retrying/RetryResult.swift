@@ -13,7 +13,7 @@ public enum RetryResult: Sendable {
   /// Doesn't retry the request, and fails it with this error. Later retriers aren't called.
   case doNotRetryWithError(any Error)
 
-  /// Whether the decision is to retry the request.
+  /// Whether the retrier decided to retry the request.
   var retryRequired: Bool {
     switch self {
     case .retry, .retryWithDelay: true
@@ -21,12 +21,12 @@ public enum RetryResult: Sendable {
     }
   }
 
-  /// The delay before the retry, in seconds. Nil if the request is retried immediately or isn't retried.
+  /// The delay before the retry, in seconds. Nil if the request is retried immediately, or not at all.
   var delay: TimeInterval? {
     if case .retryWithDelay(let delay) = self { delay } else { nil }
   }
 
-  /// The error that replaces the request's error, or nil if the request's error isn't replaced.
+  /// The error that replaces the request's error, or nil if the request keeps its error.
   var error: (any Error)? {
     if case .doNotRetryWithError(let error) = self { error } else { nil }
   }

@@ -3,7 +3,8 @@
 import Foundation
 public import LupineURLSession
 
-/// A type that decides whether and in which form a response is cached, after the response has arrived completely from the server.
+/// A type that decides whether a response is cached, and in which form. It is called when the response has arrived completely from
+/// the server.
 ///
 /// The handler isn't called for a response from the cache. A response that HTTP's rules forbid to store is never stored.
 public protocol CachedResponseHandler: Sendable {
@@ -16,13 +17,13 @@ public protocol CachedResponseHandler: Sendable {
 
 /// A cached-response handler that treats every response in the same way.
 public struct ResponseCacher: CachedResponseHandler {
-  /// The ways to handle a response.
+  /// The way in which a ``ResponseCacher`` treats every response.
   public enum Behavior: Sendable {
-    /// Caches the response unchanged.
+    /// Stores the response in the cache unchanged.
     case cache
-    /// Doesn't cache the response.
+    /// Doesn't store the response in the cache.
     case doNotCache
-    /// Caches the closure's result, or nothing if the result is nil.
+    /// Caches the response that the closure returns, or nothing if the closure returns nil.
     case modify(@Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?)
   }
 
@@ -31,7 +32,7 @@ public struct ResponseCacher: CachedResponseHandler {
   /// A handler that caches no response.
   public static let doNotCache = ResponseCacher(behavior: .doNotCache)
 
-  /// The way in which responses are handled.
+  /// The way in which this handler treats every response.
   public let behavior: Behavior
 
   /// Creates a handler that treats every response in the same way.
@@ -39,7 +40,7 @@ public struct ResponseCacher: CachedResponseHandler {
     self.behavior = behavior
   }
 
-  /// Calls `completion` with the response to cache according to ``behavior``.
+  /// Calls `completion` with the response to cache, or with nil to cache nothing, according to ``behavior``.
   @preconcurrency
   public func dataTask(
     _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,

@@ -4,8 +4,8 @@ public import LupineURLSession
 
 /// A type that decides whether a redirect is followed, and with which request.
 public protocol RedirectHandler: Sendable {
-  /// Decides about a redirect, then calls `completion` once, on any thread, with the request to send. With nil, the redirect
-  /// isn't followed, and its response becomes the task's response.
+  /// Decides about a redirect, then calls `completion` once, on any thread, with the request to send or with nil. If the value is
+  /// nil, the redirect isn't followed, and the redirect's response becomes the task's response.
   ///
   /// If the server redirects from https to http, or to a Unix socket, the redirect is refused. This holds even if the handler
   /// changes the path or query, because that isn't a decision to send the request unencrypted or to a socket. If the server
@@ -23,30 +23,30 @@ public protocol RedirectHandler: Sendable {
 
 /// A redirect handler that treats every redirect in the same way.
 public struct Redirector: RedirectHandler {
-  /// The ways to handle a redirect.
+  /// The way in which a ``Redirector`` treats every redirect.
   public enum Behavior: Sendable {
-    /// Follows the redirect with the proposed request.
+    /// Follows the redirect with the request that the session proposes.
     case follow
-    /// Doesn't follow the redirect. Its response is the task's response.
+    /// Doesn't follow the redirect. The redirect's response becomes the task's response.
     case doNotFollow
-    /// Follows the redirect with the closure's request, or doesn't follow it if the closure returns nil.
+    /// Follows the redirect with the request that the closure returns. If the closure returns nil, doesn't follow the redirect.
     case modify(@Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?)
   }
 
-  /// A handler that follows every redirect, which is also the behavior without a handler.
+  /// A handler that follows every redirect. Sessions without a handler do the same.
   public static let follow = Redirector(behavior: .follow)
-  /// A handler that follows no redirect.
+  /// A handler that follows no redirect. The redirect's response becomes the task's response.
   public static let doNotFollow = Redirector(behavior: .doNotFollow)
 
-  /// The way in which redirects are handled.
+  /// The way in which this handler treats every redirect.
   public let behavior: Behavior
 
-  /// Creates a redirector.
+  /// Creates a handler that treats every redirect in the same way.
   public init(behavior: Behavior) {
     self.behavior = behavior
   }
 
-  /// Calls `completion` synchronously with the request to send according to ``behavior``.
+  /// Calls `completion` synchronously with the request to send, or with nil, according to ``behavior``.
   public func task(
     _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
     completion: @escaping (URLRequest?) -> Void
@@ -60,10 +60,10 @@ public struct Redirector: RedirectHandler {
 }
 
 extension RedirectHandler where Self == Redirector {
-  /// A handler that follows every redirect, which is also the behavior without a handler.
+  /// A handler that follows every redirect. Sessions without a handler do the same.
   public static var follow: Redirector { Redirector(behavior: .follow) }
 
-  /// A handler that follows no redirect. The redirect's response is the task's response.
+  /// A handler that follows no redirect. The redirect's response becomes the task's response.
   public static var doNotFollow: Redirector { Redirector(behavior: .doNotFollow) }
 
   /// A handler that follows redirects with the request that `closure` returns. If `closure` returns nil, the redirect isn't

@@ -6,8 +6,8 @@ import LupineURLSession
 import Synchronization
 
 extension Session {
-  /// Calls `action` on the root queue with all active requests: those that have started and whose response handlers haven't been
-  /// called yet.
+  /// Calls `action` on the root queue with all active requests. A request is active from its start until its response handlers are
+  /// called.
   @preconcurrency
   public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
     root.perform { action(Set(self.activeRequests.withLock { $0.members })) }
@@ -28,7 +28,7 @@ extension Session {
     }
   }
 
-  /// Ends all active requests with `sessionDeinitialized`, because the session is being released.
+  /// Makes all active requests fail with `sessionDeinitialized`, because the session is being released.
   func abandonRequests() {
     for request in activeRequests.withLock({ $0.members }) {
       request.expectEnd(with: .sessionDeinitialized)
@@ -36,18 +36,18 @@ extension Session {
     }
   }
 
-  /// Ends all active requests with `error`. Called on the root queue.
+  /// Makes all active requests fail with `error`. Called on the root queue.
   func endRequests(with error: AFError) {
     for request in activeRequests.withLock({ $0.members }) { request.end(with: error) }
   }
 
-  /// Retains the request until `cleanup(after:)` releases it.
+  /// Retains `request` until `cleanup(after:)` releases it.
   func keep(_ request: Request) {
     activeRequests.withLock { $0.insert(request) }
   }
 
-  /// Sets up a new request and returns it: adds the interceptor to it, and creates its task immediately if `requestSetup` is
-  /// `.eager`.
+  /// Prepares a new request, and returns it. Adds the interceptor to the request, and begins to create the request's task
+  /// immediately if `requestSetup` is `.eager`.
   func made<Made: Request>(_ request: Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
     if let interceptor { request.interceptor(interceptor) }
     if requestSetup == .eager { request.prepareEagerly(in: self) }

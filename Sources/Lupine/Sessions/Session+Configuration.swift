@@ -4,16 +4,16 @@ public import Foundation
 public import LupineURLSession
 
 extension Session {
-  /// The time at which a request's `URLRequest` is created: immediately, or when the request is first resumed.
+  /// The time at which a session creates a request's `URLRequest`: immediately, or when the request is first resumed.
   public enum RequestSetup: Sendable {
-    /// The `URLRequest` is created as soon as the request is created. The task still starts only when the request is resumed.
+    /// The `URLRequest` is created as soon as the ``Request`` is created. The task still starts only when the request is resumed.
     case eager
-    /// The `URLRequest` is created when the request is first resumed.
+    /// The `URLRequest` is created only when the ``Request`` is first resumed.
     case lazy
   }
 
   /// A closure that changes a `URLRequest` before the parameters are encoded. If the closure throws an error, the request fails
-  /// with it.
+  /// with that error.
   public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
   /// Creates a session with a new `URLSession`.

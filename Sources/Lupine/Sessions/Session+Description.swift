@@ -5,7 +5,7 @@ import LupineURLSession
 import Synchronization
 
 extension Session: CustomStringConvertible {
-  /// The session's type, the number of its active requests, and the label of its root queue.
+  /// A textual description: the session's type, the number of its active requests, and the label of its root queue.
   public var description: String {
     let requests = ReadableText.count(activeRequests.withLock { $0.members.count }, "active request")
     return "\(type(of: self))(\(requests), root queue: \(rootQueue.label))"

@@ -5,19 +5,19 @@ public import LupineURLSession
 import Synchronization
 
 extension Session: RequestDelegate {
-  /// A copy of the session's configuration. Changing it has no effect on the session.
+  /// A copy of the session's configuration. Changing the copy has no effect on the session.
   public var sessionConfiguration: URLSessionConfiguration { session.configuration }
 
   /// Whether a request is resumed when its first response handler is added.
   public var startImmediately: Bool { startRequestsImmediately }
 
-  /// Retains the request until it has finished. Called before the request's task is created.
+  /// Retains the request until it has finished. Requests call this method before they create their task.
   public func readyToPerform(request: Request) {
     // A request of another session remains with that session.
     if request.session === self { keep(request) }
   }
 
-  /// Releases the request. Called when it has finished and its response handlers are about to run.
+  /// Releases the request. Requests call this method when they have finished, before they call their response handlers.
   public func cleanup(after request: Request) {
     _ = activeRequests.withLock { $0.remove(request) }
   }
@@ -58,8 +58,8 @@ extension Session: RequestSession {
     }
   }
 
-  /// Returns the interceptors of the session and the request, in order, or nil if there are none. Even a single interceptor is
-  /// wrapped in an `Interceptor`, which ignores all answers after the first.
+  /// Returns an interceptor that calls the session's interceptor and then the request's interceptors, or nil if there are none.
+  /// Even a single interceptor is wrapped in an `Interceptor`, which ignores all answers after the first.
   func interceptors(for request: Request) -> Interceptor? {
     guard interceptor != nil || request.hasInterceptors else { return nil }
     return Interceptor(interceptors: (interceptor.map { [$0] } ?? []) + request.interceptors)

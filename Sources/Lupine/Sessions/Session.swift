@@ -17,7 +17,7 @@ import Synchronization
 /// Keep a reference to the session while its requests run. When the session is released, its unfinished requests fail with
 /// `AFError.sessionDeinitialized`. A request retains the session while its task is being created, except while an adapter runs.
 open class Session: @unchecked Sendable {
-  /// The session that ``AF`` refers to.
+  /// The default session, to which ``AF`` refers.
   public static let `default` = Session()
 
   /// The `URLSession` that creates the requests' tasks.
@@ -28,24 +28,25 @@ open class Session: @unchecked Sendable {
   public let rootQueue: DispatchQueue
   /// Whether a request is resumed when its first response handler is added.
   public let startRequestsImmediately: Bool
-  /// The time at which a request's `URLRequest` is created: immediately, or when the request is first resumed.
+  /// The time at which the session creates a request's `URLRequest`: immediately, or when the request is first resumed.
   public let requestSetup: RequestSetup
-  /// The queue on which `URLRequest`s are created. The root queue by default.
+  /// The queue on which the session creates `URLRequest`s. The root queue by default.
   public let requestQueue: DispatchQueue
-  /// The queue on which responses are serialized. The root queue by default.
+  /// The queue on which the session serializes responses. The root queue by default.
   public let serializationQueue: DispatchQueue
   /// The interceptor that adapts and retries every request of the session. It runs before the interceptor of a request.
   public let interceptor: (any RequestInterceptor)?
   /// The manager that evaluates the servers' certificates. If it is nil, the configuration's TLS settings decide.
   public let serverTrustManager: ServerTrustManager?
-  /// The handler that decides about redirects, for requests without such a handler. If it is nil, redirects are followed.
+  /// The handler that decides about the redirects of requests without their own handler. If it is nil, redirects are followed.
   public let redirectHandler: (any RedirectHandler)?
-  /// The handler that decides how responses are cached, for requests without such a handler, or nil to cache them unchanged.
+  /// The handler that decides how to cache the responses to requests without their own handler. If it is nil, responses are cached
+  /// unchanged.
   public let cachedResponseHandler: (any CachedResponseHandler)?
-  /// The monitor that notifies the session's monitors of each request's events, on the root queue.
+  /// The monitor that passes each request's events to the session's monitors. It is called on the root queue.
   public let eventMonitor: CompositeEventMonitor
 
-  /// Performs the work of the session and its requests on the root queue, in the order in which it is submitted.
+  /// Runs the closures of the session and its requests on the root queue, in the order in which they are submitted.
   let root: SerialQueue
   let activeRequests = Mutex(Registry<Request>())
 
@@ -141,7 +142,7 @@ open class Session: @unchecked Sendable {
       interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Creates a request with `Encodable` parameters, which `encoder` writes to the query or the body.
+  /// Creates a request with `Encodable` parameters, which `encoder` encodes into the URL's query or the request body.
   @preconcurrency open func request<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -164,7 +165,7 @@ open class Session: @unchecked Sendable {
 
   // MARK: Uploads
 
-  /// Creates a request that uploads `data`, with the method `POST` by default.
+  /// Creates a request that uploads `data`. The method is `POST` by default.
   @preconcurrency open func upload(
     _ data: Data, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,

@@ -16,7 +16,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   let fileManager: FileManager
   private let wiring = Mutex(Wiring())
 
-  /// Creates a delegate.
+  /// Creates a delegate for a ``Session``.
   ///
   /// - Parameter fileManager: The file manager that moves downloaded files to their destinations.
   public init(fileManager: FileManager = .default) {
@@ -31,16 +31,16 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     session.session.restoreBackgroundTasks()
   }
 
-  /// The session's monitors, or nil if none of them observes URLSession's events. The monitors of a single request receive only
-  /// the request's own events, not those of URLSession.
+  /// The session's monitors, or nil if none of them observes URLSession's events. The monitors of a single request aren't included,
+  /// because they receive only the request's own events.
   private var monitors: CompositeEventMonitor? { wiring.withLock { $0.eventMonitor } }
 
-  /// The name of the delegate's type.
+  /// The name of the delegate's type, as a textual description.
   open override var description: String { "\(type(of: self))" }
 
   // MARK: URLSessionDelegate
 
-  /// Fails the session's unfinished requests with `AFError.sessionInvalidated(error:)`.
+  /// Makes the session's unfinished requests fail with `AFError.sessionInvalidated(error:)`.
   open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     let wiring = wiring.withLock { $0 }
     wiring.eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)
@@ -49,8 +49,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionTaskDelegate
 
-  /// Answers the challenge with the request's credential if the challenge comes from the request's own origin, and otherwise with
-  /// the credential that the session's storage proposes. If the server has rejected a credential, doesn't send another.
+  /// Answers an authentication challenge. If it comes from the request's own origin, the answer is the request's credential, and
+  /// otherwise the credential that the session's storage proposes. After the server has rejected a credential, doesn't send another
+  /// one.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -67,7 +68,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(.useCredential, credential)
   }
 
-  /// Reports the upload progress to the request.
+  /// Reports the progress of sending the request body to the request.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -78,7 +79,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
-  /// Provides the stream of the upload's body. Every call provides the same stream. If the body isn't a stream, the task fails.
+  /// Provides the stream from which the upload's body is sent. Every call provides the same stream. If the body isn't a stream, the
+  /// task fails.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -88,8 +90,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler((task.request as? UploadRequest)?.inputStream())
   }
 
-  /// Calls the redirect handler of the request or, if it has none, of the session. If there is no handler, the redirect is
-  /// followed.
+  /// Lets the redirect handler of the request or, if it has none, of the session decide about a redirect. If there is no handler,
+  /// follows the redirect.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -102,7 +104,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
   }
 
-  /// Passes the task's metrics to the request.
+  /// Passes the metrics of a task to the task's request.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
@@ -110,7 +112,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.didGather(metrics)
   }
 
-  /// Notifies the request that its task has ended.
+  /// Notifies a task's request that the task has ended.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     if let refusal = error?.serverTrustRefusal as? AFError { task.request?.didFail(task, earlyWith: refusal) }
     monitors?.urlSession(session, task: task, didCompleteWithError: error)
@@ -131,7 +133,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDataDelegate
 
-  /// Lets the request's `onHTTPResponse` handler decide whether to continue with the response.
+  /// Lets the request's `onHTTPResponse` handler decide whether to receive the response body. Without such a handler, receives the
+  /// body.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -144,7 +147,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     decision.ask(about: response, of: request, completionHandler: completionHandler)
   }
 
-  /// Passes a piece of the response body to the request.
+  /// Passes a piece of the response body to the task's request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: data)
     switch dataTask.request {
@@ -154,14 +157,15 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
   }
 
-  /// Whether the delegate must receive every event of every task, because it is an instance of a subclass or has monitors.
+  /// Whether the delegate must receive all events of all tasks. This is the case if it is an instance of a subclass or has
+  /// monitors.
   fileprivate var isWatched: Bool { type(of: self) != SessionDelegate.self || monitors != nil }
 
   fileprivate func cachedResponseHandler(for task: URLSessionTask) -> (any CachedResponseHandler)? {
     task.request?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
   }
 
-  /// Calls the cached-response handler of the request or, if it has none, of the session.
+  /// Lets the cached-response handler of the request or, if it has none, of the session decide how to cache the response.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
@@ -174,7 +178,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDownloadDelegate
 
-  /// Notifies the request of the offset at which its download was resumed.
+  /// Notifies the task's request of the offset at which its download was resumed.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
@@ -184,7 +188,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     downloadTask.request?.didReceive(fileOffset, of: expectedTotalBytes)
   }
 
-  /// Reports the download progress to the request.
+  /// Reports the progress of the download to the task's request.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -195,7 +199,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     downloadTask.request?.didReceive(totalBytesWritten, of: totalBytesExpectedToWrite)
   }
 
-  /// Moves the downloaded file to the request's destination.
+  /// Moves the downloaded file to the destination of the task's request.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {

@@ -5,7 +5,7 @@ public import LupineURLSession
 extension URLSessionConfiguration: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
-  /// A new default configuration that sends ``HTTPHeaders/default``.
+  /// A new default configuration, whose sessions send the fields in ``HTTPHeaders/default``.
   public static var `default`: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.default
     configuration.headers = .default
@@ -13,7 +13,7 @@ extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
     return configuration
   }
 
-  /// A new ephemeral configuration that sends ``HTTPHeaders/default``.
+  /// A new ephemeral configuration, whose sessions send the fields in ``HTTPHeaders/default``.
   public static var ephemeral: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.headers = .default

@@ -4,18 +4,18 @@ import Foundation
 public import LupineURLSession
 
 extension DataStreamRequest {
-  /// The argument of a stream handler: an event of the stream, and a token that cancels the request.
+  /// The argument of a stream request's handler: an event of the stream, and a token that cancels the request.
   public struct Stream<Success, Failure: Error> {
-    /// The event: a piece of the response body, or the end of the request.
+    /// The event that the handler receives: a piece of the response body, or the end of the request.
     public let event: Event<Success, Failure>
-    /// The token that cancels the request.
+    /// A token whose `cancel()` method cancels the request.
     public let token: CancellationToken
 
-    /// Cancels the request. No more pieces are delivered.
+    /// Cancels the stream request. No more pieces of the response body are delivered.
     public func cancel() { token.cancel() }
   }
 
-  /// An event of a stream.
+  /// An event of a stream request.
   public enum Event<Success, Failure: Error> {
     /// A piece of the response body was received and serialized with this result.
     case stream(Result<Success, Failure>)
@@ -25,7 +25,7 @@ extension DataStreamRequest {
 
   /// The outcome of a stream request.
   public struct Completion: Sendable {
-    /// The last request sent, or nil if no request could be created.
+    /// The last `URLRequest`, as the adapters returned it, or nil if no `URLRequest` could be created.
     public let request: URLRequest?
     /// The head of the server's response, or nil if none was received.
     public let response: HTTPURLResponse?
@@ -43,7 +43,7 @@ extension DataStreamRequest {
       self.request = request
     }
 
-    /// Cancels the request, unless it has ended.
+    /// Cancels the request, unless the request has ended.
     public func cancel() { request?.cancel() }
   }
 }
@@ -52,22 +52,23 @@ extension DataStreamRequest.Stream: Sendable where Success: Sendable {}
 extension DataStreamRequest.Event: Sendable where Success: Sendable {}
 
 extension DataStreamRequest.Stream {
-  /// The result of serializing a piece of the body, or nil if the event is the end of the request.
+  /// The result of serializing a piece of the response body, or nil if the event is the end of the request.
   public var result: Result<Success, Failure>? {
     if case .stream(let result) = event { result } else { nil }
   }
 
-  /// The value serialized from a piece of the body, or nil if serialization failed or the event is the end of the request.
+  /// The value serialized from a piece of the response body. Nil if serialization failed, or if the event is the end of the
+  /// request.
   public var value: Success? {
     if case .success(let value)? = result { value } else { nil }
   }
 
-  /// The error with which serializing a piece of the body failed, or nil if there is no such error.
+  /// The error with which serializing a piece of the response body failed, or nil if there is no such error.
   public var error: Failure? {
     if case .failure(let error)? = result { error } else { nil }
   }
 
-  /// The outcome of the request if the event is its end, or nil for a piece of the body.
+  /// The outcome of the request if the event is the end of the request, or nil if the event is a piece of the response body.
   public var completion: DataStreamRequest.Completion? {
     if case .complete(let completion) = event { completion } else { nil }
   }

@@ -22,12 +22,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     var validations: [Validation] = []
   }
 
-  /// The value from which each attempt creates the `URLRequest`.
+  /// The value from which each attempt of the request creates its `URLRequest`.
   public let convertible: any URLRequestConvertible
   /// Whether the request is cancelled if a piece of its response body can't be serialized.
   public let automaticallyCancelOnStreamError: Bool
 
-  /// A group that each handler enters when a piece of the body is received, and leaves when it has processed that piece.
+  /// A group that each handler enters when the request receives a piece of the body. The handler leaves the group when it has
+  /// processed that piece.
   let handlersAtWork = DispatchGroup()
   private let streaming = Mutex(Streaming())
 
@@ -74,7 +75,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     handlersAtWork.notify(queue: underlyingQueue, execute: body)
   }
 
-  /// Fails the request with `error`, which a handler threw, unless the request has already failed.
+  /// Makes the request fail with `error`, which a handler threw, unless the request has already failed.
   func fail(with error: any Error) {
     let error = error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
     let task = mutableState.withLock { state -> URLSessionTask? in
@@ -106,7 +107,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Calls `handler` on `queue` when the response head has arrived. The body is read only after `handler` has returned.
+  /// Calls `handler` on `queue` when the response head has arrived. The body isn't read before `handler` has returned.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(
@@ -120,8 +121,8 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a closure that accepts or rejects the response. Such validations run in order after the end of the body, until one of
-  /// them rejects the response.
+  /// Adds a closure that accepts or rejects the response. After the end of the body, the closures added to this request run in
+  /// order, until one of them rejects the response.
   @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
@@ -141,7 +142,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   }
 }
 
-/// A monitor that also receives the events that only stream requests have.
+/// Receives the events of stream requests, including the events that other types of requests don't have.
 protocol DataStreamRequestMonitor: RequestMonitor {
   func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,

@@ -7,7 +7,7 @@ public protocol DataStreamSerializer<SerializedObject>: Sendable {
   /// The type of the value that the serializer creates.
   associatedtype SerializedObject: Sendable
 
-  /// Returns the value created from `data`, a piece of the response body.
+  /// Returns the value that this serializer creates from `data`, a piece of the response body.
   ///
   /// - Throws: Any error. The stream reports it as `.customSerializationFailed`, unless it is an `AFError`.
   func serialize(_ data: Data) throws -> SerializedObject
@@ -15,20 +15,20 @@ public protocol DataStreamSerializer<SerializedObject>: Sendable {
 
 /// A serializer that returns each piece of the body unchanged.
 public struct PassthroughStreamSerializer: DataStreamSerializer {
-  /// Creates a serializer.
+  /// Creates a serializer that returns each piece of the body unchanged.
   public init() {}
 
-  /// Returns `data`.
+  /// Returns `data`, a piece of the response body, unchanged.
   public func serialize(_ data: Data) throws -> Data { data }
 }
 
 /// A serializer that decodes each piece of the body as UTF-8 text. In a stream request, a character whose bytes are split between
 /// two pieces is decoded with the later piece.
 public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSerializer {
-  /// Creates a serializer.
+  /// Creates a serializer that decodes each piece of the body as UTF-8 text.
   public init() {}
 
-  /// Returns `data` as text, with U+FFFD in place of invalid UTF-8.
+  /// Returns `data`, a piece of the response body, as text, with U+FFFD in place of invalid UTF-8.
   public func serialize(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
 
   var aligner: any PieceAligner { UTF8Aligner() }
@@ -36,12 +36,12 @@ public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSeriali
 
 /// A serializer that decodes each piece of the body as a `T`, for servers that send one complete value at a time.
 public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
-  /// The decoder that decodes each piece after it was preprocessed.
+  /// The decoder that decodes each piece of the body after it was preprocessed.
   public let decoder: any DataDecoder
-  /// The preprocessor that transforms each piece before it is decoded.
+  /// The preprocessor that transforms each piece of the body before it is decoded.
   public let dataPreprocessor: any DataPreprocessor
 
-  /// Creates a serializer.
+  /// Creates a serializer that decodes each piece of the body as a `T`.
   public init(
     decoder: any DataDecoder = JSONDecoder(), dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
   ) {

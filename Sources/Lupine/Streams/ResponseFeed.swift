@@ -3,16 +3,16 @@
 import Foundation
 import Synchronization
 
-/// Buffers the bytes of a response body until a reader, which may block, has read them.
+/// Buffers the bytes of a response body until a reader has read them. Adding bytes never blocks; reading them may.
 final class ResponseFeed: StreamConsumer {
-  /// The result of a call of `next(upTo:)`.
+  /// The result of reading the next bytes of the response body with `next(upTo:)`.
   enum Next {
     case bytes(Data)
     case end
     case failure
   }
 
-  /// The error of a stream whose request was retried after part of its first response had been read.
+  /// The error of a response body's stream if the request was retried after part of its earlier response had been read.
   struct ReadBeforeRetry: Error, CustomStringConvertible {
     var description: String {
       """
@@ -24,19 +24,19 @@ final class ResponseFeed: StreamConsumer {
 
   fileprivate struct Part {
     var data: Data
-    /// The piece of the body to which `data` belongs, or nil once the piece has been released. Until then, the piece's bytes occupy
-    /// the task's receive window.
+    /// The piece of the body to which `data` belongs, or nil after this object has released the piece. Until then, the piece's
+    /// bytes occupy the task's receive window.
     var hold: StreamPiece?
   }
 
   fileprivate struct State {
-    /// The received parts of the body. The parts at indices below `first` have been read.
+    /// The received parts of the response body. The parts at indices below `first` have been read.
     var parts: [Part] = []
     var first = 0
     var firstHeld = 0
     var unreadByteCount = 0
     var hasBeenRead = false
-    /// The result of the stream, or nil while more bytes can follow.
+    /// The final result of the response body, success or an error. Nil while more bytes can follow.
     var ending: Result<Void, any Error>?
     var waiterCount = 0
   }
@@ -51,7 +51,7 @@ final class ResponseFeed: StreamConsumer {
 
   // MARK: The reader's side
 
-  /// Returns the next unread bytes, at most `count`. Blocks until there are unread bytes or the stream has ended.
+  /// Returns at most `count` of the next unread bytes. Blocks until there are unread bytes or the body has ended.
   func next(upTo count: Int) -> Next {
     while true {
       // The pieces are released outside the lock, because releasing them lets the server send more.
@@ -70,12 +70,12 @@ final class ResponseFeed: StreamConsumer {
     }
   }
 
-  /// The result of the stream once all bytes have been read, or nil until then.
+  /// The final result of the response body after all its bytes have been read, or nil until then.
   var ending: Result<Void, any Error>? {
     state.withLock { $0.unreadByteCount == 0 ? $0.ending : nil }
   }
 
-  /// Ends the stream because its reader has stopped reading. Returns whether more bytes could have followed.
+  /// Ends the feed because its reader has stopped reading. Returns whether more bytes of the response body could have followed.
   func close() -> Bool { stop(.success(())) }
 
   // MARK: The request's side
@@ -97,7 +97,8 @@ final class ResponseFeed: StreamConsumer {
     if state.withLock({ $0.hasBeenRead }) { _ = stop(.failure(ReadBeforeRetry())) } else { change { $0.clear() } }
   }
 
-  /// Called when the request has ended and all pieces have been added.
+  /// Ends the feed with the request's error, or successfully if `error` is nil. Called when the request has ended and all pieces
+  /// have been added.
   func end(_ error: AFError?) {
     change { state in
       state.ending = state.ending ?? error.map { .failure($0) } ?? .success(())
@@ -115,8 +116,8 @@ final class ResponseFeed: StreamConsumer {
     return isNew
   }
 
-  /// Changes the state with `body`, and wakes the waiting readers. The pieces that `body` returns are released only after the lock
-  /// has been released.
+  /// Changes the state by calling `body`, and wakes the waiting readers. The pieces that `body` returns are released
+  /// only after the lock has been released.
   private func change(_ body: (inout State) -> [StreamPiece]) {
     let (waiterCount, _) = state.withLock { state in
       let pieces = body(&state)
@@ -138,8 +139,8 @@ extension ResponseFeed.State {
     return data
   }
 
-  /// Returns the pieces that no longer need to occupy the receive window: the pieces that were read or, if at most `spareByteCount`
-  /// bytes are unread, all pieces. The caller must release them.
+  /// Returns the pieces whose bytes must no longer occupy the receive window. These are the pieces that were read or, if at most
+  /// `spareByteCount` bytes are unread, all pieces. The caller must release them.
   fileprivate mutating func release(spare spareByteCount: Int) -> [StreamPiece] {
     var released: [StreamPiece] = []
     while first < parts.count, parts[first].data.isEmpty {
@@ -162,7 +163,7 @@ extension ResponseFeed.State {
     return released
   }
 
-  /// Drops all parts, and returns the pieces of the body that they retained.
+  /// Discards all parts, and returns the pieces of the body that the parts retained.
   fileprivate mutating func clear() -> [StreamPiece] {
     let pieces = parts.compactMap(\.hold)
     (parts, first, firstHeld, unreadByteCount) = ([], 0, 0, 0)

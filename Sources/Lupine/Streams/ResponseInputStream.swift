@@ -4,8 +4,8 @@
 import Foundation
 import Synchronization
 
-/// A stream that reads a response body while the body arrives. `read` blocks until there are bytes. The stream may be used on any
-/// thread, but only on one thread at a time.
+/// An `InputStream` that reads a response body while the body arrives. `read` blocks until there are bytes. The stream may be used
+/// on any thread, but only on one thread at a time.
 final class ResponseInputStream: InputStream {
   private enum Life { case unopened, open, closed }
 
@@ -26,7 +26,7 @@ final class ResponseInputStream: InputStream {
     life.withLock { if $0 == .unopened { $0 = .open } }
   }
 
-  /// The stream's type, and the request whose response body the stream reads.
+  /// A textual description: the stream's type, and the request whose response body the stream reads.
   override var description: String { "\(type(of: self))(\(request))" }
 
   override func close() {
@@ -34,7 +34,7 @@ final class ResponseInputStream: InputStream {
     stop()
   }
 
-  /// Cancels the request, because its body no longer has a reader.
+  /// Cancels the request, because its response body no longer has a reader.
   private func stop() {
     if feed.close() { request.cancel() }
   }
@@ -57,7 +57,7 @@ final class ResponseInputStream: InputStream {
     _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>
   ) -> Bool { false }
 
-  /// Whether `read` may still return bytes, possibly after waiting for them.
+  /// Whether `read` may still return bytes, possibly after it has waited for them.
   override var hasBytesAvailable: Bool { life.withLock { $0 == .open } && feed.ending == nil }
 
   override var streamStatus: Stream.Status {

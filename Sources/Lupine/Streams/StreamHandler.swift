@@ -4,8 +4,8 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A piece of a streamed response body. When the piece is released, the task's receive window grows by the piece's length, so that
-/// the server can send that many more bytes.
+/// A piece of a streamed response body. When the piece is released, the task's receive window grows by the length of the piece, so
+/// that the server can send as many further bytes.
 final class StreamPiece: Sendable {
   let data: Data
   private let task: URLSessionTask
@@ -19,37 +19,38 @@ final class StreamPiece: Sendable {
   deinit { task.extendWindow(by: data.count) }
 }
 
-/// A consumer of the pieces of a streamed response body. Its methods are called on the request's underlying queue.
+/// Consumes the pieces of a streamed response body. All methods are called on the request's underlying queue.
 protocol StreamConsumer: Sendable {
   func take(_ piece: StreamPiece)
-  /// Delivers the bytes that were held back from earlier pieces. Called when the task has ended.
+  /// Delivers the remaining bytes of earlier pieces, such as an incomplete character. Called when the request's task has ended.
   func endRound()
-  /// Called when the request is about to be retried.
+  /// Prepares for another response. Called when the request is about to be retried.
   func startAnew()
 }
 
 /// Serializes each piece of a response body, and passes the value to the caller's handler. The handler is called serially, even if
-/// its queue is concurrent.
+/// the caller's queue is concurrent.
 final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   typealias Stream = DataStreamRequest.Stream<Success, Failure>
-  /// A closure that is called with each event, and with the piece of the body from which the event was made, or nil if there is
-  /// none. The closure may retain the piece until it has processed the event. An error that it throws ends the request.
+  /// A closure that receives each event, and the piece of the body from which the event was made, or nil if there is none. The
+  /// closure may retain the piece until it has processed the event. If the closure throws an error, the request fails with that
+  /// error.
   typealias Receive = @Sendable (Stream, StreamPiece?) throws -> Void
 
   private unowned let request: DataStreamRequest
   /// The queue that the caller chose for its handler, or nil if that is the request's underlying queue.
   private let queue: DispatchQueue?
-  /// The serial queue on which the handler is called with pieces, or nil for the underlying queue.
+  /// The serial queue on which the handler is called with pieces of the body, or nil for the underlying queue.
   private let pieceQueue: DispatchQueue?
-  /// The serial queue on which pieces are serialized, or nil for the underlying queue.
+  /// The serial queue on which pieces of the body are serialized, or nil for the underlying queue.
   private let serializationQueue: DispatchQueue?
   private let aligner: Mutex<(any PieceAligner)?>
   private let isSerialized: Bool
   private let serialize: @Sendable (Data) -> Result<Success, Failure>
   private let receive: Receive
 
-  /// Creates a handler for the pieces of `request`. If `isSerialized` is false, `serialize` runs on the underlying queue, and
-  /// monitors aren't notified of its results.
+  /// Creates a handler for the pieces of the response body of `request`. If `isSerialized` is false, `serialize` runs on the
+  /// underlying queue, and monitors aren't notified of its results.
   init(
     _ request: DataStreamRequest, on queue: DispatchQueue, isSerialized: Bool, aligner: (any PieceAligner)?,
     serialize: @escaping @Sendable (Data) -> Result<Success, Failure>, receive: @escaping Receive
@@ -84,7 +85,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   func startAnew() {}
 
-  /// Enters the group `handlersAtWork`, then runs `body` on the queue for serialization. `body` must leave the group, immediately
+  /// Enters the group `handlersAtWork`, and then runs `body` on the serialization queue. `body` must leave the group, immediately
   /// or later.
   private func work(_ body: @escaping @Sendable () -> Void) {
     request.handlersAtWork.enter()
@@ -117,7 +118,8 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
     }
   }
 
-  /// Calls the handler with the completion. Called when the request has ended and all handlers have processed their pieces.
+  /// Calls the handler with the request's completion. Called when the request has ended and all handlers have processed their
+  /// pieces.
   func complete(_ completion: DataStreamRequest.Completion) {
     let stream = Stream(event: .complete(completion), token: .init(request))
     // Delivers on the caller's queue, after the work that the request has enqueued on it. On the queue of the pieces, this call
@@ -132,8 +134,8 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 }
 
 extension DispatchQueue {
-  /// Returns a serial queue that targets this queue, because this queue may be concurrent. Returns nil if this queue is
-  /// `queue`, which is already serial.
+  /// Returns a serial queue that targets this queue, because this queue may be concurrent. If this queue is `queue`, which is
+  /// already serial, returns nil.
   fileprivate func inOrder(behind queue: DispatchQueue) -> DispatchQueue? {
     self === queue ? nil : DispatchQueue(label: label, target: self)
   }

@@ -2,19 +2,19 @@
 
 import Foundation
 
-/// Moves the boundaries between the pieces of a streamed body, so that no character is split. The bytes of an incomplete character
-/// are held back for the next piece.
+/// Moves the boundaries between the pieces of a streamed body, so that no character is split between two pieces. The bytes of an
+/// incomplete character are held back for the next piece.
 protocol PieceAligner: Sendable {
   /// Returns the bytes that the previous call held back, followed by the bytes of `data` up to its last complete character. Holds
   /// back the rest of `data` for the next call.
   mutating func align(_ data: Data) -> Data
-  /// Returns the bytes that the latest call of `align` held back. Called when no piece follows.
+  /// Returns the bytes that the latest call of `align` held back. Called when no other piece follows.
   mutating func takeRest() -> Data
 }
 
-/// A serializer whose pieces must contain only complete characters.
+/// A serializer that requires that each piece of the body contains only complete characters.
 protocol AlignedStreamSerializer: DataStreamSerializer {
-  /// Creates an aligner for one stream.
+  /// A new aligner, which adjusts the pieces of one response body.
   var aligner: any PieceAligner { get }
 }
 
@@ -34,8 +34,8 @@ struct UTF8Aligner: PieceAligner {
     return kept
   }
 
-  /// Returns the number of bytes at the end of `bytes` that begin an incomplete character. Returns 0 if there is no such character,
-  /// or if no further bytes could make it valid.
+  /// Returns the number of bytes at the end of `bytes` that begin an incomplete UTF-8 character. Returns 0 if there is no such
+  /// character, or if no further bytes could make it valid.
   ///
   /// UTF8-2 = %xC2-DF UTF8-tail, UTF8-3 = ( %xE0 %xA0-BF / %xED %x80-9F / … ) UTF8-tail,
   /// UTF8-4 = ( %xF0 %x90-BF / %xF4 %x80-8F / … ) 2( UTF8-tail ), UTF8-tail = %x80-BF (RFC 3629 §4)

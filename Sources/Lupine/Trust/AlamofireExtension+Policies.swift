@@ -7,13 +7,13 @@ extension SecTrustResultType: AlamofireExtended {}
 extension OSStatus: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == SecPolicy {
-  /// The policy that requires a valid certificate chain, for any host.
+  /// A policy that requires a valid certificate chain, but accepts certificates for any host.
   public static var `default`: SecPolicy { SecPolicyCreateSSL(true, nil) }
 
-  /// Returns the policy that requires a certificate chain that is valid for the host.
+  /// Returns a policy that requires a certificate chain that is valid for `hostname`.
   public static func hostname(_ hostname: String) -> SecPolicy { SecPolicyCreateSSL(true, hostname) }
 
-  /// Returns the policy that requires a valid certificate chain without revoked certificates.
+  /// Returns a policy that requires a valid certificate chain without revoked certificates.
   ///
   /// - Throws: `AFError.ServerTrustFailureReason.revocationPolicyCreationFailed` if the options contain no method, or contain
   ///   an unknown bit.
@@ -26,33 +26,34 @@ extension AlamofireExtension where ExtendedType == SecPolicy {
 }
 
 extension AlamofireExtension where ExtendedType == OSStatus {
-  /// Whether the status code is `errSecSuccess`.
+  /// Whether this status code is `errSecSuccess`.
   public var isSuccess: Bool { type == errSecSuccess }
 }
 
 extension AlamofireExtension where ExtendedType == SecTrustResultType {
-  /// Whether the result means that the certificates are trusted.
+  /// Whether this result means that the certificates are trusted.
   public var isSuccess: Bool { type == .unspecified || type == .proceed }
 }
 
 extension AlamofireExtension where ExtendedType == SecTrust {
-  /// Makes `policy` the only policy by which this object is evaluated, and returns the object. Never throws in Lupine.
+  /// Makes `policy` the only policy by which this trust object is evaluated, and returns the object. Never throws in Lupine.
   public func apply(policy: SecPolicy) throws -> SecTrust {
     type.apply([policy])
     return type
   }
 
-  /// Makes `policy` the only policy, and throws an error unless the certificates are trusted under it.
+  /// Makes `policy` the trust object's only policy, and throws an error unless the certificates are trusted under it.
   public func evaluate(afterApplying policy: SecPolicy) throws { try apply(policy: policy).af.evaluate() }
 
-  /// Makes `policy` the only policy. Unless the certificates are trusted under it, throws the error that `errorProducer` returns.
+  /// Makes `policy` the trust object's only policy. Unless the certificates are trusted under it, throws the error that
+  /// `errorProducer` returns.
   public func validate(
     policy: SecPolicy, errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error
   ) throws {
     try apply(policy: policy).af.validate(errorProducer: errorProducer)
   }
 
-  /// Unless the certificates are trusted, throws the error that `errorProducer` returns.
+  /// Unless the trust object's certificates are trusted, throws the error that `errorProducer` returns.
   public func validate(errorProducer: (_ status: OSStatus, _ result: SecTrustResultType) -> any Error) throws {
     let (status, result) = SecTrust.codes(of: type.policyProblem)
     guard status.af.isSuccess, result.af.isSuccess else { throw errorProducer(status, result) }

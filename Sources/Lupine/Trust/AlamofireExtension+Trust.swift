@@ -13,24 +13,24 @@ extension AlamofireExtension where ExtendedType == SecTrust {
   /// chain ends in a trust anchor.
   public var certificates: [SecCertificate] { type.certificates }
 
-  /// The DER encodings of the certificates.
+  /// The DER encodings of the server's certificate and of its issuers' certificates, in this order.
   public var certificateData: [Data] { certificates.af.data }
 
-  /// The public keys of the certificates.
+  /// The public keys of the server's certificate and of its issuers' certificates, in this order.
   public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
   /// Makes `certificates` the only trust anchors. Each of them is trusted directly, even if it is a server's own certificate. Never
   /// throws in Lupine.
   public func setAnchorCertificates(_ certificates: [SecCertificate]) throws { type.trust(certificates) }
 
-  /// Throws an error unless the certificates are trusted under all policies. If there are no policies, the chain must be valid
-  /// for the request's host.
+  /// Throws an error unless the server's certificates are trusted under all policies of this trust object. If it has no policies,
+  /// the certificate chain must be valid for the request's host.
   public func evaluate() throws {
     guard let problem = type.policyProblem else { return }
     throw AFError.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))
   }
 
-  /// Throws an error unless the certificate chain is valid. Doesn't check whether it is valid for `host`.
+  /// Throws an error unless the certificate chain is valid. Doesn't check whether the chain is valid for `host`.
   public func performDefaultValidation(forHost host: String) throws { try type.evaluate(forHost: nil) }
 
   /// Throws an error unless the certificate chain is valid for `host`.
@@ -46,15 +46,15 @@ extension SecTrust {
 }
 
 extension AlamofireExtension where ExtendedType == SecCertificate {
-  /// The certificate's public key.
+  /// The public key of this certificate.
   public var publicKey: SecKey? { type.publicKey }
 }
 
 extension AlamofireExtension where ExtendedType == [SecCertificate] {
-  /// The DER encodings of the certificates.
+  /// The DER encodings of the certificates in this array.
   public var data: [Data] { type.map(\.data) }
 
-  /// The certificates' public keys.
+  /// The public keys of the certificates in this array.
   public var publicKeys: [SecKey] { type.map(\.publicKey) }
 }
 
@@ -68,7 +68,7 @@ extension AlamofireExtension where ExtendedType: Bundle {
     }
   }
 
-  /// The public keys of the certificates.
+  /// The public keys of the certificates in the bundle's resource files.
   public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
   /// Returns the paths of the bundle's resources whose file extension is in `types`, sorted and without duplicates.

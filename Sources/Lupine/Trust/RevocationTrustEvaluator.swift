@@ -8,23 +8,23 @@ public import LupineURLSession
 /// names, or with a revocation list. By default, a certificate about which there is no verified answer is accepted, for example
 /// because the responder is down. With ``Options/requirePositiveResponse``, such a certificate is refused.
 public final class RevocationTrustEvaluator: ServerTrustEvaluating {
-  /// The methods with which certificates are checked for revocation, and whether an answer is required.
+  /// The methods by which an evaluator checks certificates for revocation, and whether an answer is required for each certificate.
   public struct Options: OptionSet, Sendable {
     /// Checks certificates with revocation lists (CRLs), fetched from the addresses in the certificate.
     public static let crl = Options(rawValue: kSecRevocationCRLMethod)
     /// Fetches nothing: checks certificates only with stapled OCSP responses and cached answers.
     public static let networkAccessDisabled = Options(rawValue: kSecRevocationNetworkAccessDisabled)
-    /// Checks certificates with OCSP: with a stapled response, or with a response fetched from a responder that the certificate
+    /// Checks certificates with OCSP. The OCSP response is stapled by the server, or fetched from a responder that the certificate
     /// names.
     public static let ocsp = Options(rawValue: kSecRevocationOCSPMethod)
     /// Tries revocation lists before OCSP responders.
     public static let preferCRL = Options(rawValue: kSecRevocationPreferCRL)
-    /// Refuses a certificate about which there is no verified answer. This applies to each certificate except the trust anchor.
+    /// Rejects a certificate about which there is no verified answer. This applies to each certificate except the trust anchor.
     public static let requirePositiveResponse = Options(rawValue: kSecRevocationRequirePositiveResponse)
-    /// Tries OCSP first, then revocation lists.
+    /// Tries OCSP first, and then revocation lists.
     public static let any = Options(rawValue: kSecRevocationUseAnyAvailableMethod)
 
-    /// The Security framework's flags.
+    /// The options as flags of the Security framework.
     public let rawValue: CFOptionFlags
 
     /// Creates options from the Security framework's flags.
@@ -37,7 +37,7 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
   private let validateHost: Bool
   private let options: Options
 
-  /// Creates an evaluator.
+  /// Creates an evaluator that rejects revoked certificates.
   ///
   /// - Parameters:
   ///   - performDefaultValidation: Whether the certificate chain is validated first. The revocation check itself also requires a
@@ -50,8 +50,8 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
     self.options = options
   }
 
-  /// Throws an error if the required validation fails, if a certificate of the chain has been revoked, or if no verified answer
-  /// about a certificate was received although the options require one.
+  /// Throws an error if the required validation fails, or if a certificate of the chain has been revoked. Also throws an error if
+  /// no verified answer about a certificate was received although the options require one.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }
     if validateHost { try trust.af.performValidation(forHost: host) }
@@ -68,10 +68,10 @@ public final class RevocationTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == RevocationTrustEvaluator {
-  /// An evaluator that checks by any method whether certificates are revoked, without requiring an answer.
+  /// An evaluator that rejects revoked certificates, and accepts certificates about which it receives no answer.
   public static var revocationChecking: RevocationTrustEvaluator { RevocationTrustEvaluator() }
 
-  /// An evaluator that checks whether certificates are revoked. The parameters are those of ``RevocationTrustEvaluator``.
+  /// An evaluator that rejects revoked certificates. The parameters are those of ``RevocationTrustEvaluator``.
   public static func revocationChecking(
     performDefaultValidation: Bool = true, validateHost: Bool = true,
     options: RevocationTrustEvaluator.Options = .any

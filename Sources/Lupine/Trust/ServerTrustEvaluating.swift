@@ -14,5 +14,5 @@ public protocol ServerTrustEvaluating: Sendable {
   func evaluate(_ trust: SecTrust, forHost host: String) throws
 }
 
-/// An evaluator that never blocks, so that it can run on the event loop.
+/// A trust evaluator that never blocks, so that it can run on the event loop.
 protocol QuickTrustEvaluating: ServerTrustEvaluating {}

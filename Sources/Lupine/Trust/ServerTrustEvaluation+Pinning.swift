@@ -10,7 +10,7 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
   private let performDefaultValidation: Bool
   private let validateHost: Bool
 
-  /// Creates an evaluator.
+  /// Creates an evaluator that requires a pinned certificate in the server's certificate chain.
   ///
   /// - Parameters:
   ///   - certificates: The pinned certificates, which may be those of servers or of authorities. By default, the certificates
@@ -45,7 +45,7 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
-  /// An evaluator that pins the certificates in the main bundle.
+  /// An evaluator that accepts only servers with one of the main bundle's certificates in their chain.
   public static var pinnedCertificates: PinnedCertificatesTrustEvaluator { PinnedCertificatesTrustEvaluator() }
 
   /// An evaluator that accepts only servers with a pinned certificate in their chain. The parameters are those of
@@ -67,7 +67,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
   private let performDefaultValidation: Bool
   private let validateHost: Bool
 
-  /// Creates an evaluator.
+  /// Creates an evaluator that requires a pinned public key in the server's certificate chain.
   ///
   /// - Parameters:
   ///   - keys: The pinned keys, which may be those of servers or of authorities. By default, the keys of the certificates in
@@ -95,7 +95,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
 }
 
 extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
-  /// An evaluator that pins the keys of the certificates in the main bundle.
+  /// An evaluator that accepts only servers with the public key of one of the main bundle's certificates in their chain.
   public static var publicKeys: PublicKeysTrustEvaluator { PublicKeysTrustEvaluator() }
 
   /// An evaluator that accepts only servers with a pinned public key in their chain. The parameters are those of

@@ -9,12 +9,13 @@ public import LupineURLSession
 open class ServerTrustManager: @unchecked Sendable {
   /// Whether HTTPS requests to a host without an evaluator fail.
   public let allHostsMustBeEvaluated: Bool
-  /// The evaluators by host name or address.
+  /// The evaluators of servers' certificates, by host name or address.
   public let evaluators: [String: any ServerTrustEvaluating]
-  /// The evaluators by normalized host name or address, so that a different spelling of a host doesn't bypass the host's evaluator.
+  /// The evaluators by normalized host name or address. Normalizing ensures that another spelling of a host doesn't bypass the
+  /// host's evaluator.
   private let evaluatorsBySpelling: [String: any ServerTrustEvaluating]
 
-  /// Creates a manager.
+  /// Creates a manager with the evaluators of the given hosts.
   ///
   /// - Parameters:
   ///   - allHostsMustBeEvaluated: Whether HTTPS requests to a host without an evaluator fail. If false, hosts without an
@@ -27,7 +28,7 @@ open class ServerTrustManager: @unchecked Sendable {
       evaluators.map { (Self.spelling($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Returns the host in lowercase, without the brackets of an IPv6 address or the trailing dot of a name.
+  /// Returns `host` in lowercase, without the brackets of an IPv6 address and without the trailing dot of a name.
   private static func spelling(_ host: String) -> String {
     var host = host.lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
@@ -51,7 +52,7 @@ open class ServerTrustManager: @unchecked Sendable {
 }
 
 extension ServerTrustEvaluating {
-  /// Whether the evaluator is known never to block, so that it can run on the event loop.
+  /// Whether this evaluator is known never to block, so that it can run on the event loop.
   var isQuick: Bool {
     if let composite = self as? CompositeTrustEvaluator { return composite.evaluators.allSatisfy(\.isQuick) }
     return self is any QuickTrustEvaluating
@@ -62,12 +63,14 @@ extension ServerTrustEvaluating {
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
   private let validateHost: Bool
 
-  /// Creates an evaluator. If `validateHost` is false, the server's certificate may be for another host.
+  /// Creates an evaluator that validates the certificate chain. If `validateHost` is false, the server's certificate may be for
+  /// another host.
   public init(validateHost: Bool = true) {
     self.validateHost = validateHost
   }
 
-  /// Throws an error if the chain isn't valid or, unless `validateHost` is false, if the certificate is for another host.
+  /// Throws an error if the certificate chain isn't valid or if, unless `validateHost` is false, the certificate is for another
+  /// host.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     if validateHost { try trust.af.performValidation(forHost: host) }
     try trust.af.performDefaultValidation(forHost: host)
@@ -76,10 +79,10 @@ public final class DefaultTrustEvaluator: ServerTrustEvaluating {
 
 /// An evaluator that accepts every server, so that anyone on the network path can read and change the data. For tests only.
 public final class DisabledTrustEvaluator: ServerTrustEvaluating {
-  /// Creates an evaluator.
+  /// Creates an evaluator that accepts every server.
   public init() {}
 
-  /// Never throws.
+  /// Accepts the server. Never throws an error.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {}
 }
 
@@ -87,7 +90,7 @@ public final class DisabledTrustEvaluator: ServerTrustEvaluating {
 @available(*, deprecated, renamed: "DisabledTrustEvaluator")
 public typealias DisabledEvaluator = DisabledTrustEvaluator
 
-/// An evaluator that accepts a server only if all of several evaluators accept it.
+/// An evaluator that combines several evaluators. It accepts a server only if all of them accept the server.
 public final class CompositeTrustEvaluator: ServerTrustEvaluating {
   fileprivate let evaluators: [any ServerTrustEvaluating]
 
@@ -96,21 +99,22 @@ public final class CompositeTrustEvaluator: ServerTrustEvaluating {
     self.evaluators = evaluators
   }
 
-  /// Calls the evaluators in order, and throws the first error.
+  /// Calls the evaluators in order, and throws the error of the first one that rejects the server.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     try evaluators.evaluate(trust, forHost: host)
   }
 }
 
 extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
-  /// An evaluator that accepts a server only if all of `evaluators` accept it.
+  /// An evaluator that accepts a server only if all of `evaluators` accept the server.
   public static func composite(evaluators: [any ServerTrustEvaluating]) -> Self {
     CompositeTrustEvaluator(evaluators: evaluators)
   }
 }
 
 extension [any ServerTrustEvaluating] {
-  /// Calls the evaluators in order, and throws the first error. If the array is empty, every server is accepted.
+  /// Calls the evaluators in order, and throws the error of the first one that rejects the server. If the array is empty, every
+  /// server is accepted.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
   }

@@ -2,14 +2,14 @@
 
 package import Foundation
 
-/// A table that says which bytes aren't percent-encoded. Every other byte becomes `%` and two hexadecimal digits.
+/// A table of the bytes that aren't percent-encoded. Every other byte is encoded as `%` and two hexadecimal digits.
 package struct PercentEscapeTable: Sendable {
-  /// The table that leaves only the characters in `CharacterSet.afURLQueryAllowed` unencoded.
+  /// The table for forms, in which only the characters in `CharacterSet.afURLQueryAllowed` aren't percent-encoded.
   package static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
 
   private let stays: [Bool]
 
-  /// Creates a table that leaves only the ASCII characters in `allowed` unencoded. The space is always encoded.
+  /// Creates a table in which only the ASCII characters in `allowed` aren't percent-encoded. The space is always encoded.
   package init(_ allowed: CharacterSet) {
     var stays = [Bool](repeating: false, count: 256)
     for byte in UInt8.min..<0x80 where byte != UInt8(ascii: " ") {
@@ -18,7 +18,7 @@ package struct PercentEscapeTable: Sendable {
     self.stays = stays
   }
 
-  /// Returns `text`, percent-encoded. A space becomes `+` if `spaceAsPlus` is true, and `%20` otherwise.
+  /// Returns `text` percent-encoded. A space becomes `+` if `spaceAsPlus` is true, and `%20` otherwise.
   package func escape(_ text: String, spaceAsPlus: Bool = false) -> String {
     // Most keys and values need no percent-encoding.
     if text.utf8.allSatisfy({ stays[Int($0)] }) { return text }

@@ -1,11 +1,11 @@
 // `URLEncodedFormComponent`: the tree into which an Encodable value is encoded, before it becomes key=value pairs.
 
-/// A node of the tree that represents a form. This is a class, because a nested container may still fill its node after the
-/// parent's `encode(to:)` has returned.
+/// A node of the tree that represents a form. This type is a class, because a nested container may still add values to its node
+/// after the parent's `encode(to:)` has returned.
 final class URLEncodedFormComponent {
-  /// The content of a node.
+  /// The content of a node: a single value, the elements of an array, or children with keys.
   enum Content {
-    /// No value was encoded, or nil was encoded and the options omit its key.
+    /// No value was encoded. Or nil was encoded, and the options specify that nil is omitted together with its key.
     case empty
     case text(String)
     case list([URLEncodedFormComponent])
@@ -14,23 +14,23 @@ final class URLEncodedFormComponent {
 
   private(set) var content = Content.empty
 
-  /// Gives the node a single value, which replaces its content.
+  /// Replaces the content of this node with the single value `text`.
   func set(_ text: String) {
     content = .text(text)
   }
 
-  /// Makes an empty node a keyed node. The content of a node that isn't empty remains until the first key is encoded.
+  /// Turns this node into a keyed node if it is empty. Otherwise, its content remains until the first key is encoded.
   func becomePairs() {
     if case .empty = content { content = .pairs(URLEncodedFormPairs()) }
   }
 
-  /// Makes an empty node an array node. The content of a node that isn't empty remains until the first element is encoded.
+  /// Turns this node into an array node if it is empty. Otherwise, its content remains until the first element is encoded.
   func becomeList() {
     if case .empty = content { content = .list([]) }
   }
 
-  /// Returns the child node for `key`, and creates it if necessary. Existing children remain, because a superclass and its subclass
-  /// encode their properties into the same node.
+  /// Returns the child node for `key`, and creates the node if necessary. Existing children remain, because a superclass and its
+  /// subclass encode their properties into the same node.
   func child(forKey key: String) -> URLEncodedFormComponent {
     var pairs = URLEncodedFormPairs()
     if case .pairs(let existing) = content { pairs = existing }
@@ -40,7 +40,7 @@ final class URLEncodedFormComponent {
     return pairs.component(forKey: key)
   }
 
-  /// Returns the child node for the array's element at `index`. If there is no such element, appends a new node to the array.
+  /// Returns the child node for the array element at `index`. If there is no such element, appends a new node to the array.
   func element(at index: Int) -> URLEncodedFormComponent {
     var elements: [URLEncodedFormComponent] = []
     if case .list(let existing) = content { elements = existing }
@@ -58,7 +58,7 @@ struct URLEncodedFormPairs {
   private(set) var elements: [(key: String, component: URLEncodedFormComponent)] = []
   private var positions: [String: Int] = [:]
 
-  /// Returns the child node for `key`, and creates it if necessary.
+  /// Returns the child node for `key`, and creates the node if necessary.
   mutating func component(forKey key: String) -> URLEncodedFormComponent {
     if let position = positions[key] { return elements[position].component }
     let component = URLEncodedFormComponent()

@@ -24,7 +24,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     URLEncodedFormSingleValueContainer(encoder: self)
   }
 
-  /// Encodes `value` into this encoder's node. A scalar is written as text. Any other value encodes itself by its `encode(to:)`.
+  /// Encodes `value` into this encoder's node. A scalar becomes text. Any other value is encoded by its `encode(to:)` method.
   func encode<T: Encodable>(_ value: T) throws {
     if let text = try text(of: value) {
       component.set(text)
@@ -49,7 +49,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     }
   }
 
-  /// Encodes nil as the text that the form encoder's options specify for it, if any.
+  /// Encodes nil as the text that the form encoder's `nilEncoding` returns. If it returns nil, encodes nothing.
   func encodeNil() {
     if let text = form.nilEncoding.text() { component.set(text) }
   }
@@ -91,13 +91,13 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
     encoder.child(forKey: key).unkeyedContainer()
   }
 
-  /// Returns this encoder, so that the keys of a superclass are written next to those of its subclass, as in Alamofire.
+  /// Returns this encoder, so that the properties of a superclass are written next to those of its subclass, as in Alamofire.
   func superEncoder() -> any Encoder { encoder }
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder.child(forKey: key) }
 }
 
-/// A container for the elements of an array. This is a class, so that copies of the container share `count`.
+/// A container for the elements of an array. This type is a class, so that copies of the container share `count`.
 final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
   let encoder: URLEncodedFormValueEncoder
   /// The number of elements that this container has encoded. If an earlier container has encoded elements into the same node, each
@@ -126,13 +126,13 @@ final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
     encoder.element(at: nextIndex()).unkeyedContainer()
   }
 
-  /// Returns the encoder of this array, so that the superclass's values replace the array or are added to it, as in Alamofire.
+  /// Returns this array's encoder. The values of a superclass therefore replace the array or are added to it, as in Alamofire.
   func superEncoder() -> any Encoder {
     _ = nextIndex()
     return encoder
   }
 
-  /// Returns the index of the array's next element, and counts the element as encoded.
+  /// Returns the index of the array's next element, and increments `count`.
   func nextIndex() -> Int {
     defer { count += 1 }
     return count
@@ -149,7 +149,7 @@ struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
   func encode<T: Encodable>(_ value: T) throws { try encoder.encode(value) }
 }
 
-/// The coding key of an element of an array.
+/// The coding key of an array element: its index.
 private struct URLEncodedFormKey: CodingKey {
   let stringValue: String
   let intValue: Int?

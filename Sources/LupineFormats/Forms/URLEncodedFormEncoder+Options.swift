@@ -3,15 +3,16 @@
 public import Foundation
 
 extension URLEncodedFormEncoder {
-  /// The format of the keys under which the elements of an array are written.
+  /// The format of the key under which each element of an array is written, such as `key[]=1`.
   public enum ArrayEncoding {
-    /// The key is `key[]` for every element.
+    /// Writes each element of an array under the key with empty brackets: `key[]=1&key[]=2`.
     case brackets
-    /// The key is `key` for every element.
+    /// Writes each element of an array under the plain key, without brackets: `key=1&key=2`.
     case noBrackets
-    /// The keys are `key[0]`, `key[1]` and so on.
+    /// Writes each element of an array under the key with the element's index: `key[0]=1&key[1]=2`.
     case indexInBrackets
-    /// The result of the closure, which receives the array's key and the element's index, counted from 0.
+    /// Writes each element of an array under the key that the closure returns. The closure receives the array's key and the
+    /// element's index, counted from 0.
     case custom((_ key: String, _ index: Int) -> String)
 
     func key(_ key: String, at index: Int) -> String {
@@ -24,11 +25,11 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The text that is written for a `Bool` value.
+  /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
   public enum BoolEncoding {
-    /// Writes `true` as `1` and `false` as `0`.
+    /// Writes `true` as `1`, and `false` as `0`.
     case numeric
-    /// Writes `true` as `true` and `false` as `false`.
+    /// Writes `true` and `false` as these words.
     case literal
 
     func text(_ value: Bool) -> String {
@@ -39,16 +40,16 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The text that is written for a `Data` value.
+  /// The format of `Data` values, such as Base64 text.
   public enum DataEncoding {
-    /// An array of byte values: `Data` encodes itself.
+    /// Writes `Data` as it encodes itself: as an array of byte values.
     case deferredToData
-    /// Base64 text (RFC 4648 §4).
+    /// Writes `Data` as Base64 text (RFC 4648 §4).
     case base64
-    /// The closure's result for the data.
+    /// Writes `Data` as the text that the closure returns.
     case custom((Data) throws -> String)
 
-    /// Returns the text for `data`, or nil if `data` encodes itself.
+    /// Returns the text for `data`, or nil if `data` is written as it encodes itself.
     func text(_ data: Data) throws -> String? {
       switch self {
       case .deferredToData: nil
@@ -58,22 +59,22 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The text that is written for a `Date` value.
+  /// The format of `Date` values, such as `2001-01-01T00:02:03Z`.
   public enum DateEncoding {
-    /// The number of seconds since the start of 2001, UTC: `Date` encodes itself.
+    /// Writes a date as it encodes itself: as the number of seconds since the start of 2001, UTC.
     case deferredToDate
-    /// Seconds since the start of 1970, UTC, with a fraction.
+    /// Writes a date as the number of seconds since the start of 1970, UTC, with a fraction.
     case secondsSince1970
-    /// Milliseconds since the start of 1970, UTC, with a fraction.
+    /// Writes a date as the number of milliseconds since the start of 1970, UTC, with a fraction.
     case millisecondsSince1970
-    /// The date and time in UTC in whole seconds (RFC 3339), such as `2001-01-01T00:02:03Z`.
+    /// Writes a date and time in UTC, in whole seconds (RFC 3339), such as `2001-01-01T00:02:03Z`.
     case iso8601
-    /// The formatter's result for the date.
+    /// Writes a date as the text that the formatter returns.
     case formatted(DateFormatter)
-    /// The closure's result for the date.
+    /// Writes a date as the text that the closure returns.
     case custom((Date) throws -> String)
 
-    /// Returns the text for `date`, or nil if `date` encodes itself.
+    /// Returns the text for `date`, or nil if `date` is written as it encodes itself.
     func text(_ date: Date) throws -> String? {
       switch self {
       case .deferredToDate: nil
@@ -86,22 +87,22 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The conversion of a pair's complete key, before the key is percent-encoded. The complete key includes the parents' keys and
-  /// the brackets.
+  /// The conversion of the keys of `key=value` pairs, before percent-encoding. A nested value's key is converted as a whole,
+  /// including the parents' keys and the brackets.
   public enum KeyEncoding {
-    /// The key is unchanged.
+    /// Leaves each key unchanged.
     case useDefaultKeys
-    /// `oneTwoThree` becomes `one_two_three`.
+    /// Converts each key to snake case: `oneTwoThree` becomes `one_two_three`.
     case convertToSnakeCase
-    /// `oneTwoThree` becomes `one-two-three`.
+    /// Converts each key to kebab case: `oneTwoThree` becomes `one-two-three`.
     case convertToKebabCase
-    /// `oneTwoThree` becomes `OneTwoThree`.
+    /// Capitalizes the first letter of each key: `oneTwoThree` becomes `OneTwoThree`.
     case capitalized
-    /// `oneTwoThree` becomes `ONETWOTHREE`.
+    /// Converts each key to uppercase: `oneTwoThree` becomes `ONETWOTHREE`.
     case uppercased
-    /// `oneTwoThree` becomes `onetwothree`.
+    /// Converts each key to lowercase: `oneTwoThree` becomes `onetwothree`.
     case lowercased
-    /// The closure's result for the key.
+    /// Converts each key to the result of the closure.
     case custom((String) -> String)
 
     func key(_ key: String) -> String {
@@ -117,51 +118,51 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// The format of a nested value's key, which is appended to the key of its parent.
+  /// The format in which a nested value's key is appended to its parent's key, such as `parent[child]`.
   public struct KeyPathEncoding: Sendable {
-    /// The nested value's key in brackets, as in `parent[child]`.
+    /// Appends a nested value's key in brackets, as in `parent[child]`.
     public static let brackets = KeyPathEncoding { "[\($0)]" }
-    /// A dot and the nested value's key, as in `parent.child`.
+    /// Appends a dot and a nested value's key, as in `parent.child`.
     public static let dots = KeyPathEncoding { ".\($0)" }
 
     let suffix: @Sendable (String) -> String
 
-    /// Creates an encoding from a closure that receives a child's key and returns the text to append to its parent's key.
+    /// Creates a format from a closure. The closure receives a nested value's key, and returns the text to append to its parent's
+    /// key.
     @preconcurrency
     public init(encoding: @escaping @Sendable (_ subkey: String) -> String) {
       suffix = encoding
     }
   }
 
-  /// The rule by which nil values are encoded.
+  /// The format of nil values, such as `key=null`.
   public struct NilEncoding: Sendable {
     /// Omits a nil value together with its key.
     public static let dropKey = NilEncoding { nil }
-    /// Encodes nil as a key with an empty value.
+    /// Writes a nil value as its key with an empty value: `key=`.
     public static let dropValue = NilEncoding { "" }
-    /// Encodes nil as `null`.
+    /// Writes a nil value as `null`: `key=null`.
     public static let null = NilEncoding { "null" }
 
     let text: @Sendable () -> String?
 
-    /// Creates an encoding from a closure that returns the text to send for a nil value. If the closure returns nil, the key is
-    /// omitted.
+    /// Creates a format from a closure that returns the text for a nil value. If the closure returns nil, the key is omitted too.
     @preconcurrency
     public init(encoding: @escaping @Sendable () -> String?) {
       text = encoding
     }
   }
 
-  /// The rule by which spaces are encoded.
+  /// The format of spaces in keys and values: `%20` or `+`.
   public enum SpaceEncoding {
-    /// Encodes a space as `%20`.
+    /// Writes a space as `%20`.
     case percentEscaped
-    /// Encodes a space as `+`, as HTML forms do.
+    /// Writes a space as `+`, as HTML forms do.
     case plusReplaced
   }
 }
 
-/// Returns the words of a camelCase key in lowercase.
+/// Splits a camelCase key into words, and returns the words in lowercase.
 ///
 /// A capital letter starts a word. In a run of capitals, the last one before a lowercase letter also starts a word, so that
 /// `myURLPath` becomes my, url, path. JSONEncoder's snake case splits keys in the same way, so servers expect it.

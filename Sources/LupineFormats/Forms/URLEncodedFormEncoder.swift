@@ -3,15 +3,16 @@
 public import Foundation
 import Synchronization
 
-/// Encodes values as percent-encoded `key=value` pairs, for a query or a form body.
+/// Encodes values as percent-encoded `key=value` pairs, for the query of a URL or the body of a form.
 ///
 /// The key of a nested value contains the keys of its parents, as in `user[name]`. ``arrayEncoding`` determines the keys of an
 /// array's elements. If ``alphabetizeKeyValuePairs`` is true, the pairs are sorted on every level, so that the output doesn't
 /// depend on the order of a dictionary.
 public final class URLEncodedFormEncoder {
-  /// The reason why a value could not be encoded.
+  /// The reason why a value could not be encoded as a form.
   public enum Error: LocalizedError {
-    /// The value was encoded as an array or a single value, so it has no keys. The associated value describes it.
+    /// The root value was encoded as an array or a single value, so it has no keys. The associated value is a description of the
+    /// problem.
     case invalidRootObject(String)
 
     /// A description of the failure and a remedy, in English.
@@ -22,23 +23,25 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Whether the pairs are sorted on every level. If false, they are written in the order in which they were encoded.
+  /// Whether the `key=value` pairs are sorted alphabetically on every level. If false, they are written in the order in
+  /// which they were encoded.
   public let alphabetizeKeyValuePairs: Bool
-  /// The format of the keys under which the elements of an array are written.
+  /// The format of the key under which each element of an array is written, such as `key[]=1`.
   public let arrayEncoding: ArrayEncoding
-  /// The text that is written for a `Bool` value.
+  /// The format of `Bool` values: `1` and `0`, or `true` and `false`.
   public let boolEncoding: BoolEncoding
-  /// The text that is written for a `Data` value.
+  /// The format of `Data` values, such as Base64 text.
   public let dataEncoding: DataEncoding
-  /// The text that is written for a `Date` value.
+  /// The format of `Date` values, such as `2001-01-01T00:02:03Z`.
   public let dateEncoding: DateEncoding
-  /// The conversion of a pair's complete key, including the keys of its parents.
+  /// The conversion of the keys of `key=value` pairs, such as to snake case. A nested value's key is converted as a whole,
+  /// including the parents' keys.
   public let keyEncoding: KeyEncoding
-  /// The format of a nested value's key, which is appended to the key of its parent.
+  /// The format in which a nested value's key is appended to its parent's key, such as `parent[child]`.
   public let keyPathEncoding: KeyPathEncoding
-  /// The rule by which nil values are encoded.
+  /// The format of nil values, such as `key=null`.
   public let nilEncoding: NilEncoding
-  /// The rule by which spaces are encoded.
+  /// The format of spaces in keys and values: `%20` or `+`.
   public let spaceEncoding: SpaceEncoding
 
   /// The characters that aren't percent-encoded. Characters outside ASCII are always encoded.
@@ -54,7 +57,7 @@ public final class URLEncodedFormEncoder {
   // The lock is needed because a parameter encoder uses one form encoder for all requests.
   private let escaping: Mutex<Escaping>
 
-  /// Creates a form encoder. Each parameter is described at the property of the same name.
+  /// Creates a form encoder. Each parameter sets the property of the same name.
   public init(
     alphabetizeKeyValuePairs: Bool = true,
     arrayEncoding: ArrayEncoding = .brackets,
@@ -79,7 +82,8 @@ public final class URLEncodedFormEncoder {
     escaping = Mutex(Escaping(allowedCharacters))
   }
 
-  /// Encodes `value` as text. The value must encode itself into a keyed container, as structs, classes and dictionaries do.
+  /// Returns `value` as the text of a URL-encoded form. The value must encode itself into a keyed container, as structs, classes
+  /// and dictionaries do.
   ///
   /// - Throws: `Error.invalidRootObject` for an array or a single value, or the error that the
   ///   value's `encode(to:)` or a custom closure throws.
@@ -102,8 +106,8 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Encodes `value` as ASCII bytes. The value must encode itself into a keyed container, as structs, classes and dictionaries
-  /// do.
+  /// Returns `value` as a URL-encoded form in ASCII bytes. The value must encode itself into a keyed container, as structs, classes
+  /// and dictionaries do.
   ///
   /// - Throws: The errors of `encode(_:) -> String`.
   public func encode(_ value: any Encodable) throws -> Data {
@@ -112,7 +116,7 @@ public final class URLEncodedFormEncoder {
   }
 }
 
-/// The characters that aren't percent-encoded, and the percent-encoding table created from them.
+/// The characters that aren't percent-encoded, and the percent-encoding table that was created from them.
 private struct Escaping {
   let allowed: CharacterSet
   let table: PercentEscapeTable

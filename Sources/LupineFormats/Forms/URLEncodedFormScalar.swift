@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// A value that a form can contain as a single text.
+/// A value that a form represents as a single text.
 protocol URLEncodedFormScalar {
-  /// Returns the value's text according to the options of `form`. Returns nil if these options specify that the value encodes
-  /// itself by its `encode(to:)`.
+  /// Returns this value's text according to the options of `form`. Returns nil if the options specify that the value's
+  /// `encode(to:)` encodes it.
   func formText(_ form: URLEncodedFormEncoder) throws -> String?
 }
 

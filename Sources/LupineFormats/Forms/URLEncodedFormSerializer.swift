@@ -32,7 +32,7 @@ struct URLEncodedFormSerializer {
     var segments: [String] = []
     segments.reserveCapacity(elements.count)
     for element in elements {
-      // Only written elements are counted, so that elements without a value leave no gap in the indexes.
+      // Elements without a value aren't written, and aren't counted, so that they leave no gap in the indexes.
       let elementKey = form.arrayEncoding.key(key, at: segments.count)
       if let segment = segment(for: element, key: elementKey) { segments.append(segment) }
     }

@@ -4,16 +4,16 @@
 import Foundation
 
 struct BinaryPropertyListCheck {
-  /// An object in the property list, reduced to the data that the check needs.
+  /// An object of a binary property list, reduced to the data that the check needs.
   private enum Object {
-    /// A value without elements. `bytes` is the size of its text, number or data in bytes.
+    /// A value without elements. `bytes` is the size of the value's text, number or data in bytes.
     case scalar(bytes: Int)
-    /// An array or a dictionary. `references` is the range of the bytes that refer to its elements. In a dictionary, the first
+    /// An array or a dictionary. `references` is the range of the bytes that refer to the elements. In a dictionary, the first
     /// `keys` references are those of its keys.
     case container(references: Range<Int>, keys: Int)
   }
 
-  /// An array or dictionary whose elements are being checked.
+  /// An array or dictionary whose elements are currently being checked.
   private struct Frame {
     let object: Int
     let references: Range<Int>
@@ -39,8 +39,9 @@ struct BinaryPropertyListCheck {
   private var visits: [Visit] = []
   private var frames: [Frame] = []
 
-  /// Reads the header and the trailer. The trailer contains 5 unused bytes, a sort version, the sizes of an offset and of a
-  /// reference, the number of objects, the number of the root object, and the position of the offset table.
+  /// Reads the header and the trailer of a binary property list. The trailer contains 5 unused bytes, a sort version, the size of
+  /// an offset, the size of an object reference, the number of objects, the number of the root object, and the position of the
+  /// offset table.
   init(_ bytes: [UInt8]) throws(PropertyListError) {
     guard bytes.starts(with: "bplist00".utf8) else { throw .unknownFormat }
     let trailer = bytes.count - 32
@@ -62,7 +63,7 @@ struct BinaryPropertyListCheck {
     expandedBytesMax = PropertyListLimits.expandedBytesMax(bytes: bytes.count)
   }
 
-  /// Checks the root object and each object below it once, and adds up the memory that Foundation needs to read the list.
+  /// Checks the root object and each object below it once, and adds up the memory that Foundation needs to read the property list.
   mutating func check() throws(PropertyListError) {
     visits = Array(repeating: .none, count: objectCount)
     _ = try enter(top)
@@ -83,8 +84,8 @@ struct BinaryPropertyListCheck {
     }
   }
 
-  /// Begins to check the object with the number `index`. If it is a container that hasn't been checked yet, pushes it onto the
-  /// stack of containers. Otherwise, returns the result of the check.
+  /// Begins to check the object with the number `index`. If the object is a container that hasn't been checked yet, pushes it onto
+  /// the stack of containers. Otherwise, returns the result of the check.
   private mutating func enter(_ index: Int) throws(PropertyListError) -> Visit {
     switch visits[index] {
     case .inside: throw .cyclic(object: index)
@@ -104,8 +105,8 @@ struct BinaryPropertyListCheck {
     return visits[index]
   }
 
-  /// Adds the size in memory and the height of a checked object to those of the container on top of the stack. Throws an error if
-  /// the container exceeds a limit.
+  /// Adds a checked object's size in memory to that of the innermost unfinished container, and updates the container's height.
+  /// Throws an error if the container exceeds a limit.
   private mutating func add(bytes: Int, height: Int) throws(PropertyListError) {
     guard let last = frames.indices.last else { return }
     frames[last].bytes += bytes
@@ -131,8 +132,8 @@ struct BinaryPropertyListCheck {
     return offset
   }
 
-  /// Parses the object with the number `index`. The high four bits of its first byte, the marker, are the kind. The low four bits
-  /// are a length, a power of two or a value.
+  /// Parses the object with the number `index`. Its first byte is the marker. The marker's high four bits are the kind of the
+  /// object, and its low four bits are a length, a power of two or a value.
   private func object(_ index: Int) throws(PropertyListError) -> Object {
     let offset = try offset(of: index)
     let (kind, low) = (bytes[offset] >> 4, Int(bytes[offset] & 15))
@@ -166,8 +167,8 @@ struct BinaryPropertyListCheck {
     return .scalar(bytes: count * width)
   }
 
-  /// Returns the start and the length of an object's contents. `low` is the value of the marker's low four bits, which are the
-  /// length. If `low` is 15, the length is the integer that follows the marker.
+  /// Returns the start and the length of an object's contents. `low` is the value of the low four bits of the object's marker,
+  /// which are the length. If `low` is 15, the length is the integer that follows the marker.
   private func length(_ low: Int, at offset: Int) throws(PropertyListError) -> (start: Int, count: Int) {
     guard low == 15 else { return (offset + 1, low) }
     let marker = offset + 1
@@ -179,7 +180,7 @@ struct BinaryPropertyListCheck {
     return (marker + 1 + width, count)
   }
 
-  /// Returns a big-endian unsigned number of `length` bytes, or nil if it doesn't fit in an Int.
+  /// Returns the big-endian unsigned number in `length` bytes at `offset`, or nil if the number doesn't fit in an `Int`.
   private static func number(in bytes: [UInt8], at offset: Int, length: Int) -> Int? {
     var number: UInt64 = 0
     for byte in bytes[offset..<offset + length] { number = number << 8 | UInt64(byte) }

@@ -2,27 +2,28 @@
 
 public import Foundation
 
-/// The reason why a property list was rejected before Foundation read it. Each list is checked, because a malicious peer can send
-/// lists that make Foundation crash, hang or run out of memory.
+/// The reason why a property list was rejected before Foundation read it. Each property list is checked, because a malicious peer
+/// can send property lists that make Foundation crash, hang or run out of memory.
 public enum PropertyListError: LocalizedError, Hashable {
-  /// The data is neither XML nor version 00 of the binary format. The old OpenStep format isn't supported.
+  /// The data is neither an XML property list nor a binary one of version 00. The old OpenStep format isn't supported.
   case unknownFormat
-  /// The text of an XML property list isn't UTF-8, or declares another encoding.
+  /// The text of an XML property list isn't UTF-8, or the XML declaration names another encoding.
   case unsupportedEncoding
-  /// The XML contains declarations of a document type, whose entities could expand without bounds.
+  /// The XML property list contains declarations of a document type, whose entities could expand without bounds.
   case declaresDocumentType
   /// The named part of the property list is malformed. `offset` is the part's position in bytes.
   case malformed(part: String, offset: Int)
   /// The elements of the property list are nested more than `levelsMax` levels deep.
   case nestsTooDeep(levelsMax: Int)
-  /// The object of a binary property list with this number contains itself, directly or indirectly.
+  /// The object with the given number in a binary property list contains itself, directly or indirectly.
   case cyclic(object: Int)
-  /// Foundation would need more than `bytesMax` bytes of memory to read the list, because values are referenced several times.
+  /// Foundation would need more than `bytesMax` bytes of memory to read the property list, because values are referenced several
+  /// times.
   case expandsTooFar(bytesMax: Int)
-  /// The property list has a value of the named type, which occurs only in keyed archives.
+  /// The property list contains a value of the named type, which occurs only in keyed archives.
   case unsupportedValue(type: String)
 
-  /// A description of the rejected part with its position, and a remedy.
+  /// A description of the rejected part and its position, and of a remedy.
   public var errorDescription: String? {
     switch self {
     case .unknownFormat:
