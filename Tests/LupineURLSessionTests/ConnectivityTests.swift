@@ -154,8 +154,7 @@ struct ConnectivityTests {
   }
 
   @Test(
-    "if name servers don't answer after a network comes up, a lookup is repeated three times, then the task fails"
-  )
+    "if name servers don't answer after a network comes up, a lookup is repeated three times, then the task fails")
   func noNameServerAfterwards() async throws {
     try await withServer { _ in
       .text("")
@@ -282,7 +281,7 @@ struct ConnectivityTests {
 
 @Suite("NWPathMonitor", .timeLimit(.minutes(10)))
 struct NWPathMonitorTests {
-  @Test("a path monitor reports the current path and each change on its queue, and reports nothing after cancel")
+  @Test("NWPathMonitor reports the current path and each change on its queue, and reports nothing after cancel")
   func changes() async {
     let network = TestNetwork(TestNetwork.offline)
     let monitor = NWPathMonitor(.prohibited([]), source: network.source)
@@ -312,7 +311,7 @@ struct NWPathMonitorTests {
     #expect(notes.all.count == 3 && network.watcherCount == 0)
   }
 
-  @Test("a path monitor's path contains only interfaces of the required type, and none of the prohibited types")
+  @Test("NWPathMonitor's path contains only interfaces of the required type, and none of the prohibited types")
   func filters() {
     let network = TestNetwork.network("wwan0", "wlan0", "eth0")
     func names(_ filter: PathFilter) -> [String] { NWPath(network, filter).availableInterfaces.map(\.name) }
@@ -322,7 +321,7 @@ struct NWPathMonitorTests {
     #expect(NWPath(nil, .prohibited([])).status == .requiresConnection)
   }
 
-  @Test("releasing a path monitor ends its watch of the network")
+  @Test("releasing an NWPathMonitor stops watching the network")
   func release() {
     let network = TestNetwork(TestNetwork.online)
     var monitor: NWPathMonitor? = NWPathMonitor(.prohibited([]), source: network.source)

@@ -110,7 +110,7 @@ private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)]
   }
 
   @Test(
-    "without a delegate, the sender of a URL protocol's challenge receives the decision to perform default handling")
+    "without a delegate, the sender of a URL protocol's challenge receives performDefaultHandling")
   func challengeWithoutDelegate() async throws {
     let url = try #require(URL(string: "http://guarded.example/"))
     try await withSession {
@@ -121,7 +121,7 @@ private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)]
     }
   }
 
-  @Test("a cached response that a URL protocol reports as valid is delivered, and completes the task")
+  @Test("if a URL protocol reports a cached response as valid, the task delivers that response and completes")
   func cachedResponse() async throws {
     let url = try #require(URL(string: "http://cached.example/"))
     try await withSession {
@@ -132,7 +132,7 @@ private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)]
     }
   }
 
-  @Test("a URL protocol can decide by a task's kind, such as upload, whether to handle the task's request")
+  @Test("canInit(with:) of a URL protocol can accept only tasks of one kind, such as uploads")
   func kindOfTask() async throws {
     try await withServer { _ in
       .text("of the server")

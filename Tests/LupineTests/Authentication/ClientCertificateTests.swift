@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "a challenge for a client certificate lists the accepted authorities, and the session's delegate answers it",
+    "the session's delegate receives the challenge for a client certificate, with the authorities that the server accepts",
     arguments: [TLSVersion.v1_2, .v1_3])
   func answered(version: TLSVersion) async throws {
     let credential = try Self.credential()
@@ -324,7 +324,8 @@ import Testing
     }
   }
 
-  @Test("after a client certificate challenge, the body is sent, even from a stream that can be read only once")
+  @Test(
+    "after a client certificate challenge, the request's body is sent, even from a stream that can be read only once")
   func bodies() async throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])

@@ -30,7 +30,7 @@ import Testing
   // MARK: NTLM
 
   @Test(
-    "the first message of NTLM is sent without the body, and requests without the credential don't share the connection",
+    "NTLM's first message is sent without the request's body, and requests without the credential use other connections",
     arguments: [false, true])
   func ntlm(isEncrypted: Bool) async throws {
     let server = NTLMServer()
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "if an NTLM challenge closes the connection or has an oversized body, NTLM restarts once on a new connection",
+    "if the 401 with the NTLM challenge closes the connection or has a long body, NTLM restarts once on a new connection",
     arguments: [false, true])
   func closedOnce(isLong: Bool) async throws {
     let server = NTLMServer()
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test(
-    "after a redirect to another origin, the request sends no NTLM message there, and doesn't use NTLM's connection")
+    "after a redirect to another origin, the client sends no NTLM message there, and doesn't use the NTLM connection")
   func redirected() async throws {
     let server = NTLMServer()
     try await withServer { request in
@@ -220,7 +220,8 @@ import Testing
     return authentication
   }
 
-  @Test("a successful response to a Negotiate token is accepted only if it proves the server's identity")
+  @Test(
+    "the client accepts a successful response to a Negotiate token only if the response proves the server's identity")
   func mutual() throws {
     for (isMutual, line, verdict) in [
       (true, "Negotiate CQ==", ConnectionAuthentication.Verdict.accepted), (false, "Negotiate CQ==", .untrusted),
@@ -258,7 +259,8 @@ import Testing
     #expect(demands == [true, false, false])
   }
 
-  @Test("a proxy may omit the Negotiate token that proves its identity, but a wrong token is refused")
+  @Test(
+    "a proxy's response may omit the Negotiate token that proves the proxy's identity, but a wrong token is refused")
   func proxyProof() throws {
     let address = try #require(ProxyAddress(Proxy("http://proxy.example:3128")))
     for (line, verdict) in [

@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ProxyAuthenticationTests {
   // MARK: Forwarded requests
 
-  @Test("authentication failures of the proxy and of the origin are counted separately")
+  @Test("a request answers its proxy's challenge and then the origin's, because their failures are counted separately")
   func separateCounts() async throws {
     try await withServer { request in
       if request.fields.first("Proxy-Authorization") == nil { return Self.refusal("Basic realm=\"r\"") }
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "the storage's credential for a proxy answers the proxy's challenge, and the request's credential doesn't",
+    "a proxy's challenge is answered with the credential storage's credential for the proxy, not with the request's",
     arguments: [NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest], ["p", "wrong"])
   func stored(method: String, password: String) async throws {
     let server = DigestServer(isProxy: true)
@@ -163,7 +163,8 @@ import Testing
     #expect(try schemes("http://h.example/", via: nil) == all)
   }
 
-  @Test("preparing a request may block the thread only if the request's proxy has used Negotiate")
+  @Test(
+    "creating a request's credentials may block the thread for a Kerberos ticket only if the proxy has used Negotiate")
   func mayBlock() throws {
     let session = SessionAuthentication()
     let (first, second) = (try Proxy("http://a.example:1"), try Proxy("http://b.example:1"))
@@ -195,7 +196,8 @@ import Testing
 
   // MARK: Tunnels
 
-  @Test("after a 407, CONNECT is repeated with the storage's credential, and requests without it don't use the tunnel")
+  @Test(
+    "after a 407, CONNECT is sent again with the storage's credential, and requests without it don't use the tunnel")
   func tunnel() async throws {
     try await withTunnelProxy { request, _ in
       request.fields.first("Proxy-Authorization") == "Basic dTpw" ? nil : Self.refusal("Basic realm=\"r\"")
@@ -344,7 +346,7 @@ import Testing
     }
   }
 
-  @Test("a request whose tunnel another request has taken gets a new first Negotiate message, at most three times")
+  @Test("a request gets a new first Negotiate message, at most three times, if another request takes its proxy tunnel")
   func replacedMessage() throws {
     let session = SessionAuthentication(AuthenticationSources(context: { _, _ in EndlessContext() }))
     let authentication = ProxyAuthentication(session, storage: nil)

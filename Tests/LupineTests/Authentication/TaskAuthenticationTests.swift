@@ -98,7 +98,7 @@ import Testing
     #expect(task().answer(challenge, with: me, to: request) == nil)
   }
 
-  @Test("for Digest, user name and password are normalized to form C (RFC 7616 §4)")
+  @Test("for Digest, the user name and the password are converted to Unicode Normalization Form C (RFC 7616 §4)")
   func normalization() throws {
     let decomposed = URLCredential(user: "e\u{301}", password: "e\u{301}", persistence: .none)
     let composed = URLCredential(user: "\u{E9}", password: "\u{E9}", persistence: .none)
@@ -211,7 +211,8 @@ import Testing
   // MARK: Servers
 
   @Test(
-    "a task refuses a response whose Digest rspauth is wrong, and uses the nextnonce of a response with a correct one")
+    "a task refuses a response with a wrong Digest rspauth, and uses the nextnonce of a response with a correct rspauth"
+  )
   func verification() throws {
     let task = task()
     _ = try answered(task, try request())
@@ -261,7 +262,9 @@ import Testing
 
   // MARK: Challenges
 
-  @Test("a challenge uses the strongest scheme that has a default credential, or else the strongest scheme of all")
+  @Test(
+    "a challenge is for the strongest offered scheme with a default credential, or else for the strongest offered scheme"
+  )
   func offers() throws {
     let lines = "Basic realm=r, Digest realm=r, nonce=n, qop=auth, Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
     func challenge() throws -> URLAuthenticationChallenge? {

@@ -15,7 +15,7 @@ import Testing
   enum Kind: String, CaseIterable, Codable, Sendable { case data, download, upload, multipart, stream }
 
   @Test(
-    "10,000 requests of each kind, a tenth of them cancelled, release all resources",
+    "10,000 requests of each kind, a tenth of them cancelled, leave no task, file or descriptor behind",
     arguments: Kind.allCases.filter { $0.rawValue == testsArgument ?? $0.rawValue })
   func nothingIsLeft(kind: Kind) async throws {
     try await withFolder { folder in

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct KeepAliveTests {
-  @Test("consecutive requests use one connection unless the client or the server closes the connection")
+  @Test("consecutive requests share one connection unless the client or the server closes the connection")
   func reuse() async throws {
     try await withServer { request in
       request.path == "/close" ? Reply(fields: ["Connection": "close"], .bytes([1])) : .text("here")

@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct TLSTests {
-  @Test("a valid certificate from a trusted authority is accepted")
+  @Test("a session accepts a server's valid certificate from a trusted authority")
   func good() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("a certificate from an untrusted authority is refused")
+  @Test("a session refuses a server's certificate from an untrusted authority")
   func untrusted() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession { session in
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "a bad certificate is refused with the URLError code for its flaw",
+    "an invalid server certificate is refused with the URLError code for the certificate's flaw",
     arguments: [
       Case(server: .expired, code: .serverCertificateHasBadDate, part: "expired on 2021"),
       Case(server: .wrongHost, code: .serverCertificateUntrusted, part: "wrong.example"),
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("if the server closes the connection during the TLS handshake, the error's phase is tls")
+  @Test("if the server closes the connection during the TLS handshake, the EngineError's phase is tls")
   func closedInHandshake() async throws {
     try await withOrigin { peer in
       _ = try peer.receive()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
   @Test(
-    "if the server doesn't respond within the request's timeout, the error's phase is firstByte",
+    "if the server doesn't respond within the request's timeout, the EngineError's phase is firstByte",
     arguments: [0.001, 0.05, 0.25])
   func firstByte(seconds: TimeInterval) async throws {
     try await withServer { _ in
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("if the server stops reading a request's body, the timeout error's phase is send")
+  @Test("if the server stops reading the request's body, the request times out, and the EngineError's phase is send")
   func send() async throws {
     let done = Gate()
     try await withOrigin { peer in
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("if the server doesn't answer the TLS handshake, the timeout error's phase is tls")
+  @Test("if the server doesn't answer the TLS handshake, the request times out, and the EngineError's phase is tls")
   func handshake() async throws {
     try await withOrigin { peer in
       _ = try peer.awaitClose()
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("if the host doesn't accept a connection, the timeout error's phase is connect")
+  @Test("if the host doesn't accept a connection, the request times out, and the EngineError's phase is connect")
   func connect() async throws {
     let listener = try FullListener()
     try await withSession { session in
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test("after a suspended request is resumed, the timeout for waiting for a connection applies again")
+  @Test("after a suspended request is resumed, the time limit for getting a connection applies again")
   func suspendedWait() async throws {
     let arrived = Gate()
     try await withOrigin { peer in

@@ -140,7 +140,7 @@ import Testing
 
   // MARK: Expiry
 
-  @Test("a cookie expires at its expiry date, and a session cookie doesn't expire")
+  @Test("a cookie with an expiry date expires on that date, and a session cookie doesn't expire")
   func expiry() throws {
     var bench = Bench()
     try bench.set("a=1; Max-Age=60")
@@ -158,7 +158,7 @@ import Testing
     #expect(bench.all == "c=1")
   }
 
-  @Test("a cookie expires after at most 400 days")
+  @Test("the cookie jar limits a cookie's lifetime to 400 days")
   func longest() throws {
     var bench = Bench()
     try bench.set("a=1; Max-Age=99999999999")

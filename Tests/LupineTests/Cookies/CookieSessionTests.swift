@@ -22,7 +22,9 @@ import Testing
     #expect(seen == cookies, sourceLocation: sourceLocation)
   }
 
-  @Test("httpbin receives the cookies that it has set, also with a redirect, until it deletes them")
+  @Test(
+    "a session sends the cookies that httpbin has set back to httpbin, also after a redirect, until httpbin deletes them"
+  )
   func httpbin() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in

@@ -25,7 +25,7 @@ import Testing
 
   // MARK: Retries
 
-  @Test("the file that a retry downloads replaces the file of the failed attempt")
+  @Test("a retried download's file replaces the file of the failed attempt")
   func retryOverFile() async throws {
     try await withScripts([
       { try $1.respond(status: 503, body: Array("later, and longer".utf8), to: $0) },

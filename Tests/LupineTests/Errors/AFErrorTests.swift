@@ -86,7 +86,7 @@ struct AFErrorTests {
     (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), nil, false),
   ]
 
-  @Test("for each AFError, at most one of the properties whose names have the form is…Error is true")
+  @Test("at most one of an AFError's properties with a name of the form is…Error is true")
   func cases() {
     for (error, property, _) in Self.table {
       let answers = [
@@ -179,7 +179,7 @@ struct AFErrorTests {
     return answers.compactMapValues { $0 }
   }
 
-  @Test("each property of AFError returns the matching associated value, or nil for a case without it")
+  @Test("each property of AFError returns the associated value of its name, or nil for a case without that value")
   func details() {
     for (error, property, _) in Self.table {
       let expected: [String: String] =

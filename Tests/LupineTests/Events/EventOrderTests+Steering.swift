@@ -115,7 +115,8 @@ extension EventOrderTests {
     }
   }
 
-  @Test("with eager setup, requestDidResume precedes requestDidCreateTask if resume() is called before the task exists")
+  @Test(
+    "with eager setup, resuming a request before its task exists causes requestDidResume and then requestDidCreateTask")
   func resumedWhileTaskIsMade() async throws {
     try await withServer { _ in
       .text("here")

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(
-    "the metrics' dates of lookup, connection, TLS, request and response are in order and within the task's interval")
+    "the dates in a task's metrics, from the lookup to the response, are in order and within the task's interval")
   func phases() async throws {
     let url = try await TestServers.TLS.good.url + "/text.txt"
     try await withSession {
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("the values of metrics that can't be determined on Linux are unknown or false")
+  @Test("the properties of metrics that Linux can't provide, such as isMultipath, are unknown or false")
   func network() async throws {
     try await withServer { _ in
       .text("here")

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("the eight notifications of requests and tasks have the same names as in Alamofire 5")
+  @Test("AlamofireNotifications' eight notifications of requests and tasks have the same names as in Alamofire 5")
   func publishedNames() {
     for (name, event) in Self.names {
       #expect(name.rawValue == "org.alamofire.notification.name.request.\(event)")
@@ -131,7 +131,7 @@ import Testing
     #expect(session.defaultEventMonitors.count == 1 && session.defaultEventMonitors[0] is AlamofireNotifications)
   }
 
-  @Test("a notification that wasn't posted by a session contains no request")
+  @Test("a Notification's request property is nil if the notification wasn't posted by a session")
   func foreign() {
     #expect(Notification(name: Notification.Name("other")).request == nil)
     #expect(Notification(name: Notification.Name("other"), userInfo: ["key": 1]).request == nil)

@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AdaptTests {
-  @Test("the session's adapter runs first, and then the request's adapters in the order in which they were added")
+  @Test("the session's adapter is called first, and then the request's adapters in the order in which they were added")
   func order() async throws {
     try await withServer { request in
       .text(request.fields.first("X-Way") ?? "none")

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "a credential that answers a challenge replaces the Authorization field that was set in the request",
+    "a credential that answers a challenge replaces the Authorization field that the caller has set in the request",
     arguments: ["Authorization", "authorization"], [true, false])
   func replacesAuthorization(name: String, isSessions: Bool) async throws {
     try await withServer { request in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("a request sends the storage's default credential unless the request has a credential")
+  @Test("a request without a credential answers a Basic challenge with the credential storage's default credential")
   func storage() async throws {
     try await withServer(Self.guarded) { origin in
       let right = URLCredential(user: "u", password: "p", persistence: .forSession)
@@ -136,7 +136,8 @@ import Testing
   }
 
   @Test(
-    "a 401's validation error lists the supported schemes, and debugDescription lists the schemes the server offers")
+    "the validation error for a 401 lists the schemes that Lupine supports, and debugDescription those that the server offers"
+  )
   func unsupportedSchemeInTexts() async throws {
     try await withServer { _ in
       .text("refused", status: 401).with("WWW-Authenticate", "Digest realm=\"r\"")

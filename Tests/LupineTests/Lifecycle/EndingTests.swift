@@ -23,7 +23,7 @@ import Testing
   typealias Outcomes = [AFDataResponse<Int>]
 
   @Test(
-    "a request that is ended at any stage calls each response handler once, with the right error, and leaks nothing",
+    "if a request is cancelled or its session ends at any stage, each response handler is called once, and nothing leaks",
     arguments: Stage.allCases,
     End.allCases)
   func end(stage: Stage, end: End) async throws {

@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("a request's handlers on the root queue run before monitors are notified that the request finished")
+  @Test("a request's handlers on the root queue are called before monitors are notified that the request has finished")
   func monitoredEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .other)

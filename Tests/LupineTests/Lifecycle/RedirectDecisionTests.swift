@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectDecisionTests {
-  @Test("if the request has a redirect handler, the session's isn't called")
+  @Test("if a request has a redirect handler, the session's redirect handler isn't called for the request")
   func whose() async throws {
     try await withServer(Self.chain) { origin in
       let session = Session(configuration: .forTests, redirectHandler: Redirector.doNotFollow)
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("a redirect handler may decide later and on another thread, and only its first decision has an effect")
+  @Test("a redirect handler may call its completion later and on another thread, and only the first call has an effect")
   func late() async throws {
     try await withServer(Self.chain) { origin in
       try await withSession { session in

@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test("a request that is resumed, suspended and resumed again immediately creates only one task")
+  @Test("resuming, suspending and resuming a request in quick succession creates only one task")
   func quickly() async throws {
     try await withServer { _ in
       .text("here")

@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("a session without other queues creates and retries requests, and serializes responses, on the root queue")
+  @Test("by default, a session creates requests, calls retriers and serializes responses on its root queue")
   func rootForAll() async throws {
     try await withServer { _ in
       .text("here")

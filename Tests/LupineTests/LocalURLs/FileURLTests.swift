@@ -68,7 +68,8 @@ import Testing
     }
   }
 
-  @Test("a file: URL of unknown type is application/octet-stream, an empty file gives nil, and HEAD gets the length")
+  @Test(
+    "a file: URL with an unknown extension has the type application/octet-stream, and an empty file has nil as data")
   func content() async throws {
     try await withDownloadFolder { folder in
       let unknown = folder.appending(path: "x.lupine-unknown")
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("a stream request for a file: URL delivers its parts in order, and reads the file only as fast as its handler")
+  @Test("a stream request for a file: URL delivers the file in order, and reads it only as fast as the stream handler")
   func stream() async throws {
     try await withFile("file.bin", Pattern.data(2_000_000)) {
       $0.engine.windowBytes = 100_000
@@ -187,7 +188,9 @@ import Testing
     }
   }
 
-  @Test("a data task for a file: URL calls its delegate with response, data, metrics and completion, in order")
+  @Test(
+    "a data task for a file: URL calls its delegate with the response, the data, the metrics and the completion, in order"
+  )
   func delegate() async throws {
     try await withFile("a.txt", Data("text".utf8)) { file, session, delegate in
       session.dataTask(with: URLRequest(url: file)).resume()

@@ -84,7 +84,7 @@ import Testing
     ]
   }
 
-  @Test("no public class has a description that contains a memory address or a password")
+  @Test("no public class of Lupine has a description that contains a memory address or a password")
   func everyClass() async throws {
     let declarations = try declarations()
     #expect(declarations.count > 40)
@@ -143,7 +143,7 @@ import Testing
     #expect(URLRequest(url: url).description == printed)
   }
 
-  @Test("errors contain a URL without its user and password")
+  @Test("the URL in an error's description has no user and password")
   func errors() async throws {
     let other = try #require(URL(string: "ftp://user:secret@example.org/"))
     let unsupported = await AF.request(other).outcome().error

@@ -153,7 +153,7 @@ private struct ByHand: Encodable {
       .joined()
   }()
 
-  @Test("the form encoder encodes each kind of value as expected", arguments: values)
+  @Test("URLEncodedFormEncoder encodes each kind of value, such as a date or nil, as documented", arguments: values)
   func value(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
@@ -243,7 +243,7 @@ private struct ByHand: Encodable {
       }),
   ]
 
-  @Test("each option of the form encoder has the expected effect", arguments: options)
+  @Test("each option of URLEncodedFormEncoder changes the encoded form as documented", arguments: options)
   func option(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }

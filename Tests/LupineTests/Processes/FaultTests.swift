@@ -15,7 +15,7 @@ import Testing
   ].filter { $0 == testsArgument ?? $0 }
 
   @Test(
-    "whichever system call fails, with each of its possible errors, the request ends once with an expected outcome",
+    "a request ends once, with a success or an expected error, if any system call fails with any of its possible errors",
     arguments: scenarios)
   func systemCalls(scenario: String) async throws {
     let (status, output) = try await runProgram(["LupineFaults", "calls", scenario, Self.growth])
@@ -26,14 +26,15 @@ import Testing
 
   // Testing every n takes 20 s. With the growth 5, a step is 1 + n / 20 allocations, and at most 16.
   @Test(
-    "whichever memory allocation of OpenSSL fails, the request ends once with an expected outcome",
+    "a request ends once, with a success or an expected error, if any memory allocation in OpenSSL fails",
     arguments: ["secure", "tunnel"].filter { $0 == testsArgument ?? $0 })
   func openSSL(scenario: String) async throws {
     let (status, output) = try await runProgram(["LupineFaults", "openssl", scenario, "5"])
     #expect(status == 0, "\(output)")
   }
 
-  @Test("whichever memory allocation of a compression library fails, the request ends once with an expected outcome")
+  @Test(
+    "a request ends once, with a success or an expected error, if any memory allocation in a compression library fails")
   func codings() async throws {
     let (status, output) = try await runProgram(["LupineFaults", "codings", "codings", "0"])
     #expect(status == 0, "\(output)")

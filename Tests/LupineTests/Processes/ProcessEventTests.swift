@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a child process inherits no descriptors from a session")
+  @Test("a child process inherits none of a session's file descriptors")
   func startedPrograms() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()

@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "a download to a full disk fails, and the next one succeeds once space is available",
+    "a download to a full disk fails, and the next download succeeds once the disk has space",
     .enabled(if: SmallDisk.isAvailable)
   )
   func fullDisk() async throws {

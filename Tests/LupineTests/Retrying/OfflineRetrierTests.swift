@@ -10,7 +10,7 @@ import Testing
 @testable import LupineReactor
 @testable import LupineURLSession
 
-@Suite("OfflineRetrier: retries once there is a network", .timeLimit(.minutes(10)))
+@Suite("OfflineRetrier: retries after the network is back", .timeLimit(.minutes(10)))
 struct OfflineRetrierTests {
   /// A network that the test switches on.
   private final class Network: Sendable {
@@ -176,7 +176,8 @@ struct OfflineRetrierTests {
   }
 
   @Test(
-    "a request's `lupine` closure changes the request's settings after all adapters that were added before the closure")
+    "a closure passed to `request.lupine` is called after the adapters that were added to the request before the closure"
+  )
   func ownSettings() async throws {
     try await withServer { _ in
       .text(String(repeating: "x", count: 100))

@@ -39,7 +39,9 @@ import Testing
     }
   }
 
-  @Test("by default, RetryPolicy retries idempotent methods twice, after five status codes and transient URLErrors")
+  @Test(
+    "by default, RetryPolicy retries requests with idempotent methods twice, after five status codes or transient URLErrors"
+  )
   func defaults() {
     let policy = RetryPolicy()
     #expect(policy.retryLimit == 2 && policy.exponentialBackoffBase == 2 && policy.exponentialBackoffScale == 0.5)
@@ -48,7 +50,8 @@ import Testing
     #expect(policy.retryableURLErrorCodes == Set(Self.transient))
   }
 
-  @Test("RetryPolicy's delay is the scale multiplied by a power of the base, and above the limit, there is no retry")
+  @Test(
+    "RetryPolicy's delay is its scale times a power of its base, and it retries a request only up to its retry limit")
   func delays() {
     #expect((0...3).map { RetryPolicy().delay(afterRetries: $0) } == [0.5, 1, nil, nil])
     let policy = RetryPolicy(retryLimit: 4, exponentialBackoffBase: 3, exponentialBackoffScale: 0.1)
@@ -170,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("a subclass of RetryPolicy can override shouldRetry and keep the delays")
+  @Test("a subclass of RetryPolicy can override shouldRetry and still use RetryPolicy's delays")
   func subclass() async throws {
     final class Insisting: RetryPolicy, @unchecked Sendable {
       override func shouldRetry(request: Request, dueTo error: any Error) -> Bool { true }

@@ -39,7 +39,9 @@ import Testing
     }
   }
 
-  @Test("if the decoded length is unknown, the progress total is -1 until the end, and then the decoded body's length")
+  @Test(
+    "if a body's decoded length is unknown, the progress total is -1 until the end, and then the number of decoded bytes"
+  )
   func unknownLength() async throws {
     try await withServer { request in
       request.path == "/gzip"
@@ -117,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("suspending a request stops the reception of its body until it is resumed")
+  @Test("a suspended request receives no more of its response body until the request is resumed")
   func suspending() async throws {
     try await withEndlessServer { origin in
       try await withSession { session in

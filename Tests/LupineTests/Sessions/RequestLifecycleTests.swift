@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("adding a response handler to a finished request calls only that handler, while the request's state is resumed")
+  @Test("a response handler that is added to a finished request is called alone, and the state is resumed meanwhile")
   func handlerAfterTheEnd() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in

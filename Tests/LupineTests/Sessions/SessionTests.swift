@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(
-    "the data of an empty body is nil, and serializing fails unless the status code or the method allows an empty body")
+    "an empty body's data is nil, and serializing it fails unless the status code or the method allows an empty body")
   func emptyBodies() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -252,7 +252,7 @@ import Testing
     withExtendedLifetime(session) {}
   }
 
-  @Test("the main queue can be a session's root queue")
+  @Test("a session can be created with the main queue as its root queue")
   func mainRoot() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     let session = Session(rootQueue: .main)

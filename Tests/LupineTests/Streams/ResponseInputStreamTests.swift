@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "asInputStream resumes a stream request, and returns an InputStream that delivers the complete body",
+    "asInputStream resumes its stream request, and returns an InputStream that delivers the complete body",
     arguments: [7, 65_536, 10_000_000])
   func wholeBody(count: Int) async throws {
     let byteCount = count == 7 ? 100_000 : 8 * 1024 * 1024
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("every method of a stream request's InputStream can be called safely in every state")
+  @Test("each method of a stream request's InputStream can be called in every state of the stream without a crash")
   func members() async throws {
     try await withServer { _ in
       .hold

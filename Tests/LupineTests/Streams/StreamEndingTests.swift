@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("an AFError that a stream's handler throws isn't wrapped in another AFError")
+  @Test("if a stream's handler throws an AFError, the error isn't wrapped in another AFError")
   func throwingAFError() async throws {
     try await withServer { _ in
       .text("piece")

@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "every way to stream strings joins a character that is split between parts of the body",
+    "each API for streaming strings joins a character that is split between parts of the body",
     arguments: ["responseStreamString", "string serializer", "streamingStrings", "streaming by serializer"])
   func requests(way: String) async throws {
     // The last character is incomplete.
@@ -92,7 +92,7 @@ import Testing
     #expect(try PassthroughStreamSerializer().serialize(Data([1])) == Data([1]))
   }
 
-  @Test("a stream serializer preprocesses each part of a stream before decoding the part")
+  @Test("a stream serializer preprocesses each part of a body before it decodes the part")
   func preprocessor() throws {
     let serializer: DecodableStreamSerializer<[Int]> = .decodable(of: [Int].self, dataPreprocessor: .googleXSSI)
     #expect(try serializer.serialize(Data(")]}',\n[1]".utf8)) == [1])

@@ -200,7 +200,7 @@ import Testing
     #expect(failure?.description.contains("nonce") == true)
   }
 
-  @Test("no fetch starts after the revocation check's time limit, and each fetch has only the remaining time")
+  @Test("a revocation check starts no fetch after its time limit, and each fetch may take only the remaining time")
   func timeLimit() throws {
     let many = try authority.issue(
       responders: ["http://127.0.0.1/1", "http://127.0.0.1/2"], lists: ["http://127.0.0.1/3", "http://127.0.0.1/4"])

@@ -156,7 +156,7 @@ struct ServerTrustChallengeTests {
   }
 
   @Test(
-    "a delegate can accept a server's certificate with any kind of flaw",
+    "a delegate can accept a server's certificate whatever its flaw",
     arguments: [
       (TestServer.selfSigned, URLError.Code.serverCertificateHasUnknownRoot),
       (.wrongHost, .serverCertificateUntrusted), (.expired, .serverCertificateHasBadDate),

@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test("a redirect to another host calls the trust evaluator of that host")
+  @Test("after a redirect to another host, the session calls that host's trust evaluator")
   func redirect() async throws {
     try await withServer(tls: server) { _ in
       .text("never")

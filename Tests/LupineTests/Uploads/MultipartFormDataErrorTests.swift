@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("a form's file manager determines an appended file's size, and whether the file is readable")
+  @Test("a form asks its file manager for the size of an appended file, and whether the file is readable")
   func fileManager() throws {
     final class Forbidding: FileManager, @unchecked Sendable {
       override func isReadableFile(atPath path: String) -> Bool { false }
@@ -238,7 +238,7 @@ import Testing
     #expect(stream.streamStatus == .closed)
   }
 
-  @Test("encoding a form with a consumed stream fails instead of writing an empty part")
+  @Test("encoding a form fails if a part's stream was already read, instead of writing an empty part")
   func readStream() throws {
     let form = MultipartFormData()
     form.append(InputStream(data: Data("abc".utf8)), withLength: 3, headers: [:])

@@ -186,7 +186,7 @@ import Testing
     #expect(own.boundary == "own")
   }
 
-  @Test("a form's contentLength is the sum of the lengths of its parts' bodies, and at most UInt64.max")
+  @Test("MultipartFormData.contentLength is the sum of the lengths of the parts' bodies, and at most UInt64.max")
   func contentLength() throws {
     try withFolder { folder in
       let file = folder.appending(path: "f.txt")
@@ -206,7 +206,7 @@ import Testing
     #expect(MultipartFormData.encodingMemoryThreshold == 10_000_000)
   }
 
-  @Test("the file to which a form is encoded has the permissions 0600")
+  @Test("the file to which a multipart form is written has the permissions 0600")
   func permissions() throws {
     try withFolder { folder in
       let file = folder.appending(path: "form")

@@ -243,7 +243,7 @@ import Testing
 
   // MARK: Remaining files
 
-  @Test("an upload deletes a file with shouldRemove after serialization, before the response is delivered")
+  @Test("if shouldRemove is true, an upload deletes its file after serialization, and before the response is delivered")
   func removal() async throws {
     try await withServer {
       $0.uploadReply

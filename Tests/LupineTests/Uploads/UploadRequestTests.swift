@@ -43,7 +43,9 @@ import Testing
     }
   }
 
-  @Test("an upload uses the interceptor and method passed to it, and isn't sent if shouldAutomaticallyResume is false")
+  @Test(
+    "an upload uses the interceptor and method that the caller passes, and isn't sent if shouldAutomaticallyResume is false"
+  )
   func options() async throws {
     try await withServer {
       $0.uploadReply
@@ -98,7 +100,7 @@ import Testing
   // MARK: Events
 
   @Test(
-    "an upload's monitors receive the adapted request, the uploadable, the final request and the body stream, in order")
+    "an upload's monitors receive the adapted request, the Uploadable, the final request and the body stream, in order")
   func events() async throws {
     try await withServer {
       $0.uploadReply
@@ -118,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("each attempt of an upload creates the uploadable on the request queue, after the adapters have run")
+  @Test("each attempt of an upload creates its Uploadable on the request queue, after the adapters have run")
   func rounds() async throws {
     try await withServer { request in
       .text(request.bodyReport, status: request.body.count < 3 ? 500 : 200)
@@ -151,7 +153,8 @@ import Testing
     }
   }
 
-  @Test("an upload whose uploadable can't be created fails with createUploadableFailed unless a retrier retries it")
+  @Test(
+    "an upload whose Uploadable can't be created fails with createUploadableFailed unless a retrier retries the upload")
   func failedUploadable() async throws {
     try await withSession { session in
       let convertible = MadeUploadable { throw Mishap("nothing to send") }
@@ -225,7 +228,7 @@ import Testing
     }
   }
 
-  @Test("the upload progress is complete even if it is first read after the end of the request")
+  @Test("uploadProgress is complete even if it is first read after the end of the request")
   func lateProgress() async throws {
     try await withServer { _ in
       .text("arrived")

@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("the time without a network counts towards timeoutIntervalForResource")
+  @Test("a background task's time without a network counts toward timeoutIntervalForResource")
   func timeLimit() async throws {
     try await withServer { _ in
       .text("")
@@ -94,7 +94,8 @@ import Testing
     }
   }
 
-  @Test("cancelling a task that waits for a network removes its record and ends the watch")
+  @Test(
+    "cancelling a background task that waits for a network removes the task's record and stops watching the network")
   func cancellation() async throws {
     try await withServer { _ in
       .text("")
@@ -110,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("a background task is tried again if its proxy fails, but not if the proxy refuses the connection")
+  @Test("a background session tries a task again if the proxy fails, but not if the proxy refuses the connection")
   func proxies() async throws {
     let refusals = ["403 Forbidden", "407 Proxy Authentication Required", "503 Service Unavailable"]
     for (index, status) in refusals.enumerated() {

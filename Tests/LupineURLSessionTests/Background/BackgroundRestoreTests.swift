@@ -165,7 +165,9 @@ import Testing
     }
   }
 
-  @Test("a finished background download is delivered without a request, but downloaded again if its file is incomplete")
+  @Test(
+    "a finished download of an earlier process is delivered without a request, or loaded again if its file is incomplete"
+  )
   func finished() async throws {
     for isComplete in [true, false] {
       let folder = SessionFolder()
@@ -254,8 +256,7 @@ import Testing
   }
 
   @Test(
-    "a background session doesn't write credentials to disk unless permitted, and the delegate can provide them later"
-  )
+    "a background session doesn't write credentials to disk unless permitted, and the delegate can provide them later")
   func credentials() async throws {
     for records in [false, true] {
       let folder = SessionFolder()
@@ -294,7 +295,7 @@ import Testing
     }
   }
 
-  @Test("a background session records a response's cookies and credentials only if the configuration permits that")
+  @Test("a background session writes a response's cookies and credentials to disk only if the configuration permits it")
   func responseSecrets() async throws {
     let url = try #require(URL(string: "http://user:s3cret@a.test/r"))
     let names = ["Set-Cookie", "set-cookie2", "WWW-Authenticate", "Authentication-Info", "Proxy-Authentication-Info"]

@@ -76,7 +76,8 @@ import Testing
   }
 
   @Test(
-    "a second background session with an identifier in use is invalid, but one created after the first's end is valid")
+    "a second background session with an identifier in use is invalid, but one created after the first has ended is valid"
+  )
   func owner() async throws {
     let folder = SessionFolder()
     try await withServer { _ in
@@ -108,7 +109,7 @@ import Testing
     #expect(BackgroundOptions.folderName(of: String(repeating: "/", count: 86)) == nil)
   }
 
-  @Test("a background session with an unusable identifier becomes invalid, with the reason")
+  @Test("a background session with an unusable identifier becomes invalid, and the error contains the reason")
   func unusableIdentifier() async {
     let recorder = EventRecorder()
     let session = URLSession(
@@ -117,7 +118,7 @@ import Testing
     #expect(await settles { recorder.events.invalidity.map { $0?.code } == [.cannotCreateFile] })
   }
 
-  @Test("a background session whose folder other users can change becomes invalid, with a remedy")
+  @Test("a background session whose folder other users can change becomes invalid, and the error contains a remedy")
   func foreignFolder() async throws {
     let folder = SessionFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)

@@ -48,7 +48,7 @@ import Testing
     return { [weak exchange] in exchange == nil }
   }
 
-  @Test("if the cache's disk doesn't respond, the session sends the request to the origin")
+  @Test("if the cache's disk doesn't respond to a lookup in time, the session sends the request to the origin")
   func stalledDisk() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in
       fixture.script.on("/a", "one")
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("a request that is cancelled just after its response has ended ends only once")
+  @Test("a request that is cancelled while its complete response is being delivered ends only once")
   func canceledAtTheEnd() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one")

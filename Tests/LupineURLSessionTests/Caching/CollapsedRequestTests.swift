@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("requests that wait while the cache validates a stored response are served after the 304")
+  @Test("requests that wait while the cache validates a stored response get that response after the 304")
   func validated() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one", ["Cache-Control": "max-age=60", "ETag": "\"1\""])

@@ -42,7 +42,8 @@ import Testing
     .init(policy: .reloadRevalidatingCacheData, stored: .none, version: 0, asks: "unconditionally"),
   ]
 
-  @Test("a request's cachePolicy decides between the stored response and the origin", arguments: table)
+  @Test(
+    "a request's cachePolicy decides whether the stored response is used, validated or loaded again", arguments: table)
   func policy(expected: Expectation) async throws {
     try await withCache { fixture async throws in
       try await prepare(fixture, expected.stored)
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("a reloaded response replaces the stored response")
+  @Test("a response loaded with reloadIgnoringLocalCacheData replaces the stored response")
   func reloaded() async throws {
     try await withCache { fixture async throws in
       try await prepare(fixture, .fresh)

@@ -75,7 +75,8 @@ import Testing
     }
   }
 
-  @Test("the session answers HEAD, range and the caller's conditional requests from a stored response")
+  @Test(
+    "the session answers HEAD requests, range requests and the caller's conditional requests from a stored response")
   func parts() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "0123456789", ["Cache-Control": "max-age=60", "ETag": "\"1\""])
@@ -140,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("with stale-if-error, the session serves a stale response instead of a 503, or if the origin can't be reached")
+  @Test("with stale-if-error, the session serves a stale response if the origin responds with 503 or can't be reached")
   func staleIfError() async throws {
     try await withCache { fixture async throws in
       fixture.script.on("/a", "one", ["Cache-Control": "max-age=60, stale-if-error=60"])
@@ -247,7 +248,7 @@ import Testing
   }
 
   @Test(
-    "a successful unsafe request, with any kind of task, removes the stored responses for the request's URL",
+    "a successful unsafe request, such as POST, removes the stored responses for its URL, whatever the kind of its task",
     arguments: ["data", "upload", "download"])
   func invalidation(task: String) async throws {
     let others = ["/created", "/changed", "/unrelated"]

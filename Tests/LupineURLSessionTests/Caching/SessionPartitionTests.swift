@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("a session with an address policy shares no cached responses with other sessions, in memory or by files")
+  @Test("a session with an address policy shares no cached responses with other sessions, in memory or on disk")
   func addressPolicy() async throws {
     try await withCache(disk: 1_000_000) { fixture async throws in
       for path in ["/a", "/b"] {
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test("a validation in the background stores no cookies")
+  @Test("the response to a validation in the background sets no cookies")
   func backgroundCookies() async throws {
     try await withCache({ $0.httpCookieStorage = HTTPCookieStorage() }) { fixture async throws in
       fixture.script.on("/a") { _, number in

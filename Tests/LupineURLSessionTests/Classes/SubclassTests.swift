@@ -318,7 +318,7 @@ private final class Sender: NSObject, URLAuthenticationChallengeSender, Sendable
     }
   }
 
-  @Test("protection spaces, challenges, cookies and requests can be subclassed")
+  @Test("URLProtectionSpace, URLAuthenticationChallenge, HTTPCookie and NSURLRequest can be subclassed")
   func values() throws {
     let method = NSURLAuthenticationMethodHTTPBasic
     let space = OwnSpace(host: "h", port: 80, protocol: "http", realm: "r", authenticationMethod: method)

@@ -309,7 +309,9 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("the session tries its protocolClasses in order, and then the registered URLProtocol classes, latest first")
+  @Test(
+    "a session tries its protocolClasses in order, and then the registered URLProtocol classes, the last registered first"
+  )
   func order() async throws {
     final class First: Named, @unchecked Sendable {}
     final class Second: Named, @unchecked Sendable {}
@@ -337,7 +339,9 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a URLProtocol receives the session's fields, and requests that no protocol handles are sent")
+  @Test(
+    "a URLProtocol receives the session's header fields, and requests that no URLProtocol handles are sent over the network"
+  )
   func requests() async throws {
     try await withServer {
       .text($0.fields.first("S") ?? "none")
@@ -354,7 +358,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
   }
 
-  @Test("a test's URLProtocolClient needs to implement only the methods that the test checks")
+  @Test("a mock URLProtocolClient needs to implement only the methods that its test checks")
   func ownClient() async throws {
     final class Client: NSObject, URLProtocolClient {
       let notes = Notes()
@@ -368,7 +372,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     #expect(client.notes.all == ["a", "b", "c", "ignored"])
   }
 
-  @Test("a URLProtocol property set on a request is kept in the request's copies, and doesn't affect equality")
+  @Test("copies of a request have the properties that URLProtocol.setProperty has set, and these don't affect equality")
   func properties() throws {
     let plain = URLRequest(url: try url("http://a.stub/"))
     let marked = NSMutableURLRequest(plain)
