@@ -13,10 +13,10 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ClientCertificateChainTests {
-  /// A session's delegate that presents a client certificate, or none, and records metrics.
+  /// A session's delegate that answers client certificate challenges with `credential`, if there is one, and records metrics.
   private final class Presenter: NSObject, URLSessionTaskDelegate {
     let metrics = Recorder<URLSessionTaskMetrics>()
-    /// The number of requests for a client certificate.
+    /// The number of client certificate challenges that the delegate has received.
     let count = Atomic(0)
     private let credential: URLCredential?
 
@@ -49,7 +49,7 @@ import Testing
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
 
-  /// Returns a server that requests certificates which the authority, or an intermediate one, has issued.
+  /// Returns a TLS identity for a server that requests a client certificate issued by the authority or by its intermediates.
   private func server(_ authority: ThrowawayAuthority, requiresClientCertificate: Bool) throws -> ServerIdentity {
     try ServerIdentity(
       try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"]), authorityPEM: authority.certificatePEM,

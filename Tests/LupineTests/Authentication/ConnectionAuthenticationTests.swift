@@ -45,7 +45,7 @@ import Testing
         .response
       #expect(wrong.value == "refused" && wrong.response?.statusCode == 401)
       #expect(server.messages.suffix(3) == ["0:0", "2:1", "2:3"])
-      // The authenticated connection is used again, without further messages.
+      // The request reuses the authenticated connection without further NTLM messages.
       let again = await session.request(origin.url).authenticate(username: "u", password: "p").serializingString()
         .response
       #expect(again.value == "in " && server.messages.suffix(2) == ["0:0", "1:0"])
@@ -108,7 +108,7 @@ import Testing
       try peer.serve { request in
         let reply = server.reply(to: request, on: peer.connectionIndex)
         guard peer.connectionIndex == 1 else { return reply }
-        // The rest of the body is still unsent when the engine discards it.
+        // The server is still sending the 4 GiB body when the engine discards the response.
         return isLong
           ? Reply(status: reply.status, fields: reply.fields, .pattern(byteCount: 1 << 32))
           : reply.with("Connection", "close")
@@ -188,7 +188,7 @@ import Testing
 
   // MARK: Negotiate
 
-  /// A security context that sends one token and then expects the server's token [9], or that throws `error`.
+  /// A mock security context. It sends the token [1] and expects the server's token [9], or throws `error` if it isn't nil.
   private struct Script: SecurityContext {
     let isMutual: Bool
     let error: SecurityContextError?
@@ -366,7 +366,7 @@ import Testing
     #expect(try group(isPassedOn: true) == 2)
     #expect(try group(isPassedOn: true) == 2)
     #expect(try group(isPassedOn: false) == 3)
-    // If the group's connection is missing, the handshake restarts in a new group.
+    // If the pool no longer has the group's connection, the handshake restarts in a new group.
     let restarted = begun(session)
     #expect(try restarted.prepare(isPassedOn: true, certificate: { nil })?.group == 2)
     #expect(restarted.connectionIsMissing())

@@ -116,7 +116,7 @@ import Testing
     let other = URLProtectionSpace(
       host: "h.example", port: 80, protocol: "http", realm: "other", authenticationMethod: space.authenticationMethod)
     #expect(storage.defaultCredential(for: other) == nil && storage.credentials(for: other) == nil)
-    // A new password for the default's user changes the default too.
+    // A new password for the user of the default credential changes the default credential, too.
     storage.set(credential("b", "new"), for: space)
     #expect(storage.defaultCredential(for: space)?.password == "new")
   }
@@ -174,7 +174,7 @@ import Testing
     let observer = NotificationCenter.default.addObserver(
       forName: .NSURLCredentialStorageChanged, object: storage, queue: nil
     ) { _ in
-      // The storage isn't locked, so the observer may use it.
+      // The storage posts the notification without a lock, so the observer can call the storage.
       _ = storage.allCredentials
       count.withLock { $0 += 1 }
     }

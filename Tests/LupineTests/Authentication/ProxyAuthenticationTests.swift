@@ -131,10 +131,10 @@ import Testing
     #expect(authentication.resends(after: Self.digestChallenge, from: first, request))
     let prepared = try authentication.prepare(request, via: first)
     #expect(prepared?.authorization?.value?.hasPrefix("Digest ") == true)
-    // A redirect leads through the other proxy.
+    // After a redirect, the request uses the other proxy.
     #expect(try authentication.prepare(request, via: second) == nil)
     #expect(authentication.receive(head, to: request, via: second) == .accepted && !isAccepted)
-    // Another redirect leads through the first one again, whose answer is wrong.
+    // After another redirect, the request uses the first proxy again, which sends a wrong rspauth.
     _ = try authentication.prepare(request, via: first)
     #expect(authentication.receive(head, to: request, via: first) == .untrusted && isAccepted)
   }
@@ -157,7 +157,7 @@ import Testing
     let all: [AuthenticationOffer.Scheme] = [.negotiate, .ntlm, .basic]
     let (proxy, socks) = (try Proxy("http://p.example"), try Proxy("socks5h://p.example"))
     #expect(try schemes("http://h.example/", via: proxy) == (keepsApart ? all : [.basic]))
-    // A tunnel serves only this client.
+    // The proxy doesn't share a tunnel with other clients, so connection-based schemes are safe.
     #expect(try schemes("https://h.example/", via: proxy) == all)
     #expect(try schemes("http://h.example/", via: socks) == all)
     #expect(try schemes("http://h.example/", via: nil) == all)
@@ -253,13 +253,13 @@ import Testing
     let before = ProxyAuthentication(session, storage: nil)
     #expect(try before.prepare(request, via: proxy) == nil)
     #expect(before.resends(after: Self.digestChallenge, from: proxy, request))
-    // From now on, the password isn't sent to the proxy in clear.
+    // Because the proxy has offered Digest, the client no longer sends the password in the clear.
     let after = ProxyAuthentication(session, storage: nil)
     let prepared = try #require(try after.prepare(request, via: proxy))
     #expect(prepared.authorization != nil && prepared.authorization?.value == nil)
     #expect(prepared.group == AuthenticatedConnections.bareGroup)
     #expect(session.connections.withLock { $0.newGroup() } != AuthenticatedConnections.bareGroup)
-    // A forwarding proxy gets the credentials with each request, so that its connections are shared.
+    // Each forwarded request carries the proxy's credentials, so all requests can share connections to the proxy.
     let forwarded = try after.prepare(EngineRequest(uri: try URI("http://h.example/")), via: proxy)
     #expect(forwarded?.authorization != nil && forwarded?.group == nil)
   }
@@ -316,7 +316,7 @@ import Testing
     }
   }
 
-  /// A security context that always needs another token.
+  /// A mock security context whose handshake never ends: each step sends the token [1].
   private struct EndlessContext: SecurityContext {
     mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep { .proceed([1]) }
   }

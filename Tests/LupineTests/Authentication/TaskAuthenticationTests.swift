@@ -29,12 +29,12 @@ import Testing
 
   private func fields(_ name: String, _ value: String) -> Fields { Fields([(name, value)]) }
 
-  /// Returns the parameter's value in an Authorization field, or nil if the field doesn't have the parameter.
+  /// Returns a parameter of the Authorization field `value`, such as its nonce, or nil if the field lacks the parameter.
   private func parameter(_ name: String, of value: String?) -> String? {
     Challenge.parse(value ?? "").first?.parameter(name)
   }
 
-  /// Returns the request with the Authorization field that answers a Digest challenge with these parameters.
+  /// Returns `request` with the Authorization field with which `task` answers a Digest challenge with these parameters.
   private func answered(
     _ task: TaskAuthentication, _ request: EngineRequest, parameters: String = "nonce=n, qop=auth"
   ) throws -> EngineRequest {
@@ -123,7 +123,7 @@ import Testing
     #expect(parameter("nonce", of: value) == "n2" && parameter("username", of: value) == "me")
     let refused = fields("WWW-Authenticate", "Digest realm=r, nonce=n3, qop=auth")
     #expect(task.renewed(afterStatus: 401, refused, to: request) == nil)
-    // The refused credential is forgotten.
+    // The task has discarded the refused credential, so it can't answer even a stale nonce.
     #expect(task.renewed(afterStatus: 401, stale, to: request) == nil)
   }
 
@@ -155,7 +155,7 @@ import Testing
   func redirects() throws {
     let task = task()
     let first = try answered(task, try request("http://h.example/a/x"), parameters: "nonce=n, qop=auth, domain=\"/a/\"")
-    // The redirected request still contains the Authorization field of the first request.
+    // Before prepare(_:) changes it, the redirected request contains the Authorization field of the first request.
     func redirected(to url: String) throws -> String? {
       var next = first
       next.uri = try URI(url)

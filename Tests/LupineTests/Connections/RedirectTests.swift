@@ -177,7 +177,7 @@ import Testing
             #expect(head.contains("X-Own: kept"))
             let performed = try #require(request.performedRequests.last)
             #expect(performed.headers["Authorization"] == nil && performed.headers["Cookie"] == nil)
-            // The request's own URLRequest keeps its fields.
+            // The original URLRequest keeps its fields.
             #expect(request.request?.headers["Authorization"] == (isSessions ? nil : "Basic c2VjcmV0"))
           }
         }

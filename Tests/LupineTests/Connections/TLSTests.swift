@@ -21,7 +21,7 @@ import Testing
       #expect(response.error == nil && response.response?.url?.scheme == "https")
       let metrics = try #require(response.metrics?.transactionMetrics.first)
       #expect(metrics.negotiatedTLSProtocolVersion == .TLSv13)
-      // The cipher suites of TLS 1.3 (RFC 8446 §B.4).
+      // The numbers of TLS 1.3's cipher suites are 0x1301 to 0x1305 (RFC 8446 §B.4).
       #expect(metrics.negotiatedTLSCipherSuite.map { 0x1301...0x1305 ~= $0.rawValue } == true)
       let numeric = url.replacing("localhost", with: "127.0.0.1")
       #expect(await session.request(numeric).outcome().error == nil)

@@ -18,7 +18,7 @@ import Testing
     } _: { origin in
       try await withSession { session in
         let response = await session.request(origin.url) { $0.timeoutInterval = seconds }.outcome()
-        // With the shortest timeout, the connection may not be open yet.
+        // The shortest timeout, 1 ms, may expire before the connection is open.
         let error = try expectTransferError(
           response.error, .timedOut, .timedOut, origin.url, "\(seconds) s",
           seconds > 0.001 ? "didn't respond" : "within")
@@ -105,9 +105,9 @@ import Testing
         $0.timeoutIntervalForResource = 5
       } _: { session in
         let response = await session.request(origin.url).outcome()
-        // 20 hops would take 8 s.
+        // 20 redirects would take 8 s.
         try expectTransferError(response.error, .timedOut, .timedOut)
-        // The interval starts with the first hop and ends with the last.
+        // The task's interval includes all redirects.
         #expect(response.metrics?.taskInterval.duration ?? 0 >= 4.99)
         #expect(response.metrics?.redirectCount ?? 0 > 0)
       }
@@ -250,7 +250,7 @@ import Testing
           let built = Gate()
           let second = session.request(origin.url) { $0.timeoutInterval = 1.5 }
           second.cURLDescription { [weak second] _ in
-            // The next job on this queue starts the task. This one runs after it.
+            // The next job on this queue starts the task. The job that is added here runs after that one.
             second?.underlyingQueue.async { [weak second] in
               second?.suspend()
               built.open()

@@ -9,7 +9,8 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct HTTPCookieTests {
-  /// Creates a cookie from a name, a value, a domain and a path, with the properties in `changes`, and without `missing`.
+  /// Creates an HTTPCookie with a default name, value, domain and path. Replaces or adds the properties in `changes`, and
+  /// omits the property `missing`.
   private func make(
     _ changes: [HTTPCookiePropertyKey: Any] = [:], without missing: HTTPCookiePropertyKey? = nil
   ) -> HTTPCookie? {

@@ -293,13 +293,13 @@ import Testing
   }
 }
 
-/// Collects the names of the monitors that were called, in order.
+/// Records the names of the event monitors that were called, in order.
 private final class CallLog: Sendable {
   private let names = Mutex<[String]>([])
 
   var entries: [String] { names.withLock { $0 } }
 
-  /// Returns a monitor that appends its name at four events.
+  /// Returns an event monitor that appends its name to the log at four events, such as `requestDidResume`.
   func monitor(_ name: String, on queue: DispatchQueue) -> ClosureEventMonitor {
     let monitor = ClosureEventMonitor(queue: queue)
     let note: @Sendable () -> Void = { self.names.withLock { $0.append(name) } }

@@ -51,7 +51,7 @@ import Testing
       #expect(known == known.sorted())
       #expect(metrics.taskInterval.start == known.first)
       #expect(metrics.taskInterval.end >= known[known.count - 1])
-      // The wall clock may be adjusted during the test, unlike the monotonic clock that measures the phases.
+      // The wall clock may be adjusted during the test. The phases are measured by a monotonic clock.
       #expect(metrics.taskInterval.start.timeIntervalSince(before) > -1)
       #expect(metrics.taskInterval.end.timeIntervalSince(after) < 1)
       #expect(metrics.taskInterval.duration > 0)
@@ -106,7 +106,7 @@ import Testing
     } _: { session in
       let transaction = try #require(await session.request(url).outcome().metrics?.transactionMetrics.first)
       #expect(transaction.negotiatedTLSProtocolVersion == .TLSv12)
-      // The ECDHE suites with AEAD (RFC 5289, RFC 7905).
+      // The cipher suites of TLS 1.2 with ECDHE and AEAD have numbers in this range (RFC 5289, RFC 7905).
       #expect(transaction.negotiatedTLSCipherSuite.map { 0xC02B...0xCCA9 ~= $0.rawValue } == true)
     }
   }
