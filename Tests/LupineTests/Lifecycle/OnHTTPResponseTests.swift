@@ -72,7 +72,7 @@ import Testing
         let progress = request.downloadProgress
         async let response = request.outcome()
         await held.isAsked.wait()
-        // Other requests are served in the meantime.
+        // While the handler's decision is pending, other requests complete.
         #expect(await session.request(origin.url).serializingData().response.value?.count == 3_000_000)
         #expect(request.data == nil && progress.completedUnitCount == 0 && request.isResumed)
         held.answer(.allow)

@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  /// Changes a field, so that the engine builds the redirected request again.
+  /// A redirect handler that changes a header field, so that the session creates the redirected request anew.
   private static let marking = Redirector.modify { _, request, _ in
     var request = request
     request.headers.update(name: "X-Marked", value: "yes")

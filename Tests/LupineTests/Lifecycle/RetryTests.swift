@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// The stage in which a request's first two attempts fail.
+  /// The stage in which the first two attempts of a request fail.
   enum Failure: CaseIterable, Sendable { case building, adapting, sending, validating, serializing }
 
   @Test(

@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  /// Releases a session on demand.
+  /// Retains a session until the test calls `release()`.
   private final class Holder: Sendable {
     private let session: Mutex<Session?>
     init(_ session: sending Session?) { self.session = Mutex(session) }

@@ -100,7 +100,7 @@ struct URLRequestTests {
     #expect(one == two && one.hashValue == two.hashValue)
     two.httpBodyStream = InputStream(data: Data("same".utf8))
     #expect(one != two)
-    // A request's copy shares the stream: bytes read through one are gone for the other.
+    // A request and its copy share one stream. Bytes that are read through one request can't be read through the other.
     let copy = one
     #expect(copy.httpBodyStream === stream && stream.streamStatus == .notOpen)
   }

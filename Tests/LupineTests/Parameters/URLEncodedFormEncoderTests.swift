@@ -6,7 +6,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A value, an encoder with its options, and the expected form.
+/// A test vector: a value, the options of a URLEncodedFormEncoder, and the expected form, such as `a=1&b=2`.
 struct FormVector: CustomTestStringConvertible, Sendable {
   let name: String
   let expected: String
@@ -81,7 +81,7 @@ private final class Dog: Animal {
   }
 }
 
-/// Encodes through every kind of nested container.
+/// A value whose `encode(to:)` uses each kind of nested container.
 private struct ByHand: Encodable {
   enum Keys: String, CodingKey { case keyed, list, twice, null, early }
 
@@ -336,7 +336,7 @@ private struct ByHand: Encodable {
   }
 }
 
-/// A key that is only known at run time.
+/// A coding key that is created from any string at run time.
 private struct AnyKey: CodingKey {
   struct Holder: Encodable {
     let key: String

@@ -4,10 +4,11 @@
 import LupineTestSupport
 import Testing
 
-/// Runs LupineFaults in a dedicated process for each scenario; CLupineFaults.h describes the faults. The runs are
-/// serialized because one alone keeps the machine busy.
+/// Runs the program LupineFaults once for each scenario. CLupineFaults.h describes the faults that the program injects. The
+/// runs are serialized, because a single one keeps the machine busy.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct FaultTests {
-  /// The step between tested values of n, in hundredths of n. With 0, every n is tested; with a sanitizer, that's too slow.
+  /// LupineFaults' argument for the growth of n, in percent. With 0, LupineFaults lets each n-th call fail. With a sanitizer,
+  /// that would be too slow, so n increases by 1 + 40 % of n.
   private static let growth = testsDivisor > 1 ? "40" : "0"
   private static let scenarios = [
     "plain", "secure", "tunnel", "redirect", "codings", "uploadData", "uploadFile", "uploadSecureFile", "multipart",
@@ -24,7 +25,7 @@ import Testing
     for call in ["epoll_wait", "connect", "send", "recv"] { #expect(output.contains("\(call) "), "\(output)") }
   }
 
-  // Testing every n takes 20 s. With the growth 5, a step is 1 + n / 20 allocations, and at most 16.
+  // Letting each n-th allocation fail takes 20 s. With the growth 5, n increases by 1 + n / 20, and at most by 16.
   @Test(
     "a request ends once, with a success or an expected error, if any memory allocation in OpenSSL fails",
     arguments: ["secure", "tunnel"].filter { $0 == testsArgument ?? $0 })

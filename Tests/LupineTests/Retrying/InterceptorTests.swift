@@ -17,7 +17,7 @@ import Testing
     urlRequest = try URLRequest(url: "http://localhost/", method: .get)
   }
 
-  /// Returns an adapter that appends `name` to the field Trail.
+  /// Returns an adapter that appends `name` to the request's Trail field.
   private func marking(_ name: String) -> Adapter {
     Adapter { request, _, completion in
       var request = request

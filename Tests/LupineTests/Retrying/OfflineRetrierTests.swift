@@ -12,7 +12,7 @@ import Testing
 
 @Suite("OfflineRetrier: retries after the network is back", .timeLimit(.minutes(10)))
 struct OfflineRetrierTests {
-  /// A network that the test switches on.
+  /// A simulated network that is down until the test switches it on.
   private final class Network: Sendable {
     private struct State {
       var isOnline = false
@@ -76,7 +76,7 @@ struct OfflineRetrierTests {
     OfflineRetrier(monitor: NWPathMonitor(.prohibited([]), source: network.source), maximumWait: wait)
   }
 
-  /// Fails as long as the network is down, as a connection without a route does.
+  /// An adapter that throws notConnectedToInternet while the simulated network is down.
   private var failing: Adapter {
     Adapter { [network, failures] request, _, completion in
       if network.isOnline { return completion(.success(request)) }

@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RetryPolicyTests {
-  /// All codes of failures that may be transient.
+  /// The URLError codes that RetryPolicy retries by default.
   static let transient: [URLError.Code] = [
     .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse, .callIsActive,
     .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed, .dnsLookupFailed,
@@ -24,7 +24,7 @@ import Testing
     .userAuthenticationRequired, .userCancelledAuthentication, .zeroByteResource,
   ]
 
-  /// Calls `body` with a session and a request whose response has arrived with the status code `status`.
+  /// Calls `body` with a session, and with a request that has received a response with the status code `status`.
   private func withAnswered(
     _ status: Int = 200, method: HTTPMethod = .get, _ body: (Session, Request) async throws -> Void
   ) async throws {

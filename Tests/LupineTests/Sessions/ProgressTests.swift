@@ -24,7 +24,7 @@ import Testing
           .downloadProgress(queue: queue) { progress in
             seen.record((progress.completedUnitCount, progress.totalUnitCount, progress.fractionCompleted))
           }
-          // The queue is serial, so this runs after the last progress handler.
+          // The queue is serial, so this response handler runs after the last progress handler.
           .response(queue: queue) { _ in seen.record(nil) }
         var updates: [(Int64, Int64, Double)] = []
         while let update = await seen.next() ?? nil { updates.append(update) }
@@ -137,7 +137,7 @@ import Testing
           #expect(request.task?.countOfBytesReceived == stopped)
           #expect(request.isSuspended && stopped > 0)
           request.resume()
-          // Handler calls scheduled before the suspension report at most `stopped` bytes.
+          // Progress handler calls that were queued before the suspension report at most `stopped` bytes.
           while let count = await progress.next(), count <= stopped {}
         }
         request.cancel()
@@ -157,7 +157,7 @@ import Testing
     for index in 1...count { progress.update(index, of: count) }
     queue.resume()
     #expect(await calls.next() == count)
-    // The loop makes one call per update. Dispatch's threads have small stacks, so nested handlers would overflow.
+    // Each update causes one call. If handlers were nested, they would overflow the small stacks of Dispatch's threads.
     for index in 1...count { queue.sync { progress.update(index, of: count) } }
     #expect(await calls.next() != nil)
     #expect(progress.currentHandler?.queue === queue)
@@ -177,8 +177,8 @@ import Testing
       } _: { session in
         let progress = Recorder<Void>()
         let request = session.request(origin.url).downloadProgress(queue: .global()) { _ in progress.record(()) }
-        // Updates may be merged into fewer than three calls on a busy machine, so the response handler adds the
-        // missing ones.
+        // On a busy machine, updates may be merged into fewer than three calls. So the response handler records three
+        // more.
         request.response(queue: .global()) { _ in for _ in 0..<3 { progress.record(()) } }
         async let response = request.outcome()
         for _ in 0..<3 {

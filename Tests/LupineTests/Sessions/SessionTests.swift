@@ -267,7 +267,7 @@ import Testing
   }
 }
 
-/// Recognizes the main queue by a key, because on Linux it needn't run on the main thread.
+/// Recognizes the main queue by a queue-specific key. On Linux, the main queue may run on another thread than the main thread.
 private enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -278,7 +278,7 @@ private enum MainQueue {
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }
 
-/// A serializer that calls a closure when it runs.
+/// A response serializer that calls a closure when it serializes a response, and returns the body unchanged.
 private struct Spy: DataResponseSerializerProtocol {
   let tell: @Sendable () -> Void
 
