@@ -10,14 +10,14 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ResponseInputStreamTests {
-  /// The bytes read from a stream, and its final status and error.
+  /// The bytes read from an InputStream, and the stream's final status and error.
   private struct Read: Sendable {
     var data = Data()
     var status = Stream.Status.notOpen
     var error: (any Error)?
   }
 
-  /// Reads until the stream is at its end or fails.
+  /// Opens the InputStream, and reads it to its end or until it fails.
   private static func read(_ stream: InputStream?, upToCount count: Int = 10_000) -> Read {
     guard let stream else { return Read() }
     var read = Read()
