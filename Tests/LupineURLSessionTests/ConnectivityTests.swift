@@ -9,7 +9,7 @@ import Testing
 @testable import LupineReactor
 @testable import LupineURLSession
 
-/// Notes when its tasks wait and end.
+/// A session's delegate that records when its tasks wait for a network, receive data and end.
 private final class WaitingDelegate: NSObject, URLSessionDataDelegate {
   let notes = Notes()
   let waiting = Gate()
@@ -38,7 +38,7 @@ struct ConnectivityTests {
   private let resolver = SwitchedResolver()
   private let delegate = WaitingDelegate()
 
-  /// Calls `body` with a session on the test's network.
+  /// Calls `body` with a session that uses the test's simulated network, and whose tasks wait for connectivity.
   private func withWaiting<Value>(
     _ configure: (URLSessionConfiguration) -> Void = { _ in }, _ body: (URLSession) async throws -> Value
   ) async throws -> Value {
@@ -77,7 +77,7 @@ struct ConnectivityTests {
         let task = session.uploadTask(with: request(origin, "PUT"), from: Data("content".utf8))
         task.resume()
         await delegate.waiting.wait()
-        // The network comes and goes while the name service still fails, so the task waits again.
+        // The network appears and disappears while name lookups still fail, so the task waits again.
         network.change(to: TestNetwork.online)
         network.change(to: TestNetwork.offline)
         goOnline()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineURLSession
 
-/// Asks for a credential, and then answers with the decision that it has received.
+/// A URLProtocol that sends a Basic challenge, and whose response is the delegate's decision as text.
 private final class Guarded: URLProtocol, URLAuthenticationChallengeSender, @unchecked Sendable {
   override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "guarded.example" }
 
@@ -45,7 +45,7 @@ private final class Guarded: URLProtocol, URLAuthenticationChallengeSender, @unc
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { answer("rejected") }
 }
 
-/// Decides on challenges as the test says.
+/// A session's delegate that answers each challenge with the disposition and the user that the test sets.
 private final class Deciding: NSObject, URLSessionDataDelegate, Sendable {
   let disposition: URLSession.AuthChallengeDisposition
   let user: String?
@@ -63,7 +63,7 @@ private final class Deciding: NSObject, URLSessionDataDelegate, Sendable {
   }
 }
 
-/// Reports a response that a cache has stored.
+/// A URLProtocol that reports a cached response as valid.
 private final class Cached: URLProtocol {
   override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "cached.example" }
 
@@ -75,7 +75,7 @@ private final class Cached: URLProtocol {
   }
 }
 
-/// Answers uploads only.
+/// A URLProtocol that accepts only upload tasks.
 private final class UploadsOnly: URLProtocol {
   override class func canInit(with task: URLSessionTask) -> Bool { task is URLSessionUploadTask }
 
@@ -88,7 +88,8 @@ private final class UploadsOnly: URLProtocol {
   }
 }
 
-/// The delegate's decision and the user of its credential, and the body with which `Guarded` answers, or nil if it fails.
+/// For each disposition of a challenge: the user of the delegate's credential, and the response body of the URLProtocol
+/// `Guarded`, or nil if the protocol fails.
 private let decisions: [(URLSession.AuthChallengeDisposition, String?, String?)] = [
   (.useCredential, "u", "used u"), (.useCredential, nil, "continued"), (.performDefaultHandling, nil, "default"),
   (.rejectProtectionSpace, nil, "rejected"), (.cancelAuthenticationChallenge, nil, nil),

@@ -143,7 +143,7 @@ import Testing
     request.resume()
     _ = await request.finished()
     request.cancel()
-    // The notification of the completion follows the response handlers' start.
+    // The notification of the completion is posted after the response handlers have started.
     await withCheckedContinuation { continuation in
       manager.session.delegateQueue.addOperation { continuation.resume() }
     }
@@ -169,7 +169,7 @@ import Testing
     let other = makeManager()
     let wrong = await other.request(server.url).authenticate(user: "user", password: "no").finished()
     #expect(wrong.response?.statusCode == 401)
-    // Without their managers, the requests would be cancelled.
+    // If their managers were deallocated, the requests would be cancelled.
     withExtendedLifetime([again, other]) {}
   }
 

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// A server that answers 503 to the first `failures` requests.
+  /// Returns a server that responds with 503 to the first `failures` requests, and with 200 to all further requests.
   private func unsteadyServer(failures: Int) throws -> OriginServer {
     let left = Shared(failures)
     return try OriginServer.serving { request in

@@ -116,7 +116,7 @@ import Testing
     #expect(timeline.requestCompletedTime == metrics.taskInterval.end.timeIntervalSinceReferenceDate)
     let first = metrics.transactionMetrics.last?.responseStartDate?.timeIntervalSinceReferenceDate
     #expect(timeline.initialResponseTime == first)
-    // Without its manager, the request would be cancelled.
+    // If its manager were deallocated, the request would be cancelled.
     withExtendedLifetime(manager) {}
   }
 
@@ -147,7 +147,7 @@ import Testing
   }
 }
 
-/// A value that is created from a response, as in the documentation.
+/// A value that is created from the JSON object in a response, as in Alamofire 4's documentation.
 private struct User: Sendable {
   struct Malformed: Error {}
 

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ServerTrustPolicyTests {
   private let server: OriginServer
   private let authority: SecCertificate
-  /// The server's certificate, the only one that it sends.
+  /// The server's leaf certificate. The server sends no other certificate.
   private let leaf: SecCertificate
   private let stranger: SecCertificate
 
@@ -35,7 +35,7 @@ import Testing
     let policies = policy.map { ["localhost": $0] } ?? [:]
     let manager = makeManager(policies: ServerTrustPolicyManager(policies: policies))
     let response = await manager.request(server.url).string()
-    // Without its manager, the request would be cancelled.
+    // If its manager were deallocated, the request would be cancelled.
     withExtendedLifetime(manager) {}
     return response
   }

@@ -274,7 +274,7 @@ import Testing
   }
 }
 
-/// Reads one of the delegate's closures in its deinitializer.
+/// An object whose deinitializer reads one of the SessionDelegate's closures.
 private final class DelegateUser: Sendable {
   private let delegate: SessionDelegate
 

@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(
-    "the description of a URL doesn't contain its user and password",
+    "the description of a URL omits the user name and the password",
     arguments: [
       ("https://u:p@h/", "https://h/"), ("https://u@h:1", "https://h:1"), ("https://h/u:p@x", "https://h/u:p@x"),
       ("https://h?u:p@x", "https://h?u:p@x"), ("https://h#@", "https://h#@"), ("file:///u@h", "file:///u@h"),
@@ -143,7 +143,7 @@ import Testing
     #expect(URLRequest(url: url).description == printed)
   }
 
-  @Test("the URL in an error's description has no user and password")
+  @Test("the URL in an error's description omits the user name and the password")
   func errors() async throws {
     let other = try #require(URL(string: "ftp://user:secret@example.org/"))
     let unsupported = await AF.request(other).outcome().error

@@ -17,7 +17,7 @@ import Testing
     root = try .pem(authority.certificatePEM)
   }
 
-  /// Evaluates a trust object, and returns the code of the problem, or nil if the certificates are trusted.
+  /// Evaluates the SecTrust, and returns the error's code, or nil if the certificates are trusted.
   private func problem(of trust: SecTrust) throws -> TLSError.Code? {
     var error: (any Error)? = CancellationError()
     let isTrusted = SecTrustEvaluateWithError(trust, &error)

@@ -216,7 +216,7 @@ import Testing
             .downloadProgress(queue: queue) { progress in down.withLock { $0.append(progress.fractionCompleted) } }
           let response = await request.validate().serializingData().response
           #expect(response.error == nil && response.value?.count == 500_000)
-          // Waits for the updates queued so far.
+          // This waits for the progress updates that are queued so far.
           queue.sync {}
           let (sent, received) = (up.withLock { $0 }, down.withLock { $0 })
           #expect(sent.map(\.0) == sent.map(\.0).sorted() && sent.map(\.1) == sent.map(\.1).sorted())
@@ -289,7 +289,7 @@ private final class Counter: Sendable {
   func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
 
-/// An uploadable created by a closure.
+/// A mock UploadableConvertible whose Uploadable is the result of a closure.
 struct MadeUploadable: UploadableConvertible {
   let make: @Sendable () throws -> UploadRequest.Uploadable
 
@@ -298,7 +298,7 @@ struct MadeUploadable: UploadableConvertible {
   func createUploadable() throws -> UploadRequest.Uploadable { try make() }
 }
 
-/// Records an upload's events.
+/// An event monitor that records an upload's events in order.
 private final class UploadMonitor: EventMonitor {
   let queue = DispatchQueue(label: "monitor")
   private let events = Recorder<String>()

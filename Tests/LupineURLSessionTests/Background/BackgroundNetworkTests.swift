@@ -14,7 +14,8 @@ import Testing
   private let network = TestNetwork(TestNetwork.offline)
   private let resolver = SwitchedResolver()
 
-  /// Returns a session on the test's network. It would try again only after an hour.
+  /// Returns a background session on the test's network. Its retry delay is an hour, so a task continues only if the network
+  /// changes.
   private func makeSession(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
     folder.session(recorder) {
       $0.pathWaiters = PathWaiters(source: network.source)
@@ -37,7 +38,7 @@ import Testing
     } _: { origin in
       let session = makeSession()
       defer { session.invalidateAndCancel() }
-      // Two hosts, because the address of the first one is remembered.
+      // The tasks use two hosts, because the session caches the first host's address.
       var upload = try request(origin, "upload.example")
       upload.httpMethod = "PUT"
       let file = folder.directory.appending(path: "upload")

@@ -14,7 +14,8 @@ import Testing
   private let content = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
   private static let running = TransferProgress(stage: .running, startedAt: Int64(Date().timeIntervalSince1970 * 1000))
 
-  /// Serves the content with an entity tag, and ranges of it if If-Range has that tag.
+  /// Calls `body` with a server whose resource has the entity tag `tag`, and with a function that returns the received requests.
+  /// The server answers with a 206 if If-Range contains the entity tag.
   private func withResource(
     tag: String = "\"1\"", _ body: (OriginServer, @Sendable () -> [ReceivedRequest]) async throws -> Void
   ) async throws {
@@ -279,7 +280,7 @@ import Testing
         let record = try Data(
           contentsOf: URL(filePath: "\(folder.path)/\(TransferFileName.record(1).text)"))
         #expect((record.range(of: Data("s3cret".utf8)) != nil) == records)
-        // Simulates the end of the process.
+        // This simulates the end of the process that has created the session.
         earlier.background?.close()
 
         let later = EventRecorder()

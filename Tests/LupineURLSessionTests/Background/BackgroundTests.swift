@@ -194,7 +194,7 @@ import Testing
             methods.append(request.method)
             return methods.count
           }
-          // The target of the first redirect closes the connection without a response.
+          // The server closes the connection without a response to the second request, which follows the redirect.
           guard count != 2 else { return peer.close() }
           guard request.target == "/" else { return try peer.respond() }
           // On a connection that is kept alive, the engine itself would send the GET again.
@@ -222,7 +222,7 @@ import Testing
     let file = folder.directory.appending(path: "upload")
     let origin = try OriginServer { [path = folder.path] peer in
       while try peer.readRequest() != nil {
-        // Without its file, the record can't be changed.
+        // Without its file, the record of the task can't be changed.
         try FileManager.default.removeItem(atPath: "\(path)/\(TransferFileName.record(1).text)")
         try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab")
         return peer.close()

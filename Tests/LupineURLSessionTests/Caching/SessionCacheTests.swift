@@ -273,7 +273,7 @@ import Testing
         try? FileManager.default.removeItem(at: file)
       }
       #expect(fixture.cache.cachedResponse(for: fixture.request()) == nil)
-      // Those named by Location and Content-Location are removed, too.
+      // The responses for the URLs in Location and Content-Location are removed, too.
       let isStored = others.map { fixture.cache.cachedResponse(for: fixture.request($0)) != nil }
       #expect(isStored == [false, false, true])
       #expect(try await fixture.load().text == "2")
@@ -343,7 +343,7 @@ import Testing
   }
 }
 
-/// Collects the last transaction of each task.
+/// A session's delegate that collects the metrics of each task's last transaction.
 private final class MetricsCollector: NSObject, URLSessionTaskDelegate, Sendable {
   private let transactions = Mutex<[URLSessionTaskTransactionMetrics]>([])
   var all: [URLSessionTaskTransactionMetrics] { transactions.withLock { $0 } }

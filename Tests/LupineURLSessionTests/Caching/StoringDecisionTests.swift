@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// Sends a request with a delegate and waits for its end. Returns what the delegate noted.
+  /// Starts a data task for the path, and waits for its end. Returns the delegate's calls for the task, in order.
   private func notes(_ decider: Decider, _ fixture: CacheFixture, _ path: String = "/a") async -> [String] {
     let before = decider.notes.all.count
     fixture.session.dataTask(with: fixture.request(path)).resume()

@@ -188,7 +188,7 @@ import Testing
       let file = later.stores.found(uri).first.flatMap { found -> RecordFile? in
         if case .file(let id) = found.body { later.stores.open(id) } else { nil }
       }
-      // The file is deleted after this work.
+      // The work that deletes the file is queued after this work.
       later.stores.removeAll(for: uri)
       return file.flatMap { later.stores.load($0, for: url) } != nil
     }
@@ -211,7 +211,7 @@ import Testing
     #expect(try cache.cachedResponse(for: request()) == nil)
   }
 
-  /// A cache as programs derive it.
+  /// A subclass of URLCache that counts calls, as a program might define it.
   private final class CountingCache: URLCache, @unchecked Sendable {
     private let count = Atomic(0)
     var lookupCount: Int { count.load(ordering: .relaxed) }

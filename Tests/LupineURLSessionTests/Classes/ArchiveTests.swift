@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineURLSession
 
-/// Returns a copy of the object that was decoded from its archive.
+/// Archives the object with NSKeyedArchiver, and returns the object that is decoded from the archive.
 private func decoded<Value: NSObject & NSSecureCoding>(_ value: Value) throws -> Value? {
   let data = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
   return try NSKeyedUnarchiver.unarchivedObject(ofClass: Value.self, from: data)
